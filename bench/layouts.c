@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/layout.h"
-#include "typetext.h"
+#include "layout/layout.h"
+#include "support/typetext.h"
 
 #define RECORDS 4000u
 #define ROOM (1u << 20)

@@ -14,7 +14,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "model/packed.h"
+#include "model/event_copy.h"
 
 #define HELD 8192u
 #define BATCH 256u

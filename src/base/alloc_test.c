@@ -1,5 +1,5 @@
 /* The allocator seam: sizes that overflow, blocks of nothing, and growth that fails halfway. */
-#include "support.h"
+#include "support/support.h"
 
 static void zeroed_items_are_zero(void **state)
 {

@@ -1,7 +1,7 @@
 /* The arena: alignment, reuse after a reset, bounded waste, and every failing request. */
 #include "base/arena.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void pieces_are_aligned_and_do_not_overlap(void **state)
 {

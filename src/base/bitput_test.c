@@ -2,7 +2,7 @@
 #include "base/bitput.h"
 
 #include "base/bits.h"
-#include "support.h"
+#include "support/support.h"
 
 static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
 {

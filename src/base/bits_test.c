@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "support.h"
+#include "support/support.h"
 
 static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
 {

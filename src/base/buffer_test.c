@@ -1,7 +1,7 @@
 /* The growing buffer: what was appended is there, and a failure sticks. */
 #include "base/buffer.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void appended_bytes_come_out_in_order(void **state)
 {

@@ -2,7 +2,7 @@
 #include "base/clockmath.h"
 
 #include "base/wide.h"
-#include "support.h"
+#include "support/support.h"
 
 #define NS 1000000000u
 

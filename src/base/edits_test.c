@@ -3,7 +3,7 @@
 
 #include <tracetta/error.h>
 
-#include "support.h"
+#include "support/support.h"
 
 static void edits_insert_delete_and_replace(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "support.h"
+#include "support/support.h"
 
 #define SIZE 112u
 

@@ -1,7 +1,7 @@
 /* The hash: no read past the end, every byte counts, and tables fill evenly. */
 #include "base/hash.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void each_bit_of_each_length_changes_the_hash(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "support.h"
+#include "support/support.h"
 
 enum { VALUES = 20000 };
 

@@ -2,7 +2,7 @@
 #include "base/intern.h"
 
 #include "base/number.h"
-#include "support.h"
+#include "support/support.h"
 
 static size_t make_name(char *to, uint32_t i)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "json_check.h"
-#include "support.h"
+#include "support/json_check.h"
+#include "support/support.h"
 
 static struct cursor over(const char *text)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/utf.h"
-#include "support.h"
+#include "support/support.h"
 
 static void start(struct json *json, struct buffer *buffer)
 {

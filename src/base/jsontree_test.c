@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "support.h"
+#include "support/support.h"
 
 static const struct json_limits roomy = {.depth = 64, .memory = 1 << 20};
 

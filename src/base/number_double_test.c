@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "support.h"
+#include "support/support.h"
 
 static double get(const char *text)
 {

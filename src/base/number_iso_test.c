@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "support.h"
+#include "support/support.h"
 
 static void dates_agree_with_the_c_library(void **state)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "support.h"
+#include "support/support.h"
 
 static void check_integers(uint64_t x)
 {

@@ -1,7 +1,7 @@
 /* The pair map, compared with a plain array over long random runs of puts and removals. */
 #include "base/pairmap.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void an_empty_map_has_nothing(void **state)
 {

@@ -1,7 +1,7 @@
 /* The protobuf writer: the bytes of the encoding guide, and nested lengths. */
 #include "base/protobuf.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void check_end(struct buffer *buffer, const char *hex)
 {

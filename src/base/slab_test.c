@@ -1,6 +1,6 @@
 /* Blocks of a slab never overlap, and none is lost. */
 #include "base/slab.h"
-#include "support.h"
+#include "support/support.h"
 
 #define BLOCKS 500u
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf.h"
-#include "support.h"
+#include "support/support.h"
 
 static void a_failure_fills_every_field(void **state)
 {

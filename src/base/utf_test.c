@@ -3,7 +3,7 @@
 #include "base/utf.h"
 
 #include "base/endian.h"
-#include "support.h"
+#include "support/support.h"
 
 /* Length of the character at p by decoding and looking at the code point; 0 when it is none. */
 static size_t decoded_length(const uint8_t *p, size_t n)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support.h"
+#include "support/support.h"
 
 #define MOST 9000u
 

@@ -7,10 +7,10 @@
 
 #include <tracetta/tracetta.h>
 
-#include "command.h"
-#include "help.h"
-#include "interrupt.h"
-#include "talk.h"
+#include "cli/commands/command.h"
+#include "cli/ui/help.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/messages.h"
 
 /* What went to stdout may have failed long after printf.  A reader that went away ("| head") is not our failure. */
 static int end_output(struct terminal *term, int outcome)

@@ -7,7 +7,7 @@
 
 #include <tracetta/collect.h>
 
-#include "support.h"
+#include "support/support.h"
 
 /* In place of the C library's: of the n-th folder that is listed the disk fails. */
 static unsigned fails_at, folders_n;

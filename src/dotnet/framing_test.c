@@ -1,7 +1,7 @@
 /* Where streams are whole: small ones drawn by hand, in one piece and in every other. */
 #include "dotnet/framing.h"
 
-#include "support.h"
+#include "support/support.h"
 
 /* [0..31] head | [32..101] the trace | [102..131] begin of a block, padded | [132..135] its payload | [136] its end | [137] the end */
 static const char nettrace4[] =

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "dotnet/providers.h"
 #include "dotnet/utf16.h"
-#include "support.h"
+#include "support/support.h"
 
 #define HEAD "44 4f 54 4e 45 54 5f 49 50 43 5f 56 31 00 "
 

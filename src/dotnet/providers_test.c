@@ -1,7 +1,7 @@
 /* Sets of providers: what the options of dotnet-trace mean. */
 #include "dotnet/providers.h"
 
-#include "support.h"
+#include "support/support.h"
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 

@@ -1,5 +1,5 @@
 /* What a caller may do wrong, and what it is told. */
-#include "support.h"
+#include "support/support.h"
 
 #include <tracetta/tracetta.h>
 

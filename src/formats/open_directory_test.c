@@ -1,6 +1,6 @@
 /* A directory with two traces, a note and a folder; and directories that hold none. */
-#include "files.h"
-#include "support.h"
+#include "support/files.h"
+#include "support/support.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

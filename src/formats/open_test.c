@@ -1,5 +1,5 @@
 /* What opening and creating refuse, and what they say then. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "support.h"
+#include "support/files.h"
+#include "support/support.h"
 
 static char place[32], target[64];
 

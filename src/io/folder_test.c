@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "io/descriptors.h"
-#include "support.h"
+#include "support/support.h"
 
 static char place[] = "/tmp/ttr-folder-XXXXXX";
 

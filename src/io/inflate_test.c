@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/endian.h"
 #include "io/source.h"
-#include "support.h"
+#include "support/support.h"
 
 enum { KINDS = 5, PLAIN = 400000 };
 

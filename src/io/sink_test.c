@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "support.h"
+#include "support/files.h"
+#include "support/support.h"
 
 /* A folder of this test's own, and a file name in it. */
 struct place {

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "support/support.h"
 
 enum { PATIENCE_MS = 60000, BRIEF_MS = 300 };
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "io/source.h"
-#include "support.h"
+#include "support/support.h"
 
 #define INPUT 300000u
 #define PAGE 4096u /* what a mapped window may show more, where it begins */

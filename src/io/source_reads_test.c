@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "io/source.h"
-#include "support.h"
+#include "support/support.h"
 
 #define MOST 2000u
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/source_window.h"
-#include "support.h"
+#include "support/support.h"
 
 enum { INPUT = 3 << 20 };
 

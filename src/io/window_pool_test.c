@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
+#include "support/files.h"
 #include "io/source.h"
-#include "support.h"
+#include "support/support.h"
 
 static void a_pool_lends_no_more_windows_than_it_has(void **state)
 {

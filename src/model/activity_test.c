@@ -3,7 +3,7 @@
 
 #include "base/endian.h"
 #include "model/context.h"
-#include "support.h"
+#include "support/support.h"
 
 /* Ends an id with its sum, as .NET does. */
 static void seal(uint8_t *id, uint32_t pid)

@@ -5,7 +5,7 @@
 #include <tracetta/write.h>
 
 #include "base/status.h"
-#include "model/packed.h"
+#include "model/event_copy.h"
 
 struct ttr_builder {
     ttr *t;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "io/descriptors.h"
-#include "model/ahead.h"
-#include "model/packed.h"
+#include "model/thread_pool.h"
+#include "model/event_copy.h"
 #include "model/type.h"
 
 /* A block that is new, or of the slab. */

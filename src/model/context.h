@@ -133,7 +133,7 @@ struct schema {
     bool has_number;    /* the provider numbers its events: these are `number` in `version` */
     uint32_t number, version;
     bool has_texts;     /* the trace has texts for people about its events, which stand in no event */
-    bool has_packet;    /* copies that hold, before their own fields, what their packet says (packed.h) */
+    bool has_packet;    /* copies that hold, before their own fields, what their packet says (event_copy.h) */
 };
 
 struct process {
@@ -163,7 +163,7 @@ struct source_entry {
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
     uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
-    uint32_t lane;               /* its place among the inputs that it is put in order with; see model/renames.h */
+    uint32_t lane;               /* its place among the inputs that it is put in order with; see model/pending_names.h */
     uint32_t rank;               /* its place among all inputs below a reader that puts them in order, see reader_rank; its number before that */
 };
 

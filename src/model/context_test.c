@@ -2,7 +2,7 @@
 #include <sys/resource.h>
 
 #include "io/window_pool.h"
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "model/type.h"
-#include "support.h"
-#include "typetext.h"
+#include "support/support.h"
+#include "support/typetext.h"
 
 struct scene {
     struct support_heap heap;

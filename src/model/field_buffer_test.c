@@ -1,5 +1,5 @@
 /* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of records of many types: layout_random_test.c. */
-#include "layout_test.h"
+#include "support/layout_test.h"
 
 static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
 {

@@ -8,12 +8,12 @@
 
 #include "base/buffer.h"
 #include "io/source.h"
-#include "model/ahead.h"
+#include "model/thread_pool.h"
 #include "model/context.h"
 #include "model/format.h"
 #include "model/notes.h"
 #include "model/reader.h"
-#include "model/renames.h"
+#include "model/pending_names.h"
 
 #define INPUT_BATCH 256u      /* events of a batch */
 #define INPUT_RECORD_MIN 65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */

@@ -1,7 +1,7 @@
 /* Findings: counted by code, ranges of damage, and taken over from a reader that goes. */
 #include "model/notes.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes, const char *code, const char *format, ...)
     TTR_PRINTF(6, 7);

@@ -1,7 +1,7 @@
 /* Options of formats: a reader or writer keeps its own, and gives them to one like it. */
 #include "model/options.h"
 
-#include "support.h"
+#include "support/support.h"
 
 static const ttr_option_info infos[] = {
     {.key = "a", .for_writing = true},

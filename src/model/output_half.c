@@ -1,8 +1,8 @@
-/* Writing a batch in two parts: the first by the caller's thread, the second by a worker (ahead.h) with a writer of its own, whose bytes, counts and
+/* Writing a batch in two parts: the first by the caller's thread, the second by a worker (thread_pool.h) with a writer of its own, whose bytes, counts and
  * losses are then put behind the first's.
  *
  * What a worker may do while the caller writes, too: read the batch and the tables of the context, and walk fields whose walks share nothing (field_ops.at_once). */
-#include "model/ahead.h"
+#include "model/thread_pool.h"
 #include "model/output.h"
 
 #define LEAST 64u  /* events: fewer are written before a worker has noticed */

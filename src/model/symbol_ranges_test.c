@@ -1,5 +1,5 @@
 /* Symbols: which range counts at which time, in which process, and that piles of ranges cost little. */
-#include "support.h"
+#include "support/support.h"
 
 #include "model/context.h"
 

@@ -1,7 +1,7 @@
 /* The types of fields: what a schema is made of, in any format that describes its fields beforehand.
  *
  * A description is a tree of types for each root (the parts of a record that stand one behind another).  It says how values are
- * stored to the bit and what they mean; model/layout.h compiles it into programs that run over records.
+ * stored to the bit and what they mean; layout/layout.h compiles it into programs that run over records.
  * Ownership: a tree lies in an arena of whoever made it; types may be shared by many fields and are never changed once a layout
  * was compiled from them.  Thread rule: read-only then. */
 #ifndef TRACETTA_MODEL_TYPE_H

@@ -1,7 +1,7 @@
 /* Ranges at the ends of 64 bits, labels that share values, bits with names. */
 #include "model/type.h"
 
-#include "support.h"
+#include "support/support.h"
 
 #define TEXT(s) {s, sizeof s - 1}
 

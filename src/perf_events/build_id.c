@@ -11,7 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
-#include "encodings/perf_layout.h"
+#include "encodings/perf_data/perf_layout.h"
 #include "perf_events/tracing_files.h"
 
 #define PARTS_MAX 128u        /* program headers that are looked at */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "encodings/perf_layout.h"
-#include "support.h"
+#include "encodings/perf_data/perf_layout.h"
+#include "support/support.h"
 
 /* A note in the byte order of this machine. */
 static size_t put_note(uint8_t *to, uint32_t type, const char *name, const void *content, uint32_t n)

@@ -10,8 +10,8 @@
 
 #include <tracetta/collect.h>
 
-#include "files.h"
-#include "support.h"
+#include "support/files.h"
+#include "support/support.h"
 
 /* In place of the C library's: at the n-th entry the disk fails. */
 static unsigned fails_at, entries_read;

@@ -9,8 +9,8 @@
 
 #include "base/number.h"
 #include "base/status.h"
-#include "encodings/perf_bytes.h"
-#include "encodings/tracing_put.h"
+#include "encodings/perf_data/perf_bytes.h"
+#include "encodings/tracepoint/tracing_data_write.h"
 
 #define WORDS_MAX 256u /* of a command line */
 

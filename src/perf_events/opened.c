@@ -15,7 +15,7 @@
 
 #include "base/number.h"
 #include "base/status.h"
-#include "encodings/perf_layout.h"
+#include "encodings/perf_data/perf_layout.h"
 
 #define FREQUENCY 1000u
 #define BUFFER_KB 1024u

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
-#include "encodings/perf_layout.h"
+#include "encodings/perf_data/perf_layout.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define load_u16 load_u16le

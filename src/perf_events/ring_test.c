@@ -1,7 +1,7 @@
 /* Rings written by hand as the kernel writes them: wrapped, full, lost, overwritten. */
 #include "perf_events/ring.h"
 
-#include "support.h"
+#include "support/support.h"
 
 #define SIZE 64u
 

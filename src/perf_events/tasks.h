@@ -2,7 +2,7 @@
 #ifndef TRACETTA_PERF_EVENTS_TASKS_H
 #define TRACETTA_PERF_EVENTS_TASKS_H
 
-#include "encodings/perf_put.h"
+#include "encodings/perf_data/perf_data_write.h"
 #include "perf_events/build_id.h"
 
 /* How the records are to be. */

@@ -1,5 +1,5 @@
 /* From a reader to a writer. */
-#include "pipeline/walk.h"
+#include "pipeline/read_loop.h"
 
 static ttr_status write_batch(void *own, const ttr_batch *batch, ttr_error *error)
 {

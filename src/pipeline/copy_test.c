@@ -1,9 +1,9 @@
 /* Copying passes every event on, and failures of both sides. */
-#include "support.h"
+#include "support/support.h"
 
 #include <errno.h>
 
-#include "memory_reader.h"
+#include "support/memory_reader.h"
 
 #define N 2000
 

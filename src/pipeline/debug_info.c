@@ -9,8 +9,8 @@
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
-#include "pipeline/annotate.h"
-#include "pipeline/loads.h"
+#include "pipeline/field_injector.h"
+#include "pipeline/module_map.h"
 
 /* So many answers are kept. */
 #define ANSWERS_MAX 131072u

@@ -1,10 +1,10 @@
 /* Which binary an address belongs to when, where the answer stands in the event, and how often it is asked for. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "memory_reader.h"
+#include "support/memory_reader.h"
 
 #define EVENTS 64
 #define LINE 400

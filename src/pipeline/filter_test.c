@@ -1,7 +1,7 @@
 /* The laws of filtering, and each condition by itself. */
-#include "support.h"
+#include "support/support.h"
 
-#include "memory_reader.h"
+#include "support/memory_reader.h"
 
 #include "model/context.h"
 

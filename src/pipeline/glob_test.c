@@ -1,5 +1,5 @@
 /* Patterns against texts, yes and no. */
-#include "support.h"
+#include "support/support.h"
 
 #include "pipeline/glob.h"
 

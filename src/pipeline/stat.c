@@ -1,5 +1,5 @@
 /* Statistics per (provider, name, kind).  Everything is counted as it comes, but for what forms spans: that goes through the
- * span stream and is counted when the span is whole.  Self time comes from nesting (nest.h), quantiles from a histogram per
+ * span stream and is counted when the span is whole.  Self time comes from nesting (nesting.h), quantiles from a histogram per
  * row with spans.  Memory grows with the rows, not with the events. */
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
-#include "pipeline/nest.h"
-#include "pipeline/span_stream.h"
-#include "pipeline/walk.h"
+#include "pipeline/spans/nesting.h"
+#include "pipeline/spans/span_stream.h"
+#include "pipeline/read_loop.h"
 
 /* 131,072 unclaimed spans of all lanes: 4 MiB. */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)

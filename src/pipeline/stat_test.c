@@ -1,11 +1,11 @@
 /* Statistics: by hand, against the figures of an independent reader, in bounded memory. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "corpus.h"
-#include "memory_reader.h"
+#include "support/corpus.h"
+#include "support/memory_reader.h"
 #include "model/context.h"
 
 #define N 4000

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
-#include "pipeline/walk.h"
+#include "pipeline/read_loop.h"
 
 /* Which ids have been seen. */
 struct seen {

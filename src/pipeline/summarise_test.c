@@ -1,7 +1,7 @@
 /* The summary by hand, and its limits. */
-#include "support.h"
+#include "support/support.h"
 
-#include "memory_reader.h"
+#include "support/memory_reader.h"
 #include "model/context.h"
 
 #define N 500

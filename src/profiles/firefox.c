@@ -2,7 +2,7 @@
  *
  * Each thread has all frames of the profile as functions and all its nodes as stacks.  Times are ms since the first sample.  With a time line each
  * change is a sample whose weight is the time until the next; else each distinct stack is one sample of its weight, in no order of time. */
-#include "pipeline/profile.h"
+#include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
 #define VERSION 24            /* of the format Firefox itself gives, which the page wants to know too */

@@ -10,7 +10,7 @@
 
 #include "base/protobuf.h"
 #include "base/status.h"
-#include "pipeline/profile.h"
+#include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_TIME = 9,

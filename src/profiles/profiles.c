@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "io/sink.h"
-#include "pipeline/profile.h"
+#include "pipeline/profile/profile.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
 

@@ -1,5 +1,5 @@
 /* Profiles as files: every format is written whatever the profile, out of memory or of disk is told, and no half file stays. */
-#include "support.h"
+#include "support/support.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/utf.h"
-#include "memory_reader.h"
+#include "support/memory_reader.h"
 #include "model/context.h"
 
 #define DEEP 3000

@@ -3,7 +3,7 @@
  * Weights in ns become "evented" profiles, from the time line: each change closes the frames that are over and opens the new ones, so that what lasts
  * is one piece however many samples saw it.  Counts, and threads merged into one, become "sampled" profiles: each distinct stack with its weight. */
 #include "base/number.h"
-#include "pipeline/profile.h"
+#include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"

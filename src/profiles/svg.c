@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "base/utf.h"
-#include "pipeline/order.h"
+#include "pipeline/order/radix_sort.h"
 #include "profiles/profiles.h"
 
 #define MARGIN 10

@@ -1,7 +1,7 @@
 /* Composed events: bytes as the specification of EventHeader has them, and what breaks its rules. */
 #include <tracetta/provider.h>
 
-#include "support.h"
+#include "support/support.h"
 
 /* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where this machine is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

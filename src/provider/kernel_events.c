@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/status.h"
-#include "encodings/event_header.h"
+#include "encodings/event_header/event_header.h"
 #include "provider/tracefs.h"
 
 #define SYSTEM_PLAIN "user_events"

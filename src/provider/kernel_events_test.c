@@ -1,7 +1,7 @@
 /* The list of tracepoints of the running kernel, or why there is none; what is shown is tested with the command. */
 #include <tracetta/tracepoints.h>
 
-#include "support.h"
+#include "support/support.h"
 
 static void the_running_kernel_is_asked_or_says_why_not(void **state)
 {

@@ -19,9 +19,9 @@
 #include "base/hash.h"
 #include "base/keymap.h"
 #include "base/status.h"
-#include "encodings/event_header.h"
-#include "encodings/perf_put.h"
-#include "encodings/tracing_put.h"
+#include "encodings/event_header/event_header.h"
+#include "encodings/perf_data/perf_data_write.h"
+#include "encodings/tracepoint/tracing_data_write.h"
 #include "provider/state.h"
 
 #define PIECE_BYTES (256u << 10)

@@ -9,7 +9,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "support.h"
+#include "support/support.h"
 
 TTR_PROVIDER_DEFINE_GROUP(shop, "Test_File", "g1");
 

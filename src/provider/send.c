@@ -10,7 +10,7 @@
 #include "provider/state.h"
 
 #define SMALL_EVENT 1024u
-#define PAGE_EVENT 4064u   /* the largest that ftrace takes with sub-buffers of 4 KiB: docs/provider.md tells how it was found */
+#define PAGE_EVENT 4064u   /* the largest that ftrace takes with sub-buffers of 4 KiB: docs/user/provider.md tells how it was found */
 #define HEADER 8u
 #define EXTENSION 4u         /* size and kind before its bytes */
 #define ACTIVITY_KIND 0x8002u /* activity id; another extension follows */

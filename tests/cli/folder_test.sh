@@ -1,5 +1,5 @@
 #!/bin/bash
-# Traces that are folders, on the command line: a command that has the little format of the tests too (tests/little.h).
+# Traces that are folders, on the command line: a command that has the little format of the tests too (tests/support/little.h).
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What people read of what is odd or damaged (docs/notes.md): severity, code, count, place and text, and the exit status of check and of commands that read.
+# What people read of what is odd or damaged (docs/user/notes.md): severity, code, count, place and text, and the exit status of check and of commands that read.
 # What becomes of the events is told by golden vectors, most of which these are.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"

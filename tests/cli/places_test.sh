@@ -10,7 +10,7 @@ cd "$work" || exit 1
 
 offset=$(nm "$library" | sed -n 's/^\([0-9a-f]*\) T sample_fill$/\1/p')
 short=$(printf '%#x' "0x$offset")
-line=$(grep -n '^int sample_fill' "$here/../symbols_sample.c" | cut -d : -f 1)
+line=$(grep -n '^int sample_fill' "$here/../support/symbols_sample.c" | cut -d : -f 1)
 place="bin = \"$(basename "$library")\\+$short\", func = \"sample_fill\\+0\", src = \"symbols_sample.c:($line|$((line + 1)))\""
 /usr/bin/python3 "$here/places_make.py" made "$library" "$offset" || exit 1
 

@@ -9,9 +9,9 @@
 
 #include "base/buffer.h"
 #include "matrix/sources.h"
-#include "support.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 enum { EVENTS = 60, PLACES_MAX = 150 };
 

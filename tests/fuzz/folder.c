@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dump.h"
+#include "support/dump.h"
 #include "formats/open.h"
 #include "formats/table.h"
 #include "fuzz.h"
-#include "hexa_folder.h"
+#include "support/hexa_folder.h"
 #include "model/context.h"
 #include "model/reader.h"
 

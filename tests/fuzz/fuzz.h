@@ -6,7 +6,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "support.h"
+#include "support/support.h"
 
 /* Memory for one input: what an empty one may take, and so much for each byte. */
 #define FUZZ_MEMORY_BASE ((size_t)16 << 20)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "formats/ctf/ctf_live.h"
+#include "formats/ctf/live/ctf_live.h"
 #include "fuzz.h"
 
 #define BYTES_MAX ((size_t)128 << 10)

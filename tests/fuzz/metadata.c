@@ -3,8 +3,8 @@
  * much more a language may take that writes out what it has names for; FORGETS_NAMES that it does. */
 #include <stdio.h>
 
-#include "describe.h"
-#include "formats/ctf/ctf.h"
+#include "support/describe.h"
+#include "formats/ctf/description/ctf_description.h"
 #include "fuzz.h"
 
 #ifndef MEMORY_TIMES

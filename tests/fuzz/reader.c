@@ -1,7 +1,7 @@
 /* Fuzzes the reader of one format (-DFORMAT="fxt"): reads the input whole and in pieces, touches every field, and stops when the
  * two ways of reading differ, when memory or events grow out of proportion, or when a copy of what was read is not whole.
  * The size of the pieces and the flags come from the last byte. */
-#include "dump.h"
+#include "support/dump.h"
 #include "fuzz.h"
 
 #ifndef FORMAT

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "fuzz.h"
-#include "hexa.h"
-#include "hexa_folder.h"
+#include "support/hexa.h"
+#include "support/hexa_folder.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
 

@@ -3,9 +3,9 @@
  * Memory of reader, sorting and writer together is limited by the size of the input. */
 #include <stdio.h>
 
-#include "dump.h"
+#include "support/dump.h"
 #include "fuzz.h"
-#include "json_check.h"
+#include "support/json_check.h"
 
 #ifndef FORMAT
 #define FORMAT "fxt"

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
 #include "dotnet/framing.h"
-#include "json_check.h"
+#include "support/json_check.h"
 #include "session_world.h"
 
 enum job { RECORD, RECORD_LISTEN, COUNTERS, COUNTERS_LISTEN, RECORD_WATCH, ASK, ASK_LISTEN, SESSION, JOBS };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encodings/tracepoints.h"
+#include "encodings/tracepoint/tracepoints.h"
 #include "fuzz.h"
 #include "model/context.h"
 

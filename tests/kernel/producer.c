@@ -19,7 +19,7 @@
 
 #include "kernel/recorded.h"
 #include "provider/said_both.h"
-#include "tap.h"
+#include "support/tap.h"
 
 #define TRACEFS "/sys/kernel/tracing"
 

@@ -7,8 +7,8 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 static void read_file(const char *path, struct buffer *bytes)
 {

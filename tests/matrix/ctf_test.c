@@ -14,8 +14,8 @@
 #include "base/buffer.h"
 #include "matrix/odd_fields.h"
 #include "matrix/sources.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 enum { SEEDS_PEER = 5, CLASSES_MAX = 4300, LINE_SHOWN = 700 };
 

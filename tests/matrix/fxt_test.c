@@ -13,10 +13,10 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "matrix/sources.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 /* Ways in which two events can differ. */
 enum {

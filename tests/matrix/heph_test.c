@@ -13,10 +13,10 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "matrix/sources.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 enum { CODES = 48, LEVELS = 40, TEXT_MAX = 65535, SEEDS = 50, SEED_EVENTS = 400 };
 

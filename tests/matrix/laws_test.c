@@ -11,9 +11,9 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "matrix/sources.h"
-#include "support.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 enum { SOURCES = 8 };
 

@@ -1,4 +1,4 @@
-/* Whatever is written as JSON Lines or CSV says every event with all its fields, in the order and shape that docs/json.md and RFC 4180
+/* Whatever is written as JSON Lines or CSV says every event with all its fields, in the order and shape that docs/user/json.md and RFC 4180
  * describe, numbers exactly; and the ledger counts what could not be said as it was.
  *
  * The output is followed character by character with the event in hand: what is there must be what is expected there, so nothing
@@ -13,10 +13,10 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "matrix/sources.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 enum { SEEDS = 50, SEED_EVENTS = 400, NAMES_MAX = 2000 };
 

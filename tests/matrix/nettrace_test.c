@@ -11,11 +11,11 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "dump.h"
+#include "support/dump.h"
 #include "matrix/odd_fields.h"
 #include "matrix/sources.h"
-#include "tap.h"
-#include "writing.h"
+#include "support/tap.h"
+#include "support/writing.h"
 
 #define EARLIER (INT64_C(1) << 40)
 

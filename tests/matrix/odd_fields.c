@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "matrix/sources.h"
-#include "support.h"
-#include "tap.h"
+#include "support/support.h"
+#include "support/tap.h"
 
 enum { FIELDS_LONG = 300000, LEVELS = 10, SEEDS = 12, SEED_EVENTS = 600 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "support/support.h"
 
 static void put_random_field(ttr_builder *b, uint64_t r)
 {

@@ -6,7 +6,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "tap.h"
+#include "support/tap.h"
 
 struct truth {
     uint64_t bytes, kinds[TTR_KIND_COUNT], fibers, duration_ns, arguments, text_hash, field_hash;

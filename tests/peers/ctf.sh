@@ -30,13 +30,13 @@ quote()
     head -n 6 "$1" | cut -c 1-300 | sed 's/^/#   /'
 }
 
-# reviewed CASE: prints the first cell of what docs/known-differences.md says in its section "CTF" of a case, "`CASE`" or "`CASE`, N lines";
+# reviewed CASE: prints the first cell of what docs/user/known-differences.md says in its section "CTF" of a case, "`CASE`" or "`CASE`, N lines";
 # fails where it says nothing.
 reviewed()
 {
     awk -v name="\`$1\`" '/^## / { here = $0 == "## CTF" }
         here && /^\|/ { split($0, cell, "|"); gsub(/^ +| +$/, "", cell[2]); if (index(cell[2] ",", name ",") == 1) { print cell[2]; found = 1 } }
-        END { exit !found }' "$root/docs/known-differences.md"
+        END { exit !found }' "$root/docs/user/known-differences.md"
 }
 
 # settle LINES CASE NAME: the outcome of a comparison in which so many lines differ (a verdict that differs counts as 1).  A difference needs
@@ -47,7 +47,7 @@ settle()
     if known=$(reviewed "$2"); then
         [[ $known == *lines ]] && wanted=${known##*, } && wanted=${wanted% lines}
         [ "$1" = "$wanted" ] || { [ "$1" = 0 ] && [ -n "$stand_in" ]; }
-        tell $? "$3, but for what docs/known-differences.md explains"
+        tell $? "$3, but for what docs/user/known-differences.md explains"
     else
         [ "$1" = 0 ]
         tell $? "$3"

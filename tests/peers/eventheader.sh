@@ -2,7 +2,7 @@
 # Compares events of EventHeader, from every container they were recorded in, with what Microsoft's perf-decode printed of them:
 #   eventheader.sh TRACETTA
 # The recorded files are in $TTR_CORPUS/eventheader; without them this skips.  Every object is compared to the byte, in the order of time where
-# that program does not sort.  Left out are its faults (docs/known-differences.md): text that is no UTF-8, names that
+# that program does not sort.  Left out are its faults (docs/user/known-differences.md): text that is no UTF-8, names that
 # stand twice in one object, which are numbered here, and threads that have no number any more.
 tracetta=$1
 corpus=${TTR_CORPUS:-nowhere}/eventheader

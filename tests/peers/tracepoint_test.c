@@ -1,5 +1,5 @@
 /* Print formats evaluated here and by libtraceevent, which perf and trace-cmd print with: the same text of the same random records, for every
- * format of a real kernel (TTR_CORPUS), but for the differences that docs/known-differences.md lists. */
+ * format of a real kernel (TTR_CORPUS), but for the differences that docs/user/known-differences.md lists. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <traceevent/event-parse.h>
 #include <unistd.h>
 
-#include "corpus.h"
-#include "encodings/tracepoint.h"
-#include "support.h"
-#include "zip.h"
+#include "support/corpus.h"
+#include "encodings/tracepoint/tracepoint.h"
+#include "support/support.h"
+#include "support/zip.h"
 
 #define RECORD_BYTES 2048u
 #define ROUNDS 40
@@ -26,7 +26,7 @@ struct peer {
     bool is_verbose;
 };
 
-/* Kinds that are printed otherwise: see docs/known-differences.md. */
+/* Kinds that are printed otherwise: see docs/user/known-differences.md. */
 static const char *const known[] = {
     "raid56_",            /* a - b + 1 is a - (b + 1) there */
     "kvm_nested_vmenter", /* !a ? b : c is !(a ? b : c) there */

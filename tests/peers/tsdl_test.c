@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "formats/ctf/ctf.h"
-#include "support.h"
+#include "formats/ctf/description/ctf_description.h"
+#include "support/support.h"
 
 #define TRACE "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\ntypealias integer { size = 8; } := u8;\n"
 

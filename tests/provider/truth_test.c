@@ -5,9 +5,9 @@
 
 #include "base/buffer.h"
 #include "base/endian.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "provider/said_both.h"
-#include "support.h"
+#include "support/support.h"
 
 #define X10 "XXXXXXXXXX"
 #define X50 X10 X10 X10 X10 X10

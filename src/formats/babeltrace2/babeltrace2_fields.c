@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/babeltrace2/babeltrace2_walk.h"
-#include "model/packed.h"
+#include "model/event_copy.h"
 #include "model/type.h"
 
 #define FIELDS_AT_ONCE 32u

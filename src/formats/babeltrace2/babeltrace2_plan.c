@@ -1,12 +1,12 @@
 /* Plans: events of a class that come often, and lie straight in their payloads, are printed from their bytes without fields in between.
  *
  * All that stands between two values (braces, names, quotes) is the same in all events of a class, so a plan is a list of such texts, each with the
- * value behind it: where it lies (model/layout_parts.h) and how it is printed.  The texts are made by what prints fields otherwise.  There is room for all
+ * value behind it: where it lies (layout/layout_record_parts.h) and how it is printed.  The texts are made by what prints fields otherwise.  There is room for all
  * of an event before its first byte is written.
  * Left out, and printed field by field: colours, arrays without their indices, values with several names, payloads of more than PAYLOAD_MOST bytes. */
 #include "formats/babeltrace2/babeltrace2_quote.h"
 #include "formats/babeltrace2/babeltrace2_walk.h"
-#include "model/layout_parts.h"
+#include "layout/layout_record_parts.h"
 
 #define PARTS_MOST 128u        /* of a class with a plan */
 #define PLAN_FROM 16u          /* events of a class that come before its plan */

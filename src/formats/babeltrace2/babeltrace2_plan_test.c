@@ -1,6 +1,6 @@
 /* Events whose class has come often are printed by its plan, all others field by field: both print the same of the same bytes. */
-#include "layout_test.h"
-#include "writing.h"
+#include "support/layout_test.h"
+#include "support/writing.h"
 
 #define ENOUGH 20u /* events after which a class has its plan */
 #define EVENTS 12u /* of one class that are compared: too few for a plan */

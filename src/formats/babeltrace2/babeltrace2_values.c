@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "formats/babeltrace2/babeltrace2_quote.h"
 #include "formats/babeltrace2/babeltrace2_walk.h"
-#include "model/layout.h"
+#include "layout/layout.h"
 
 static char *put_special(char *at, uint8_t byte)
 {

@@ -4,7 +4,7 @@
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 
-#include "encodings/put.h"
+#include "encodings/json/append.h"
 #include "formats/babeltrace2/babeltrace2.h"
 
 #define DEPTH_MAX 64u

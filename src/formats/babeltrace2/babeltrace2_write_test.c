@@ -4,8 +4,8 @@
 
 #include "model/context.h"
 #include "model/type.h"
-#include "support.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 static void open_with(struct writing *w, const char *const *options)
 {

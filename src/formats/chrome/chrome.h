@@ -6,9 +6,9 @@
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
 #include "base/pairmap.h"
-#include "encodings/field_json.h"
-#include "encodings/put.h"
-#include "encodings/text_cache.h"
+#include "encodings/json/field_json.h"
+#include "encodings/json/append.h"
+#include "encodings/json/text_cache.h"
 #include "model/output.h"
 
 /* Indices into the loss table; those of fields come first. */

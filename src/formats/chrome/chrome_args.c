@@ -1,6 +1,6 @@
 /* Lines and their args.  An args object that stays empty is taken back, so that most events of most traces cost nothing for it. */
 #include "base/jsontext.h"
-#include "encodings/timeline.h"
+#include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 
 #define LINE_TEXT (256 + CHROME_IDS_MAX)

@@ -4,7 +4,7 @@
  * them as doubles.  finish closes the JSON wherever it is called.
  * Left out: reading, definitions, and any repair: spans that overlap in part and begins without an end are written as they are. */
 #include "base/jsontext.h"
-#include "encodings/timeline.h"
+#include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 

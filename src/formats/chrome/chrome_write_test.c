@@ -1,10 +1,10 @@
 /* Documents expected here are written by hand from README.md and the Trace Event Format. */
 #include <stdio.h>
 
-#include "json_check.h"
+#include "support/json_check.h"
 #include "model/context.h"
-#include "support.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 /* Checks the lines between the fixed first and last line of the document. */
 static void expect_lines(struct writing *w, const char *lines, const char *base, const char *lost)

@@ -1,10 +1,10 @@
 /* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with the columns of
- * "tracetta.events/1" (docs/json.md) in one fixed order; the fields are one column of JSON, because every event may have others.
+ * "tracetta.events/1" (docs/user/json.md) in one fixed order; the fields are one column of JSON, because every event may have others.
  * Left out: what has no column (declared below), how the trace was stored, definitions, and reading. */
 #include "base/status.h"
 #include "base/utf.h"
-#include "encodings/field_json.h"
-#include "encodings/put.h"
+#include "encodings/json/field_json.h"
+#include "encodings/json/append.h"
 #include "model/output.h"
 
 #define LINE_TEXT 256

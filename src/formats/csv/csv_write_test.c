@@ -1,7 +1,7 @@
 /* Lines expected here are written by hand from README.md and RFC 4180. */
-#include "json_check.h"
-#include "support.h"
-#include "writing.h"
+#include "support/json_check.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 #define HEADER "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"                        \
                "keyword,opcode,activity,related,event_id,event_version,fields"

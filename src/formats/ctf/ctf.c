@@ -1,7 +1,7 @@
 /* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h, the writer's in ctf_write.h. */
-#include "formats/ctf/ctf_live.h"
-#include "formats/ctf/ctf_run.h"
-#include "formats/ctf/ctf_write.h"
+#include "formats/ctf/live/ctf_live.h"
+#include "formats/ctf/read/ctf_fast_loop.h"
+#include "formats/ctf/write/ctf_write.h"
 
 #define FOR_11 "for 1.1: "
 

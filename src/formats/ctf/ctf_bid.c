@@ -1,7 +1,7 @@
 /* Whether a file is the metadata of a CTF trace: by the first bytes only (decision 29). */
 #include <string.h>
 
-#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/read/ctf_reader.h"
 
 /* Whether a JSON text without record separators is of CTF 2: its first object has the type "preamble" (CTF2-SPEC-2.0 5.2). */
 static bool has_preamble(const struct peek *peek)

@@ -1,7 +1,7 @@
 /* Golden vectors of streams: whole traces of CTF 1.8 and 2, written byte by byte from their specifications.  A folder stream-bad-* breaks
  * a rule. */
-#include "support.h"
-#include "vectors_files.h"
+#include "support/support.h"
+#include "support/vectors_files.h"
 
 #define FOLDER "src/formats/ctf/vectors"
 

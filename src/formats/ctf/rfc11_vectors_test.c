@@ -1,7 +1,7 @@
-/* Golden vectors of RFC v1.1: whole traces written byte by byte from the RFC and docs/ctf-rfc-v1.1.md.  Compressed and enciphered bytes
+/* Golden vectors of RFC v1.1: whole traces written byte by byte from the RFC and docs/formats/ctf-rfc-v1.1.md.  Compressed and enciphered bytes
  * come from other programs; the command stands beside them.  A folder rfc11-bad-* breaks a rule. */
-#include "support.h"
-#include "vectors_files.h"
+#include "support/support.h"
+#include "support/vectors_files.h"
 
 #define FOLDER "src/formats/ctf/vectors"
 

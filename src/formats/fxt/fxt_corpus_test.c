@@ -5,8 +5,8 @@
 
 #include <tracetta/tracetta.h>
 
-#include "corpus.h"
-#include "support.h"
+#include "support/corpus.h"
+#include "support/support.h"
 
 #define EDGES_MAX 40000u
 

@@ -4,7 +4,7 @@
 #include "base/buffer.h"
 #include "base/endian.h"
 #include "formats/fxt/fxt_format.h"
-#include "support.h"
+#include "support/support.h"
 
 #define EVENTS 10000u
 #define TRIALS 300u

@@ -1,6 +1,6 @@
 /* The golden vectors of FXT: what each record is, and each question that the text of the format leaves open. */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 #define GOOD "src/formats/fxt/vectors"
 #define BAD "src/formats/fxt/vectors-bad"

@@ -3,11 +3,11 @@
  * specification alone.  Copying of raw records is tested with the reader, in tests/matrix. */
 #include <stdio.h>
 
-#include "support.h"
+#include "support/support.h"
 
 #include <tracetta/write.h>
 
-#include "hexa.h"
+#include "support/hexa.h"
 #include "model/context.h"
 
 struct world {

@@ -6,9 +6,9 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "corpus.h"
-#include "support.h"
-#include "writing.h"
+#include "support/corpus.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 struct recorded {
     const char *name;

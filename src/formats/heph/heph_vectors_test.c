@@ -1,8 +1,8 @@
 /* Golden vectors of the format, from the specification.  vectors-whole holds those where the end of a trace changes what is said of its
  * beginning (epochs, counters): a prefix of them is another trace, so they are not cut.  vectors-long are too long to be cut at every
  * byte. */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 int main(void)
 {

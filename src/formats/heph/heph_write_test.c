@@ -1,8 +1,8 @@
 /* Packets expected here are written by hand from the specification; what is read back is compared with what was put in. */
 #include <stdio.h>
 
-#include "support.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 #include <tracetta/read.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/status.h"
-#include "encodings/event_header.h"
+#include "encodings/event_header/event_header.h"
 #include "formats/interceptor/interceptor_format.h"
 #include "model/input.h"
 

@@ -1,6 +1,6 @@
 /* Golden vectors: of the file, and of all that an event of EventHeader may hold (README.md). */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 int main(void)
 {

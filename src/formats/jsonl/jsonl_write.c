@@ -1,11 +1,11 @@
-/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/json.md), for scripts, jq and column stores.  Keys always come in
+/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq and column stores.  Keys always come in
  * the same order; a key without a value is left out.  Names are escaped once (text cache) and a line is written into room asked
  * for once, except for its fields.
  * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
 #include "base/jsontext.h"
-#include "encodings/field_json.h"
-#include "encodings/put.h"
+#include "encodings/json/field_json.h"
+#include "encodings/json/append.h"
 #include "model/output.h"
 
 /* Of a line: keys, braces, kind, level and flags together, and its numbers. */

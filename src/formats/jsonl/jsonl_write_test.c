@@ -1,11 +1,11 @@
-/* Lines expected here are written by hand from the schema in docs/json.md. */
+/* Lines expected here are written by hand from the schema in docs/user/json.md. */
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "json_check.h"
+#include "support/json_check.h"
 #include "model/context.h"
-#include "support.h"
-#include "writing.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 static void an_event_is_one_line_with_keys_in_order(void **state)
 {

@@ -6,8 +6,8 @@
 #define TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 
 #include "base/jsontext.h"
-#include "encodings/event_header.h"
-#include "encodings/field_json.h"
+#include "encodings/event_header/event_header.h"
+#include "encodings/json/field_json.h"
 
 /* Appends a float as std::to_chars does: the shortest digits that are this number again, with an exponent where that is shorter; `bits` 32 or
  * 64.  At most NUMBER_MAX bytes; gives how many. */

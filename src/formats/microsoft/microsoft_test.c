@@ -10,9 +10,9 @@
 
 #include "base/endian.h"
 #include "base/number.h"
-#include "json_check.h"
-#include "support.h"
-#include "writing.h"
+#include "support/json_check.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 static void floats_have_the_fewest_characters(void **state)
 {

@@ -1,6 +1,6 @@
 /* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of them: `unsigned long` and types of unknown names are
  * hexadecimal, characters are those of ISO 8859-1, structs are bytes. */
-#include "encodings/tracepoint.h"
+#include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
 
 enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };

@@ -9,7 +9,7 @@
 #include "base/shortest.h"
 #include "base/utf.h"
 #include "base/wide.h"
-#include "encodings/put.h"
+#include "encodings/json/append.h"
 #include "formats/microsoft/microsoft.h"
 
 /* --- Floats --- */

@@ -8,8 +8,8 @@
 #include "base/jsontext.h"
 #include "base/number.h"
 #include "base/status.h"
-#include "encodings/put.h"
-#include "encodings/timeline.h"
+#include "encodings/json/append.h"
+#include "encodings/json/timeline.h"
 #include "formats/microsoft/microsoft.h"
 #include "model/output.h"
 

@@ -38,7 +38,7 @@
 #include "base/pairmap.h"
 #include "formats/nettrace/nettrace_header.h"
 #include "model/input.h"
-#include "model/layout.h"
+#include "layout/layout.h"
 
 #define NETTRACE_NONE UINT32_MAX
 #define NETTRACE_LIES 4u             /* readings of a type whose metadata may lie: bit 0 = booleans of one byte, bit 1 = bytes of four */

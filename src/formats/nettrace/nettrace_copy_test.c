@@ -1,12 +1,12 @@
 /* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events where something is. */
 #include <stdio.h>
 
-#include "corpus.h"
-#include "dump.h"
-#include "hexa.h"
-#include "support.h"
-#include "vectors.h"
-#include "writing.h"
+#include "support/corpus.h"
+#include "support/dump.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/vectors.h"
+#include "support/writing.h"
 
 /* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind the first `limit`. */
 struct taking {

@@ -5,8 +5,8 @@
 
 #include <tracetta/tracetta.h>
 
-#include "corpus.h"
-#include "support.h"
+#include "support/corpus.h"
+#include "support/support.h"
 
 /* Counted by TraceEvent; of samples and stacks by their fields here. */
 struct recorded {

@@ -9,11 +9,11 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "formats/nettrace/nettrace.h"
-#include "hexa.h"
-#include "support.h"
-#include "writing.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 enum { BLOCKS = 6, EVENTS = 5, TEXT_MAX = 40000 };
 

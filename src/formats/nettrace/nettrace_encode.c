@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "base/wide.h"
-#include "encodings/timeline.h"
+#include "encodings/json/timeline.h"
 #include "formats/nettrace/nettrace_writer.h"
 #include "model/activity.h"
 

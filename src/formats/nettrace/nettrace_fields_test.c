@@ -5,9 +5,9 @@
 
 #include <tracetta/tracetta.h>
 
-#include "hexa.h"
-#include "support.h"
-#include "vectors.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 enum { FIELDS = 4096, DAMAGED = 60, SPOTS = 6 };
 

@@ -24,7 +24,7 @@
 #ifndef TRACETTA_NETTRACE_FORMAT_H
 #define TRACETTA_NETTRACE_FORMAT_H
 
-#include "encodings/clr_metadata.h" /* types of fields */
+#include "encodings/dotnet/clr_metadata.h" /* types of fields */
 
 #define NETTRACE_MAGIC "Nettrace"
 #define NETTRACE_MAGIC_BYTES 8u

@@ -3,7 +3,7 @@
 
 #include "formats/nettrace/nettrace_header.h"
 #include "formats/nettrace/nettrace_put.h"
-#include "support.h"
+#include "support/support.h"
 
 enum { EVENTS = 4000, ROOM = EVENTS * 200, BEHIND = 128 };
 

@@ -1,6 +1,6 @@
 /* Very many events that wait for each other: more than the reader keeps of what it saw of their headers.  Bytes as the specification has them, made here
  * since a vector would be large; what is given must be what was put, by time. */
-#include "support.h"
+#include "support/support.h"
 
 #include <tracetta/tracetta.h>
 

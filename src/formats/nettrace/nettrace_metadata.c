@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "base/utf.h"
-#include "encodings/clr_events.h"
+#include "encodings/dotnet/clr_events.h"
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 

@@ -1,6 +1,6 @@
 /* A part of the time: the same events as of all that are read, with blocks passed over, and nothing that is lost by that.  TTR_CORPUS names the folder of
  * recorded traces; without it that test passes with a line that says so. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <tracetta/tracetta.h>
 #include <unistd.h>
 
-#include "corpus.h"
+#include "support/corpus.h"
 
 struct part {
     uint64_t events, sum, lost, read;

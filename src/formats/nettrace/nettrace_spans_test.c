@@ -1,6 +1,6 @@
 /* Spans of the runtime in recorded traces: as many and as long as what begins and ends say, added up here by number and method.  TTR_CORPUS names the
  * folder of recorded traces; without it the test passes with a line that says so. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "corpus.h"
+#include "support/corpus.h"
 
 enum { OPEN_MAX = 4096 };
 

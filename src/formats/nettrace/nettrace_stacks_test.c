@@ -5,11 +5,11 @@
 
 #include "base/buffer.h"
 #include "formats/nettrace/nettrace.h"
-#include "hexa.h"
-#include "model/packed.h"
-#include "support.h"
-#include "vectors.h"
-#include "writing.h"
+#include "support/hexa.h"
+#include "model/event_copy.h"
+#include "support/support.h"
+#include "support/vectors.h"
+#include "support/writing.h"
 
 static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
 {

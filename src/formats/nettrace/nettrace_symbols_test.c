@@ -1,7 +1,7 @@
 /* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names it gives; stacks are those that another
  * implementation found.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include <tracetta/tracetta.h>
 
 #include "base/endian.h"
-#include "corpus.h"
+#include "support/corpus.h"
 #include "formats/nettrace/nettrace.h"
-#include "hexa.h"
+#include "support/hexa.h"
 
 #define LINE 4096
 

@@ -1,11 +1,11 @@
 /* What is written of events of any origin: golden bytes from the specification, and what a reader finds in them. */
 #include <stdio.h>
 
-#include "dump.h"
-#include "hexa.h"
-#include "model/packed.h"
-#include "support.h"
-#include "writing.h"
+#include "support/dump.h"
+#include "support/hexa.h"
+#include "model/event_copy.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 static const char *const v4[] = {"version=4", NULL};
 static const char *const v5[] = {"version=5", NULL};

@@ -28,7 +28,7 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/pairmap.h"
-#include "encodings/perf_layout.h"
+#include "encodings/perf_data/perf_layout.h"
 #include "model/input.h"
 
 #define PERF_LIKELY(x) __builtin_expect(!!(x), 1)

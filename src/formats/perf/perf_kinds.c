@@ -3,7 +3,7 @@
  * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.  Its flags are a bit field, which begins with the
  * highest bit on big-endian machines.  One kind alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
  * begin (IDENTIFIER), or behind the parts before ID. */
-#include "encodings/tracepoints.h"
+#include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 #include "model/type.h"
 

@@ -5,7 +5,7 @@
  *   pipe   sixteen bytes, then records.
  *
  * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file, and features were never written.  Ours leaves a
- * size that was true a moment ago and the bit of feature 0: what it told of features stands before the records (encodings/perf_put.h). */
+ * size that was true a moment ago and the bit of feature 0: what it told of features stands before the records (encodings/perf_data/perf_data_write.h). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 

@@ -2,7 +2,7 @@
  *
  * Where the caller wants every byte, records come as they are stored, those of the tool too, between what stands before and behind them. */
 #include "base/status.h"
-#include "encodings/tracepoints.h"
+#include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 
 #define STORED_KEYS 4096u /* records looked at before they are given where nothing is sorted */

@@ -1,14 +1,14 @@
 /* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many files. */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 #include <stdio.h>
 
 #include <tracetta/tracetta.h>
 
-#include "hexa.h"
+#include "support/hexa.h"
 #include "model/context.h"
-#include "vectors_files.h"
+#include "support/vectors_files.h"
 
 #define FOLDER "src/formats/perf/vectors-folder"
 

@@ -1,6 +1,6 @@
 /* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and everything else they have stands before it. */
 #include "base/status.h"
-#include "encodings/tracing_data.h"
+#include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
 static struct tracepoint_raw raw(const void *own, const ttr_event *event)

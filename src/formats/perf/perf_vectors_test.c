@@ -1,7 +1,7 @@
 /* Golden vectors of the format, from the sources of Linux (README.md).  vectors-whole holds those of which a prefix gives other events: what
  * stands behind their records, or is out of order, tells of those before; vectors-packed holds compressed ones, whose bytes are given unpacked. */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 int main(void)
 {

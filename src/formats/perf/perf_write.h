@@ -13,9 +13,9 @@
 
 #include "base/keymap.h"
 #include "base/pairmap.h"
-#include "encodings/event_header_put.h"
-#include "encodings/perf_put.h"
-#include "encodings/tracing_put.h"
+#include "encodings/event_header/event_header_write.h"
+#include "encodings/perf_data/perf_data_write.h"
+#include "encodings/tracepoint/tracing_data_write.h"
 #include "formats/perf/perf.h"
 #include "model/output.h"
 
@@ -40,7 +40,7 @@ extern const ttr_loss perf_losses[PERF_LOSSES];
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
-    bool is_open;              /* not ended, but with what a reader needs before the records (encodings/perf_put.h) */
+    bool is_open;              /* not ended, but with what a reader needs before the records (encodings/perf_data/perf_data_write.h) */
     struct buffer head, tail;  /* as they came */
     uint64_t data_at, data_bytes; /* as the head says */
     uint64_t written;          /* bytes of records */

@@ -5,12 +5,12 @@
 
 #include <tracetta/read.h>
 
-#include "dump.h"
+#include "support/dump.h"
 #include "formats/perf/perf.h"
-#include "hexa.h"
-#include "support.h"
-#include "vectors.h"
-#include "writing.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/vectors.h"
+#include "support/writing.h"
 
 #define DAY INT64_C(1700000000000000000)
 

@@ -1,12 +1,12 @@
 /* What is expected here is written by hand from the public Perfetto schema: one line a packet, field numbers and values as
- * tests/protobuf_dump.h prints them.  The sequence id (10:1) of each packet is left out, and
+ * tests/support/protobuf_dump.h prints them.  The sequence id (10:1) of each packet is left out, and
  * so are the flags (13:2) of packets that use interned data. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protobuf_dump.h"
-#include "support.h"
-#include "writing.h"
+#include "support/protobuf_dump.h"
+#include "support/support.h"
+#include "support/writing.h"
 
 static const char messages[] =
     "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/4/11/12 11/21 12 12/1 12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "

@@ -9,9 +9,9 @@
  * Left out: gaps (but for trace-cmd), definitions and what describes objects, which those programs do not print by themselves; and reading. */
 #include "base/status.h"
 #include "base/utf.h"
-#include "encodings/perf_layout.h"
-#include "encodings/put.h"
-#include "encodings/tracepoints.h"
+#include "encodings/perf_data/perf_layout.h"
+#include "encodings/json/append.h"
+#include "encodings/tracepoint/tracepoints.h"
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -1,7 +1,7 @@
 /* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in their file.  Functions are those that the trace tells of
  * itself; perf looks into files and the running kernel too. */
-#include "encodings/perf_layout.h"
-#include "encodings/put.h"
+#include "encodings/perf_data/perf_layout.h"
+#include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 

@@ -3,7 +3,7 @@
  *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
  *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
  * What a kernel's event has no field for is left out.  States are the letters of old kernels, whatever the kernel, as there. */
-#include "encodings/put.h"
+#include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 
 struct words {

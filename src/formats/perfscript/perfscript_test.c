@@ -1,9 +1,9 @@
 /* Lines expected here are what perf script 6.1 and trace-cmd report print for such events. */
-#include "encodings/tracepoints.h"
-#include "hexa.h"
-#include "support.h"
-#include "vectors.h"
-#include "writing.h"
+#include "encodings/tracepoint/tracepoints.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/vectors.h"
+#include "support/writing.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/find_zero.h"
 #include "base/utf.h"
-#include "encodings/put.h"
+#include "encodings/json/append.h"
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64

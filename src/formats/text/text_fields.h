@@ -4,7 +4,7 @@
 
 #include <tracetta/event.h>
 
-#include "encodings/text_cache.h"
+#include "encodings/json/text_cache.h"
 #include "model/output.h"
 
 /* Appends text: characters as they are; \" \\ \n \t \r; every other control character (also those of U+0080..U+009F) and every

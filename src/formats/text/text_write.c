@@ -3,8 +3,8 @@
  * The part of a time that stays for a second is made once a second; names are escaped once.  Nothing here calls printf.
  * Left out: how the trace was stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
 #include "base/status.h"
-#include "encodings/put.h"
-#include "encodings/timeline.h"
+#include "encodings/json/append.h"
+#include "encodings/json/timeline.h"
 #include "formats/text/text_color.h"
 #include "formats/text/text_fields.h"
 #include "model/activity.h"

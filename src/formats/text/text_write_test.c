@@ -1,9 +1,9 @@
 /* Lines expected here are written by hand from README.md. */
-#include "support.h"
+#include "support/support.h"
 
 #include <stdio.h>
 
-#include "writing.h"
+#include "support/writing.h"
 
 static void open_with(struct writing *w, uint32_t flags, const char *option)
 {

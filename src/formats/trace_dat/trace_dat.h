@@ -13,8 +13,8 @@
 
 #include "base/pairmap.h"
 #include "base/spill.h"
-#include "encodings/ring_buffer.h"
-#include "encodings/tracing_data.h"
+#include "encodings/tracepoint/ring_buffer.h"
+#include "encodings/tracepoint/tracing_data.h"
 #include "formats/trace_dat/trace_dat_format.h"
 #include "model/input.h"
 

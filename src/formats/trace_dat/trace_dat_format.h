@@ -2,7 +2,7 @@
  *
  *   17 08 44 "tracing" version\0  u8 big-endian  u8 bytes of `long`  u32 page bytes        then
  *
- * 6: the description of tracepoints (encodings/tracing_data.h)   u32 cpus
+ * 6: the description of tracepoints (encodings/tracepoint/tracing_data.h)   u32 cpus
  *    "options  \0"  { u16 option  u32 bytes  data } ... u16 0       may be missing
  *    "flyrecord\0"  cpus x { u64 offset, u64 bytes }                or "latency  \0" and text
  *    [u64 n, the clocks]                                            where option 4 was there
@@ -14,7 +14,7 @@
  *    options: { u16 option  u32 bytes  data } ... the last is 0: u64 offset of the next section of options, 0 = none
  *    pages of a CPU in a compressed section   u32 chunks  chunks x { u32 bytes here  u32 bytes of pages  data }
  *
- * Pages are those of encodings/ring_buffer.h. */
+ * Pages are those of encodings/tracepoint/ring_buffer.h. */
 #ifndef TRACETTA_TRACE_DAT_FORMAT_H
 #define TRACETTA_TRACE_DAT_FORMAT_H
 

@@ -3,9 +3,9 @@
 #include <zstd.h>
 
 #include "formats/trace_dat/trace_dat.h"
-#include "hexa.h"
-#include "support.h"
-#include "vectors.h"
+#include "support/hexa.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 static void fill(uint8_t *bytes, size_t n)
 {

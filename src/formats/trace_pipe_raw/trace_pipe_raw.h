@@ -6,8 +6,8 @@
 #ifndef TRACETTA_TRACE_PIPE_RAW_H
 #define TRACETTA_TRACE_PIPE_RAW_H
 
-#include "encodings/ring_buffer.h"
-#include "encodings/tracing_data.h"
+#include "encodings/tracepoint/ring_buffer.h"
+#include "encodings/tracepoint/tracing_data.h"
 #include "model/input.h"
 
 #define TRACE_PIPE_RAW_PAGE 4096u         /* bytes of a page, unless told otherwise */

@@ -1,6 +1,6 @@
 /* Golden vectors of the format, from the specification and its decisions (README.md). */
-#include "support.h"
-#include "vectors.h"
+#include "support/support.h"
+#include "support/vectors.h"
 
 int main(void)
 {

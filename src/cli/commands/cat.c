@@ -1,0 +1,54 @@
+/* cat: events as lines. */
+#include <string.h>
+
+#include "cli/commands/convert.h"
+#include "cli/input/input_list.h"
+#include "cli/input/copy_loop.h"
+#include "cli/commands/report.h"
+#include "cli/ui/style.h"
+
+int run_cat(struct call *call)
+{
+    struct inputs inputs;
+    struct style style;
+    const char *path = call->set.output ? call->set.output : "-";
+    bool is_screen = strcmp(path, "-") == 0;
+    int outcome = convert_check_output(call, call->set.output, "text");
+    if (outcome == OUTCOME_FINE)
+        outcome = style_begin(&style, call);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    outcome = inputs_open(&inputs, call, style.read_flags);
+    if (outcome != OUTCOME_FINE) {
+        style_end(&style);
+        return outcome;
+    }
+    if (is_screen && !inputs_are_live(call))
+        term_page(&call->term, &call->set);
+    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit, .own_options = style.texts_n,
+                        .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
+    bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
+    bool has_color = is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
+    style.t = inputs.t;
+    style.from_ns = inputs.from_ns;
+    style.to_ns = inputs.to_ns;
+    style.has_color = !call->set.quiet && call->term.error_has_color && has_color;
+    pump.own = &style;
+    pump.hides_losses = !call->set.verbose;
+    pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
+    outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);
+    if (outcome == OUTCOME_FINE && !pump.is_live)
+        inputs_share(&inputs, call, pump.out);
+    if (outcome == OUTCOME_FINE)
+        outcome = pump_run(&pump);
+    outcome = pump_end(&pump, outcome);
+    if (is_screen)
+        term_end(&call->term);
+    if (outcome == OUTCOME_FINE)
+        pump_tell_nothing(&pump);
+    outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
+    outcome = inputs_tell_changed(&inputs, call, outcome);
+    inputs_close(&inputs);
+    style_end(&style);
+    return outcome;
+}

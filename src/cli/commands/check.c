@@ -1,0 +1,235 @@
+/* check: is a trace whole? */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/input/input_list.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/progress.h"
+#include "cli/commands/report.h"
+#include "cli/ui/messages.h"
+#include "cli/input/trace_iter.h"
+
+#define REGIONS_SHOWN 20u
+#define OTHERS_SHOWN 4u    /* streams that have the same oddity as the first */
+
+/* One file (or a directory, with a report for each file in it), read to its end. */
+struct verdict {
+    const char *path;
+    const struct inputs *inputs;
+    struct findings sum;
+    ttr_error error;   /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
+    int outcome;
+};
+
+static void read_all(const struct call *call, struct inputs *inputs, struct verdict *verdict)
+{
+    struct progress progress;
+    ttr_batch batch;
+    ttr_status status;
+    progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
+    (void)ttr_read_scattered(inputs->reader); /* each stream is whole or not by itself */
+    do {
+        status = ttr_read(inputs->reader, &batch, &verdict->error);
+    } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
+    progress_end(&progress);
+    if (status == TTR_OK || status == TTR_AGAIN)
+        verdict->error = (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
+    else
+        verdict->error.status = status == TTR_END ? TTR_OK : status;
+}
+
+/* What the user called off is not known to be whole, but no damage either. */
+static bool is_damaged(const struct verdict *verdict)
+{
+    return verdict->sum.damage_regions || (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
+}
+
+static void judge(const struct call *call, struct verdict *verdict)
+{
+    const struct findings *sum = &verdict->sum;
+    if (verdict->error.status != TTR_OK || sum->damage_regions || (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
+        verdict->outcome = OUTCOME_NO;
+    if (is_damaged(verdict) && sum->events == 0)
+        verdict->outcome = OUTCOME_INPUT;
+}
+
+static uint64_t good_bytes(const struct findings *sum)
+{
+    return sum->bytes > sum->damage_bytes ? sum->bytes - sum->damage_bytes : 0;
+}
+
+static void print_path(ttr_text path)
+{
+    (void)fputs("  ", stdout);
+    term_text(path);
+    (void)putchar('\n');
+}
+
+static void print_word(const char *word)
+{
+    term_text((ttr_text){word, strlen(word)});
+}
+
+/* The damage in one file, at most `most` places; gives how many were shown. */
+static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
+{
+    size_t shown = report->regions_n < most ? report->regions_n : most;
+    if (has_path && shown)
+        print_path(report->path);
+    for (size_t i = 0; i < shown; i++) {
+        const ttr_region *region = &report->regions[i];
+        if (region->offset == UINT64_MAX)
+            (void)printf("  at no place of the file: %s\n", region->code);
+        else if (region->bytes == 0)
+            (void)printf("  at byte %" PRIu64 ": %s\n", region->offset, region->code);
+        else
+            (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
+                         units_size(region->bytes).s, region->code);
+    }
+    return shown;
+}
+
+static void print_damage(const struct call *call, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t most = call->set.verbose ? SIZE_MAX : REGIONS_SHOWN, shown = 0;
+    uint64_t kept = 0;
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++) {
+        shown += print_regions(&report, trace->n > 1, most - shown);
+        kept += report.regions_n;
+    }
+    if (shown < trace->sum.damage_regions)
+        (void)printf("  and %" PRIu64 " more%s\n", trace->sum.damage_regions - shown, shown < kept ? " (--verbose lists more)" : "");
+}
+
+static void print_verdict(const struct call *call, const struct verdict *verdict, const ttr_report *first)
+{
+    const struct findings *sum = &verdict->sum;
+    bool is_whole = verdict->outcome == OUTCOME_FINE;
+    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged(verdict) ? "damaged" : "incomplete";
+    print_word(verdict->path);
+    (void)printf(": %s%s%s (%s%s%s, %s, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
+                 term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
+                 units_events(sum->events).s, units_size(sum->bytes).s);
+    (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
+    if (sum->damage_regions)
+        (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
+                     units_count(sum->damage_regions).s, sum->damage_regions == 1 ? "" : "s",
+                     units_size(sum->damage_bytes).s, good_bytes(sum), sum->bytes,
+                     100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
+}
+
+static void print_text(const struct call *call, const struct verdict *verdict)
+{
+    const struct findings *sum = &verdict->sum;
+    struct trace trace;
+    struct traces_walk walk;
+    char lost[LOST_TEXT], own[TALK_TEXT];
+    bool has_many = traces_count(verdict->inputs->reader) > 1, can_recover = false;
+    ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
+    traces_walk_begin(&walk, verdict->inputs->reader);
+    for (bool is_first = true; traces_walk_next(&walk, &trace); is_first = false) {
+        can_recover |= report_can_recover(trace.report.format);
+        if (is_first)
+            print_verdict(call, verdict, &trace.report);
+        if (has_many && traces_have_notes(verdict->inputs->reader, &trace, from))
+            print_path(trace.report.trace_path);
+        print_damage(call, verdict->inputs->reader, &trace);
+        report_print_notes(call, verdict->inputs, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
+    }
+    traces_walk_end(&walk);
+    if (sum->lost || sum->gaps)
+        (void)printf("  the trace says that %s %s missing, in %s place%s\n", report_lost(sum->lost, sum->lost_packets, lost),
+                     sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");
+    if (verdict->error.status != TTR_OK) {
+        (void)fputs("  reading ended early: ", stdout);
+        print_word(talk_error_text(&verdict->error, own));
+        (void)putchar('\n');
+    }
+    if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
+        (void)fputs("  \"tracetta recover ", stdout);
+        print_word(verdict->path);
+        (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
+    }
+}
+
+static void put_error(struct json *json, const ttr_error *error)
+{
+    char own[TALK_TEXT];
+    json_open(json, "error", '{');
+    json_string(json, "status", ttr_status_text(error->status));
+    json_string(json, "text", talk_error_text(error, own));
+    if (error->offset != UINT64_MAX)
+        json_uint(json, "offset", error->offset);
+    json_close(json, '}');
+}
+
+static void put_json(struct json *json, const struct verdict *verdict)
+{
+    const struct findings *sum = &verdict->sum;
+    ttr_report report = {.size = sizeof report};
+    bool is_top = json->depth == 0;
+    if (!ttr_reader_report(verdict->inputs->reader, 0, &report))
+        return;
+    json_open(json, NULL, '{');
+    if (is_top)
+        json_string(json, "schema", "tracetta.check/1");
+    json_string(json, "path", verdict->path);
+    json_string(json, "format", report.format);
+    json_string(json, "version", report.version);
+    json_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
+    json_int(json, "status", verdict->outcome);
+    json_uint(json, "bytes", sum->bytes);
+    json_uint(json, "good_bytes", good_bytes(sum));
+    json_uint(json, "events", sum->events);
+    json_uint(json, "odd", sum->odd);
+    report_json_damage(json, sum);
+    report_json_extent(json, verdict->inputs->reader);
+    report_json_regions(json, verdict->inputs->reader);
+    report_json_notes(json, verdict->inputs);
+    if (verdict->error.status != TTR_OK)
+        put_error(json, &verdict->error);
+    json_close(json, '}');
+}
+
+static int check_one(const struct call *call, const char *path, struct json *json)
+{
+    struct verdict verdict = {.path = path};
+    struct inputs inputs;
+    int outcome = inputs_open_one(&inputs, call, path, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    read_all(call, &inputs, &verdict);
+    verdict.inputs = &inputs;
+    verdict.sum = report_sum(inputs.reader);
+    judge(call, &verdict);
+    if (json)
+        put_json(json, &verdict);
+    else
+        print_text(call, &verdict);
+    report_interrupted(call, inputs.reader);
+    inputs_close(&inputs);
+    return verdict.outcome;
+}
+
+/* --strict is about the verdict here: reading stays tolerant, so that all damage is listed. */
+int run_check(struct call *call)
+{
+    struct json json = {.to = stdout};
+    bool has_list = call->set.json && call->paths_n > 1;
+    int worst = OUTCOME_FINE;
+    if (has_list) {
+        json_open(&json, NULL, '{');
+        json_string(&json, "schema", "tracetta.check/1");
+        json_open(&json, "inputs", '[');
+    }
+    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
+        int outcome = check_one(call, call->path[i], call->set.json ? &json : NULL);
+        worst = outcome > worst ? outcome : worst;
+    }
+    if (has_list) {
+        json_close(&json, ']');
+        json_close(&json, '}');
+    }
+    return worst;
+}

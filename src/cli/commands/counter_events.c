@@ -1,0 +1,133 @@
+/* Events of counters and meters. */
+#include "cli/commands/counter_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METERS "System.Diagnostics.Metrics"
+
+static bool is(ttr_text text, const char *word)
+{
+    return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
+}
+
+/* Numbers of meters are text; a decimal comma of the program's culture is taken too. */
+static bool read_number(const ttr_value *value, double *number)
+{
+    char text[64], *end;
+    switch (value->type) {
+    case TTR_TYPE_FLOAT:
+        *number = value->v.f;
+        return true;
+    case TTR_TYPE_INT:
+        *number = (double)value->v.s;
+        return true;
+    case TTR_TYPE_UINT:
+        *number = (double)value->v.u;
+        return true;
+    case TTR_TYPE_TEXT:
+        (void)snprintf(text, sizeof text, "%.*s", (int)(value->text.n < 60 ? value->text.n : 60), value->text.p);
+        for (char *at = text; *at; at++)
+            *at = *at == ',' ? '.' : *at;
+        *number = strtod(text, &end);
+        return end != text && !*end;
+    default:
+        return false;
+    }
+}
+
+/* A field of an EventCounter's payload. */
+static void read_counter_field(struct counter_said *said, const ttr_field *field)
+{
+    double number;
+    if (is(field->name, "Name"))
+        said->key = field->value.text;
+    else if (is(field->name, "DisplayName"))
+        said->title = field->value.text;
+    else if (is(field->name, "DisplayUnits"))
+        said->units = field->value.text;
+    else if (is(field->name, "Metadata"))
+        said->tags = field->value.text;
+    else if (is(field->name, "CounterType"))
+        said->is_rate = is(field->value.text, "Sum");
+    else if ((is(field->name, "Mean") || is(field->name, "Increment")) && read_number(&field->value, &number)) {
+        said->value = number;
+        said->has_value = true;
+        said->is_rate = is(field->name, "Increment");
+    }
+}
+
+/* A field of a meter's event. */
+static void read_meter_field(struct counter_said *said, const ttr_field *field)
+{
+    double number;
+    if (is(field->name, "meterName"))
+        said->provider = field->value.text;
+    else if (is(field->name, "instrumentName"))
+        said->key = said->title = field->value.text;
+    else if (is(field->name, "unit"))
+        said->units = field->value.text;
+    else if (is(field->name, "tags"))
+        said->tags = field->value.text;
+    else if (is(field->name, "quantiles"))
+        said->quantiles = field->value.text;
+    else if ((is(field->name, "rate") || is(field->name, "lastValue") || is(field->name, "value")) && read_number(&field->value, &number)) {
+        /* Where both are told, an up-down counter shows its value, a counter its rate. */
+        said->has_value = true;
+        said->value = number;
+    }
+}
+
+bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *said)
+{
+    ttr_text name = ttr_text_get(t, event->name);
+    *said = (struct counter_said){.provider = ttr_text_get(t, event->provider), .time = event->time};
+    bool is_meter = is(said->provider, METERS), is_counter = is(name, "CounterRateValuePublished");
+    ttr_fields fields;
+    ttr_field field;
+    if (!is_meter && !is(name, "EventCounters"))
+        return false;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (!is_meter)
+            read_counter_field(said, &field);
+        else if (!is_counter || !is(field.name, "value"))
+            read_meter_field(said, &field);
+        said->is_rate |= is_counter;
+    }
+    return said->key.n && (said->quantiles.n || said->has_value);
+}
+
+/* "0.5=2;0.95=3.5": the quantile at value->at. */
+static bool next_quantile(const struct counter_said *said, struct counter_value *value)
+{
+    while (value->at < said->quantiles.n) {
+        const char *part = said->quantiles.p + value->at;
+        size_t n = 0, name_n;
+        while (value->at + n < said->quantiles.n && part[n] != ';')
+            n++;
+        for (name_n = 0; name_n < n && part[name_n] != '='; name_n++)
+            continue;
+        value->at += n + 1;
+        const ttr_value text = {.type = TTR_TYPE_TEXT, .text = {part + name_n + 1, n - name_n - (name_n < n)}};
+        (void)snprintf(value->tags, sizeof value->tags, "%.*s%sPercentile=%.*s", (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
+                       said->tags.n ? "," : "", (int)(name_n < 32 ? name_n : 32), part);
+        if (name_n < n && read_number(&text, &value->number))
+            return true;
+    }
+    return false;
+}
+
+bool counter_next(const struct counter_said *said, struct counter_value *value)
+{
+    if (said->quantiles.n)
+        return next_quantile(said, value);
+    if (value->at > 0)
+        return false;
+    value->at = 1;
+    value->number = said->value;
+    (void)snprintf(value->tags, sizeof value->tags, "%.*s", (int)(said->tags.n < COUNTER_TAGS_MAX ? said->tags.n : COUNTER_TAGS_MAX - 1),
+                   said->tags.n ? said->tags.p : "");
+    return true;
+}

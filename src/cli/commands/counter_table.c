@@ -1,0 +1,301 @@
+/* Counter events become rows. */
+#include "cli/commands/counter_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands/command.h"
+#include "cli/commands/counter_events.h"
+#include "cli/ui/messages.h"
+
+#define PART 512u
+
+static bool is(ttr_text text, const char *word)
+{
+    return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
+}
+
+int counter_table_init(struct counter_table *table, struct call *call, const char *wanted, const char *what, uint64_t seconds)
+{
+    const struct settings *set = &call->set;
+    const char *format = set->counter_format ? set->counter_format : "table";
+    *table = (struct counter_table){.call = call, .wanted = wanted, .what = what, .to = stdout, .seconds = seconds};
+    table->show = strcmp(format, "csv") == 0 ? COUNTER_CSV : strcmp(format, "json") == 0 ? COUNTER_JSON : COUNTER_TABLE;
+    if (set->output && strcmp(set->output, "-") != 0) {
+        table->to = fopen(set->output, set->overwrite ? "we" : "wxe");
+        table->is_own_file = table->to != NULL;
+    }
+    if (!table->to) {
+        if (errno == EEXIST)
+            talk_failure(set->output, "the file exists; --overwrite replaces it");
+        else
+            (void)talk_cannot_write(set->output, errno);
+        table->to = stdout;
+        return OUTCOME_OUTPUT;
+    }
+    table->is_live = table->show == COUNTER_TABLE && !table->is_own_file && call->term.out_is_tty;
+    return OUTCOME_FINE;
+}
+
+static void free_row(struct counter_row *row)
+{
+    free(row->provider);
+    free(row->key);
+    free(row->label);
+    free(row->tags);
+}
+
+int counter_table_free(struct counter_table *table)
+{
+    int outcome = OUTCOME_FINE;
+    for (size_t i = 0; i < table->rows_n; i++)
+        free_row(&table->rows[i]);
+    free(table->rows);
+    if (table->is_own_file) {
+        int reason = fclose(table->to) != 0 ? errno : 0;
+        reason = table->reason ? table->reason : reason;
+        if (reason)
+            outcome = talk_cannot_write(table->call->set.output, reason);
+    }
+    *table = (struct counter_table){0};
+    return outcome;
+}
+
+/* --- Rows --- */
+
+size_t counter_item_length(const char *list)
+{
+    size_t depth = 0, n = 0;
+    for (; list[n] && (depth || list[n] != ','); n++)
+        depth = list[n] == '[' ? depth + 1 : list[n] == ']' && depth ? depth - 1 : depth;
+    return n;
+}
+
+/* True when a key is among n bytes of "KEY,KEY". */
+static bool has_key(const char *keys, size_t n, ttr_text key)
+{
+    for (size_t at = 0; at < n;) {
+        size_t key_n = strcspn(keys + at, ",]");
+        if (key_n > 0 && key_n == key.n && memcmp(keys + at, key.p, key_n) == 0)
+            return true;
+        at += key_n + 1;
+    }
+    return false;
+}
+
+/* True when "PROVIDER" or "PROVIDER[KEY,KEY]" is in the list of what is wanted. */
+static bool is_wanted(const char *list, const struct counter_said *said)
+{
+    if (!list)
+        return true;
+    while (*list) {
+        size_t n = counter_item_length(list), name_n = strcspn(list, "[,");
+        bool is_this = name_n > 0 && name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
+        if (is_this && (name_n == n || has_key(list + name_n + 1, n - name_n - 1, said->key)))
+            return true;
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+static bool is_row(const struct counter_row *row, const struct counter_said *said, ttr_text tags)
+{
+    return is(said->provider, row->provider) && is(said->key, row->key) && is(tags, row->tags);
+}
+
+static char *copy_text(ttr_text text)
+{
+    char *copy = malloc(text.n + 1);
+    if (copy && text.n)
+        memcpy(copy, text.p, text.n);
+    if (copy)
+        copy[text.n] = '\0';
+    return copy;
+}
+
+/* "CPU Usage (%)"; a rate is what came in one interval: "Allocation Rate (B / 1 sec)". */
+static char *make_label(const struct counter_said *said, uint64_t seconds)
+{
+    char label[PART], units[PART / 2] = "";
+    ttr_text title = said->title.n ? said->title : said->key;
+    if (said->is_rate)
+        (void)snprintf(units, sizeof units, "%.*s / %" PRIu64 " sec", said->units.n ? (int)(said->units.n < 100 ? said->units.n : 100) : 5,
+                       said->units.n ? said->units.p : "Count", seconds);
+    else
+        (void)snprintf(units, sizeof units, "%.*s", (int)(said->units.n < 100 ? said->units.n : 100), said->units.p);
+    (void)snprintf(label, sizeof label, "%.*s%s%s%s", (int)(title.n < 200 ? title.n : 200), title.p, units[0] ? " (" : "", units, units[0] ? ")" : "");
+    return copy_text((ttr_text){label, strlen(label)});
+}
+
+/* The row of a counter, a new one where it is met for the first time; NULL when memory is out. */
+static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said, ttr_text tags)
+{
+    for (size_t i = 0; i < table->rows_n; i++)
+        if (is_row(&table->rows[i], said, tags))
+            return &table->rows[i];
+    if (table->rows_n == table->rows_capacity) {
+        size_t capacity = table->rows_capacity ? 2 * table->rows_capacity : 32;
+        struct counter_row *rows = realloc(table->rows, capacity * sizeof *rows);
+        if (!rows)
+            return NULL;
+        table->rows = rows;
+        table->rows_capacity = capacity;
+    }
+    struct counter_row row = {.provider = copy_text(said->provider), .key = copy_text(said->key), .label = make_label(said, table->seconds),
+                              .tags = copy_text(tags), .type = said->is_rate ? "Rate" : "Metric"};
+    if (!row.provider || !row.key || !row.label || !row.tags) {
+        free_row(&row);
+        return NULL;
+    }
+    table->rows[table->rows_n] = row;
+    return &table->rows[table->rows_n++];
+}
+
+/* --- Showing --- */
+
+/* Seconds of a moment in the form a kind of output wants. */
+static const char *moment(int64_t time_ns, const char *form, char *text, size_t size)
+{
+    time_t seconds = (time_t)(time_ns / 1000000000);
+    struct tm parts = {0};
+    (void)gmtime_r(&seconds, &parts);
+    if (strftime(text, size, form, &parts) == 0)
+        text[0] = '\0';
+    return text;
+}
+
+/* A cell of CSV, quoted where it must be. */
+static void put_cell(FILE *to, const char *text)
+{
+    if (!strpbrk(text, "\",\n")) {
+        (void)fputs(text, to);
+        return;
+    }
+    (void)fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"')
+            (void)fputc('"', to);
+        (void)fputc(*text, to);
+    }
+    (void)fputc('"', to);
+}
+
+static void put_csv(const struct counter_table *table, const struct counter_row *row, int64_t time)
+{
+    char text[64], name[2 * PART];
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags, row->tags[0] ? "]" : "");
+    (void)fprintf(table->to, "%s,", moment(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    put_cell(table->to, row->provider);
+    (void)fputc(',', table->to);
+    put_cell(table->to, name);
+    (void)fprintf(table->to, ",%s,%.15g\n", row->type, row->value);
+}
+
+static void put_json(struct counter_table *table, const struct counter_row *row, int64_t time)
+{
+    char text[64];
+    struct json *json = &table->json;
+    json_open(json, NULL, '{');
+    json_string(json, "timestamp", moment(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
+    json_string(json, "provider", row->provider);
+    json_string(json, "name", row->label);
+    json_string(json, "tags", row->tags);
+    json_string(json, "counterType", row->type);
+    json_float(json, "value", row->value);
+    json_close(json, '}');
+}
+
+static void put_line(const struct counter_table *table, const struct counter_row *row)
+{
+    char name[2 * PART], plain[2 * PART];
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags, row->tags[0] ? "]" : "");
+    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, term_plain(name, plain, sizeof plain), row->value);
+}
+
+static int by_provider(const void *a, const void *b)
+{
+    const struct counter_row *x = a, *y = b;
+    int order = strcmp(x->provider, y->provider);
+    order = order ? order : strcmp(x->label, y->label);
+    return order ? order : strcmp(x->tags, y->tags);
+}
+
+/* All rows by provider; on a terminal over those drawn before. */
+static void draw(struct counter_table *table)
+{
+    char text[64], plain[PART];
+    const char *provider = "";
+    qsort(table->rows, table->rows_n, sizeof *table->rows, by_provider);
+    if (table->is_live)
+        (void)fputs("\x1b[H\x1b[J", table->to);
+    (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain), moment(table->shown_at, "%H:%M:%S", text, sizeof text));
+    for (size_t i = 0; i < table->rows_n; i++) {
+        if (strcmp(provider, table->rows[i].provider) != 0)
+            (void)fprintf(table->to, "%s\n", term_plain(table->rows[i].provider, plain, sizeof plain));
+        provider = table->rows[i].provider;
+        put_line(table, &table->rows[i]);
+    }
+}
+
+void counter_table_begin(struct counter_table *table)
+{
+    char text[64];
+    if (table->show == COUNTER_CSV)
+        (void)fputs("Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n", table->to);
+    if (table->show != COUNTER_JSON)
+        return;
+    table->json = (struct json){.to = table->to};
+    json_open(&table->json, NULL, '{');
+    json_string(&table->json, "TargetProcess", table->what);
+    json_string(&table->json, "StartTime", moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    json_open(&table->json, "Events", '[');
+}
+
+void counter_table_flush(struct counter_table *table)
+{
+    if (!table->is_fresh)
+        return;
+    table->is_fresh = false;
+    if (table->show == COUNTER_TABLE)
+        draw(table);
+    if (fflush(table->to) != 0 && !table->reason)
+        table->reason = errno;
+}
+
+void counter_table_end(struct counter_table *table)
+{
+    counter_table_flush(table);
+    if (table->show != COUNTER_JSON)
+        return;
+    json_close(&table->json, ']');
+    json_close(&table->json, '}');
+}
+
+/* One value of a counter, in the row of its tags. */
+static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags, double value)
+{
+    struct counter_row *row = find_row(table, said, tags);
+    if (!row)
+        return;
+    row->value = value;
+    table->rows_seen++;
+    table->is_fresh = true;
+    table->shown_at = said->time;
+    if (table->show == COUNTER_CSV)
+        put_csv(table, row, said->time);
+    else if (table->show == COUNTER_JSON)
+        put_json(table, row, said->time);
+}
+
+void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event)
+{
+    struct counter_said said;
+    struct counter_value value = {0};
+    if (!counter_read(t, event, &said) || !is_wanted(table->wanted, &said))
+        return;
+    while (counter_next(&said, &value))
+        take_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
+}

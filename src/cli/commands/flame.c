@@ -1,0 +1,101 @@
+/* flame: where time goes, by stacks of samples or by nested spans, as a file for other tools. */
+#include <string.h>
+#include <strings.h>
+
+#include "cli/commands/convert.h"
+#include "cli/input/input_list.h"
+#include "cli/commands/profiles.h"
+#include "cli/ui/progress.h"
+#include "cli/commands/report.h"
+#include "cli/ui/messages.h"
+
+/* The longest suffix counts: "x.speedscope.json" is not any JSON. */
+static const char *guess(const char *path)
+{
+    ttr_profile_format format;
+    const char *best = NULL;
+    size_t n = strlen(path), best_n = 0;
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
+        for (const char *at = format.suffixes; *at; at += strspn(at, " ")) {
+            size_t word_n = strcspn(at, " ");
+            bool ends = n > word_n + 1 && path[n - word_n - 1] == '.' && strncasecmp(path + n - word_n, at, word_n) == 0;
+            if (ends && word_n > best_n) {
+                best = format.name;
+                best_n = word_n;
+            }
+            at += word_n;
+        }
+    return best;
+}
+
+static const ttr_profile_format *find_format(const char *name, ttr_profile_format *format)
+{
+    for (size_t i = 0; ttr_profile_format_get(i, format); i++)
+        if (strcmp(format->name, name) == 0)
+            return format;
+    return NULL;
+}
+
+/* What the format wants, and what the user wants of it. */
+static uint32_t flags_of(const struct call *call, const ttr_profile_format *format)
+{
+    uint32_t flags = format->flags | profiles_flags(call);
+    if (call->set.by_thread)
+        flags &= ~TTR_PROFILE_MERGED;
+    if (call->set.merged)
+        flags |= TTR_PROFILE_MERGED;
+    if (call->set.states)
+        flags |= TTR_PROFILE_STATES;
+    return flags;
+}
+
+static const char *title_of(const struct call *call)
+{
+    const char *slash = call->paths_n == 1 ? strrchr(call->path[0], '/') : NULL;
+    return slash && slash[1] ? slash + 1 : inputs_name(call);
+}
+
+static int write_file(const struct call *call, const ttr_profile *profile, const char *format)
+{
+    ttr_error error = {0};
+    const char *path = call->set.output, *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    uint32_t flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0;
+    if (ttr_profile_write(profile, path, format, title_of(call), flags, &error) != TTR_OK)
+        return profiles_output_failed(call, name, &error);
+    const ttr_profile_frame *frames;
+    const ttr_profile_lane *lanes;
+    const char *what = ttr_profile_is_of_spans(profile) ? "spans" : "samples";
+    uint32_t lanes_n = ttr_profile_lanes(profile, &lanes);
+    talk_note(call, "%s: %s %s on %s thread%s, %s different frames", name, units_count(ttr_profile_count(profile)).s, what,
+              units_count(lanes_n).s, lanes_n == 1 ? "" : "s", units_count(ttr_profile_frames(profile, &frames)).s);
+    return OUTCOME_FINE;
+}
+
+int run_flame(struct call *call)
+{
+    ttr_profile_format format;
+    const char *name = call->set.to;
+    struct profiling profiling;
+    if (!call->set.output)
+        return talk_misuse("flame", "where to? -o OUTPUT (\"-\" is standard output)");
+    if (!name)
+        name = guess(call->set.output);
+    if (!name)
+        return talk_misuse("flame", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output);
+    if (call->set.by_thread && call->set.merged)
+        return talk_misuse("flame", "--threads and --merge exclude each other");
+    if (!find_format(name, &format))
+        return talk_misuse("flame", "no profile can be written as \"%s\"", name);
+    int outcome = convert_check_output(call, call->set.output, name);
+    if (outcome == OUTCOME_FINE)
+        outcome = profiles_open(&profiling, call, flags_of(call, &format));
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    outcome = profiling.outcome;
+    bool is_refused = outcome == OUTCOME_NO && call->set.strict;
+    if (profiling.profile && !is_refused && profiles_has_any(call, &profiling, &outcome)) {
+        int written = write_file(call, profiling.profile, name);
+        outcome = written != OUTCOME_FINE ? written : outcome == OUTCOME_FINE ? OUTCOME_FINE : OUTCOME_OUTPUT;
+    }
+    return profiles_close(call, &profiling, outcome);
+}

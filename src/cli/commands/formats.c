@@ -1,0 +1,124 @@
+/* formats: what can be read and written, and with which options. */
+
+#include <string.h>
+
+#include <tracetta/tracetta.h>
+
+#include "cli/commands/command.h"
+#include "cli/ui/json.h"
+#include "cli/ui/messages.h"
+
+#define LOSSES_MAX 128u
+
+static void put_options(struct json *json, size_t format)
+{
+    ttr_option_info option;
+    json_open(json, "options", '[');
+    for (size_t j = 0; ttr_format_option(format, j, &option); j++) {
+        json_open(json, NULL, '{');
+        json_string(json, "key", option.key);
+        json_string(json, "values", option.values ? option.values : "");
+        json_string(json, "text", option.text);
+        json_string(json, "for", option.for_writing ? "writing" : "reading");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_losses(struct json *json, const char *format)
+{
+    ttr_loss losses[LOSSES_MAX];
+    size_t n = ttr_format_losses(format, losses, LOSSES_MAX);
+    json_open(json, "losses", '[');
+    for (size_t j = 0; j < n && j < LOSSES_MAX; j++) {
+        json_open(json, NULL, '{');
+        json_string(json, "code", losses[j].code);
+        json_string(json, "what", losses[j].what);
+        json_string(json, "rule", losses[j].rule);
+        json_string(json, "kind", losses[j].kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* Whether it is one of those that were named, or none was. */
+static bool is_asked(const struct call *call, const char *name)
+{
+    bool is_one = call->paths_n == 0;
+    for (size_t i = 0; i < call->paths_n; i++)
+        is_one = is_one || strcmp(call->path[i], name) == 0;
+    return is_one;
+}
+
+static const char *find_unknown(const struct call *call)
+{
+    for (size_t i = 0; i < call->paths_n; i++) {
+        ttr_format_info info = {0};
+        size_t k = 0;
+        while (ttr_format_get(k, &info) && strcmp(info.name, call->path[i]) != 0)
+            k++;
+        if (!ttr_format_get(k, &info))
+            return call->path[i];
+    }
+    return NULL;
+}
+
+static void put_json(const struct call *call)
+{
+    struct json json = {.to = stdout};
+    ttr_format_info info;
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.formats/1");
+    json_open(&json, "formats", '[');
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        if (!is_asked(call, info.name))
+            continue;
+        json_open(&json, NULL, '{');
+        json_string(&json, "name", info.name);
+        json_string(&json, "title", info.title);
+        json_string(&json, "extensions", info.extensions ? info.extensions : "");
+        json_string(&json, "specification", info.spec ? info.spec : "");
+        json_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
+        json_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
+        json_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
+        json_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
+        put_options(&json, i);
+        put_losses(&json, info.name);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static void print_format(const struct call *call, size_t i, const ttr_format_info *info, int width)
+{
+    ttr_option_info option;
+    const struct terminal *term = &call->term;
+    (void)printf("%s%-*s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), width, info->name, term_ink(term, INK_PLAIN),
+                 info->abilities & TTR_FORMAT_READS ? "reads" : "", info->abilities & TTR_FORMAT_WRITES ? "writes" : "",
+                 info->title, call->set.verbose && info->spec ? " (" : "", call->set.verbose && info->spec ? info->spec : "",
+                 call->set.verbose && info->spec ? ")" : "");
+    for (size_t j = 0; ttr_format_option(i, j, &option); j++)
+        (void)printf("             --option %s.%s=%s  %s (%s)\n", info->name, option.key, option.values ? option.values : "VALUE",
+                     option.text, option.for_writing ? "writing" : "reading");
+}
+
+int run_formats(struct call *call)
+{
+    ttr_format_info info;
+    int width = 0;
+    const char *unknown = find_unknown(call);
+    if (unknown)
+        return talk_misuse(call->command->name, "no format \"%s\": \"tracetta formats\" lists them", unknown);
+    if (call->set.json) {
+        put_json(call);
+        return OUTCOME_FINE;
+    }
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (is_asked(call, info.name) && strlen(info.name) > (size_t)width)
+            width = (int)strlen(info.name);
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (is_asked(call, info.name))
+            print_format(call, i, &info, width);
+    return OUTCOME_FINE;
+}

@@ -1,0 +1,148 @@
+/* info --json: docs/user/json.md has the schema. */
+#include "cli/commands/classes.h"
+#include "cli/commands/info.h"
+
+static void put_text_attribute(struct json *json, const struct subject *subject, const struct trace *trace, const char *key, const char *name)
+{
+    ttr_value value;
+    if (traces_attribute(subject->inputs.t, trace->source, name, &value) && value.text.n)
+        json_text(json, key, value.text);
+}
+
+static void put_environment(struct json *json, const struct subject *subject, const struct trace *trace)
+{
+    ttr_attribute attribute;
+    json_open(json, "environment", '{');
+    for (size_t i = 0; ttr_source_attribute(subject->inputs.t, trace->source, i, &attribute); i++)
+        if (!info_is_own(attribute.name))
+            json_member(json, attribute.name, &attribute.value);
+    json_close(json, '}');
+}
+
+static void put_stream(struct json *json, const struct subject *subject, const ttr_report *report)
+{
+    const ttr *t = subject->inputs.t;
+    struct findings sum;
+    ttr_value value;
+    findings_begin(&sum);
+    findings_add(&sum, report);
+    json_open(json, NULL, '{');
+    json_text(json, "path", report->path);
+    if (traces_attribute(t, report->source, "stream.class", &value))
+        json_uint(json, "class", value.v.u);
+    if (traces_attribute(t, report->source, "stream.id", &value))
+        json_uint(json, "id", value.v.u);
+    json_uint(json, "bytes", report->bytes);
+    json_uint(json, "packets", report->packets);
+    json_uint(json, "events", report->events);
+    if (report->has_times) {
+        json_int(json, "begin_ns", report->first_ns);
+        json_int(json, "end_ns", report->last_ns);
+    }
+    report_json_damage(json, &sum);
+    json_close(json, '}');
+}
+
+static void put_streams(struct json *json, const struct subject *subject, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    json_open(json, "streams", '[');
+    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+        if (traces_is_stream(subject->inputs.t, &report))
+            put_stream(json, subject, &report);
+    json_close(json, ']');
+}
+
+static void put_trace(struct json *json, const struct subject *subject, const struct trace *trace)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "path", trace->report.trace_path);
+    json_string(json, "format", trace->report.format);
+    json_string(json, "version", trace->report.version);
+    put_text_attribute(json, subject, trace, "name", "trace.name");
+    put_text_attribute(json, subject, trace, "uuid", "trace.uuid");
+    put_text_attribute(json, subject, trace, "namespace", "trace.namespace");
+    put_text_attribute(json, subject, trace, "uid", "trace.uid");
+    json_uint(json, "events", trace->sum.events);
+    json_uint(json, "packets", trace->packets);
+    if (trace->has_times) {
+        json_int(json, "begin_ns", trace->begin_ns);
+        json_int(json, "end_ns", trace->end_ns);
+    }
+    report_json_damage(json, &trace->sum);
+    put_environment(json, subject, trace);
+    report_json_trace_clocks(json, subject->inputs.reader, trace);
+    put_streams(json, subject, trace);
+    classes_json(json, subject->inputs.reader, trace, subject->call->set.classes);
+    json_close(json, '}');
+}
+
+static void put_traces(struct json *json, const struct subject *subject)
+{
+    struct trace trace;
+    struct traces_walk walk;
+    json_open(json, "traces", '[');
+    traces_walk_begin(&walk, subject->inputs.reader);
+    while (traces_walk_next(&walk, &trace))
+        put_trace(json, subject, &trace);
+    traces_walk_end(&walk);
+    json_close(json, ']');
+}
+
+/* Only where there are any: live traces. */
+static void put_sessions(struct json *json, const struct subject *subject)
+{
+    ttr_text session;
+    uint16_t source = 1;
+    size_t i = 0;
+    if (!info_next_session(subject, &source, &i, &session))
+        return;
+    json_open(json, "sessions", '[');
+    do
+        json_text(json, NULL, session);
+    while (info_next_session(subject, &source, &i, &session));
+    json_close(json, ']');
+}
+
+static void put_numbers(struct json *json, const struct subject *subject)
+{
+    const ttr_summary *summary = &subject->summary;
+    json_uint(json, "events", summary->events);
+    report_json_damage(json, &subject->findings);
+    json_int(json, "begin_ns", summary->begin_ns);
+    json_int(json, "end_ns", summary->end_ns);
+    json_uint(json, "duration_ns", (uint64_t)summary->end_ns - (uint64_t)summary->begin_ns);
+    json_bool(json, "unix_time", subject->findings.is_anchored);
+    json_uint(json, "backward", summary->backward);
+    json_uint(json, "threads", summary->threads);
+    json_uint(json, "processes", summary->processes);
+    json_uint(json, "names", summary->names);
+    json_uint(json, "providers", summary->providers);
+    json_open(json, "kinds", '{');
+    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
+        if (summary->kinds[kind])
+            json_uint(json, ttr_kind_text(kind), summary->kinds[kind]);
+    json_close(json, '}');
+}
+
+void info_json(struct json *json, const struct subject *subject)
+{
+    const ttr_report *report = &subject->first.report;
+    bool is_top = json->depth == 0;
+    json_open(json, NULL, '{');
+    if (is_top)
+        json_string(json, "schema", "tracetta.info/1");
+    json_string(json, "path", subject->path);
+    json_string(json, "format", report->format);
+    json_string(json, "version", report->version);
+    json_string(json, "compression", report->compression);
+    json_uint(json, "bytes", subject->findings.bytes);
+    json_uint(json, "disk_bytes", subject->findings.disk_size);
+    put_numbers(json, subject);
+    report_json_extent(json, subject->inputs.reader);
+    put_sessions(json, subject);
+    report_json_clocks(json, subject->inputs.reader);
+    report_json_notes(json, &subject->inputs);
+    put_traces(json, subject);
+    json_close(json, '}');
+}

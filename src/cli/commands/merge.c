@@ -1,0 +1,150 @@
+/* merge: several traces on one time line, and an account of how each was placed there. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/convert.h"
+#include "cli/ui/progress.h"
+#include "cli/commands/report.h"
+#include "cli/ui/messages.h"
+#include "cli/input/trace_iter.h"
+
+#define SOURCES_MAX 65536u
+
+/* What one input contributed. */
+struct share {
+    uint64_t events;
+    int64_t first_ns, last_ns;
+};
+
+struct shares {
+    struct share *share; /* by ttr_event.source */
+};
+
+static void see_batch(void *own, const ttr_batch *batch)
+{
+    struct shares *shares = own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        struct share *share = &shares->share[event->source];
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->flags & TTR_EVENT_NO_TIME)
+            continue;
+        if (share->events == 0 || event->time < share->first_ns)
+            share->first_ns = event->time;
+        if (share->events == 0 || event->time > share->last_ns)
+            share->last_ns = event->time;
+        share->events++;
+    }
+}
+
+static void print_input(const ttr_report *report, const struct share *share)
+{
+    const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
+    bool is_unix = clock && clock->is_anchored;
+    int64_t shift = clock ? clock->offset_ns : 0;
+    const char *name = clock && clock->name && *clock->name ? clock->name : "of its own";
+    term_text_to(stderr, report->trace_path);
+    (void)fputs("\n    clock   ", stderr);
+    term_text_to(stderr, (ttr_text){name, strlen(name)});
+    if (clock)
+        (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency).s);
+    if (report->clocks_n > 1)
+        (void)fprintf(stderr, " (first of %zu clocks)", report->clocks_n);
+    if (is_unix)
+        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
+    else
+        (void)fputs("\n    anchor  none: times count from its own zero\n", stderr);
+    (void)fprintf(stderr, "    offset  %s%s\n", shift < 0 ? "-" : "+",
+                  units_duration(shift < 0 ? -(uint64_t)shift : (uint64_t)shift).s);
+    if (share->events)
+        (void)fprintf(stderr, "    events  %s from %s to %s\n", units_count(share->events).s,
+                      units_time(share->first_ns, is_unix).s, units_time(share->last_ns, is_unix).s);
+    else
+        (void)fputs("    events  none\n", stderr);
+}
+
+static void add_share(struct share *sum, const struct share *share)
+{
+    if (share->events == 0)
+        return;
+    sum->first_ns = sum->events == 0 || share->first_ns < sum->first_ns ? share->first_ns : sum->first_ns;
+    sum->last_ns = sum->events == 0 || share->last_ns > sum->last_ns ? share->last_ns : sum->last_ns;
+    sum->events += share->events;
+}
+
+static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
+{
+    ttr_report report = {.size = sizeof report};
+    struct trace trace = {0};
+    if (call->set.quiet)
+        return;
+    while (traces_next(reader, &trace)) {
+        struct share sum = {0};
+        for (size_t i = 0; i < trace.n && ttr_reader_report(reader, trace.first + i, &report); i++)
+            add_share(&sum, &shares->share[report.source]);
+        print_input(&trace.report, &sum);
+    }
+}
+
+/* Traces with and without a clock that knows the time of day cannot be compared. */
+static void warn_of_mixture(const struct call *call, ttr_reader *reader)
+{
+    size_t anchored = 0, n = 0;
+    struct trace trace = {0};
+    if (call->set.align && strcmp(call->set.align, "clock") != 0)
+        return;
+    for (; traces_next(reader, &trace); n++)
+        anchored += trace.report.clocks_n && trace.report.clocks[0].is_anchored;
+    if (anchored > 0 && anchored < n)
+        talk_note(call, "warning: %zu of %zu inputs have no anchored clock, so their place among the others is a guess: "
+                  "--align=begin puts begins together, --offset moves one", n - anchored, n);
+}
+
+/* The format of the output: asked for, told by the suffix, or that of the first input. */
+static const char *choose_format(const struct call *call, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    if (call->set.to)
+        return call->set.to;
+    const char *guess = call->set.output ? convert_guess(call->set.output) : NULL;
+    if (guess)
+        return guess;
+    bool has_first = ttr_reader_report(reader, 0, &report);
+    return has_first && convert_writes(report.format) ? report.format : "fxt";
+}
+
+int run_merge(struct call *call)
+{
+    struct inputs inputs;
+    uint64_t begin_ns = progress_now();
+    struct shares shares = {0};
+    if (!call->set.output && !call->set.dry_run)
+        return talk_misuse("merge", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
+    int outcome = convert_check_output(call, call->set.output, call->set.to);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_open(&inputs, call, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    const char *format = choose_format(call, inputs.reader);
+    convert_explain(call, format);
+    outcome = convert_order(&inputs, call, format);
+    if (outcome != OUTCOME_FINE) {
+        inputs_close(&inputs);
+        return outcome;
+    }
+    shares.share = calloc(SOURCES_MAX, sizeof *shares.share);
+    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.dry_run ? NULL : call->set.output,
+                        .see = shares.share ? see_batch : NULL, .own = &shares};
+    outcome = pump_open(&pump, format, 0);
+    if (outcome == OUTCOME_FINE) {
+        (void)ttr_write_scattered(pump.out, pump.in);
+        outcome = convert_run(&pump, format, begin_ns);
+    }
+    if (outcome == OUTCOME_FINE && shares.share) {
+        explain_places(call, inputs.reader, &shares);
+        warn_of_mixture(call, inputs.reader);
+    }
+    free(shares.share);
+    inputs_close(&inputs);
+    return outcome;
+}

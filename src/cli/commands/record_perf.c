@@ -1,0 +1,310 @@
+/* record --perf: events of the kernel into a perf.data.
+ *
+ * A regular file gets its header anew whenever that tells of more and at the end, so that what was written can be read whatever happens; into a
+ * pipe goes the form of perf.data that needs no header. */
+#include "cli/commands/record_perf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "cli/commands/command.h"
+#include "cli/dotnet/dotnet_choice.h"
+#include "cli/ui/interrupt.h"
+#include "cli/dotnet/launch.h"
+#include "cli/ui/progress.h"
+#include "cli/dotnet/recording.h"
+#include "cli/ui/messages.h"
+
+#define SLICE_MS 100u
+#define LEVEL 1 /* of zstd: what keeps up with a busy machine */
+
+/* Everything of one recording. */
+struct work {
+    struct call *call;
+    struct recording recording;
+    struct launch launch;
+    ttr_perf_events *events;
+    ttr_perf *perf;
+    ttr_perf_wish wish;
+    uint8_t header[TTR_PERF_HEADER]; /* as it was written last */
+    const char *command[66]; /* for the file: our name, then the operands */
+    char what[128];
+};
+
+/* --- What to record --- */
+
+/* The first option given that is of .NET; NULL = none. */
+static const char *dotnet_option(const struct settings *set)
+{
+    const struct { const char *name; bool is_given; } options[] = {
+        {"dotnet", set->dotnet}, {"diagnostic-port", set->port}, {"profile", set->profiles.n}, {"providers", set->sources.n}, {"clrevents", set->clr_events},
+        {"clreventlevel", set->clr_level}, {"stopping-event-provider-name", set->stop_provider}, {"stopping-event-event-name", set->stop_event},
+        {"stopping-event-payload-filter", set->stop_payload}, {"rundown", set->rundown}, {"format", set->record_format},
+        {"buffering-mode", set->buffering}, {"no-stacks", set->no_stacks}, {"no-resume", set->no_resume},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given)
+            return options[i].name;
+    return NULL;
+}
+
+static int check_words(const struct call *call)
+{
+    const struct settings *set = &call->set;
+    bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
+    const char *other = dotnet_option(set);
+    if (other)
+        return talk_misuse("record", "--perf records the kernel; --%s is for --dotnet", other);
+    if (launches && !call->path[0][0])
+        return talk_misuse("record", "the command behind \"--\" is empty");
+    if (call->paths_n && !launches)
+        return talk_misuse("record", "--perf takes -a (all), -p PID, or \"--\" and a command; \"%s\" is none of them", call->path[0]);
+    if (launches + set->system_wide + (set->pid != 0) != 1)
+        return talk_misuse("record", "--perf wants one of -a (whatever runs on any processor), -p PID, or \"--\" and a command");
+    if (set->buffer_mb > 512)
+        return talk_misuse("record", "--buffersize is in MB a processor: at most 512");
+    if (set->frequency > 1000000)
+        return talk_misuse("record", "--frequency is samples a second: at most 1000000");
+    return OUTCOME_FINE;
+}
+
+static int choose_events(struct work *work)
+{
+    const struct settings *set = &work->call->set;
+    ttr_error error = {.text = "no memory"};
+    ttr_perf_event event;
+    work->events = ttr_perf_events_new(NULL);
+    ttr_status status = work->events ? TTR_OK : TTR_E_NOMEM;
+    for (size_t i = 0; i < set->events.n && status == TTR_OK; i++)
+        status = ttr_perf_events_add(work->events, set->events.list[i], &error);
+    if (set->events.n == 0 && status == TTR_OK)
+        status = ttr_perf_events_add(work->events, "cpu-clock", &error);
+    if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
+        return talk_misuse("record", "--event cannot be \"%s\": it wants names, like cpu-clock or \"sched:*\"", set->events.list[0]);
+    if (status == TTR_E_MISUSE)
+        return talk_misuse("record", "%s", error.text);
+    if (status == TTR_OK)
+        return OUTCOME_FINE;
+    talk_failure("record", "%s", error.text);
+    return status == TTR_E_NOMEM ? OUTCOME_OUTPUT : OUTCOME_INPUT;
+}
+
+static int read_wish(struct work *work)
+{
+    const struct settings *set = &work->call->set;
+    int outcome = choose_events(work);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
+        return talk_misuse("record", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+    work->command[0] = "tracetta record";
+    for (size_t i = 0; i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
+        work->command[i + 1] = work->call->path[i];
+    work->wish = (ttr_perf_wish){
+        .size = sizeof work->wish,
+        .events = work->events,
+        .pid = set->pid,
+        .flags = (set->call_stacks ? TTR_PERF_STACKS : 0) | (set->snapshot ? TTR_PERF_SNAPSHOT : 0) | (set->user_only ? TTR_PERF_USER_ONLY : 0),
+        .frequency = (uint32_t)set->frequency,
+        .buffer_kb = (uint32_t)set->buffer_mb * 1024,
+        .zstd_level = set->zstd ? LEVEL : 0,
+        .command = work->command,
+    };
+    return OUTCOME_FINE;
+}
+
+/* --- Whom to record --- */
+
+static int fail_with(const struct work *work, const char *what, const ttr_error *error)
+{
+    talk_error(work->call, what, error);
+    return OUTCOME_INPUT;
+}
+
+static int hold_program(struct work *work)
+{
+    const struct call *call = work->call;
+    if (!launch_hold(&work->launch, call->path, call->paths_n, NULL, strcmp(work->recording.path, "-") == 0)) {
+        talk_failure(call->path[0], "cannot be run: %s", strerror(errno));
+        return OUTCOME_INPUT;
+    }
+    work->wish.pid = (uint64_t)work->launch.pid;
+    work->wish.flags |= TTR_PERF_AT_EXEC;
+    return OUTCOME_FINE;
+}
+
+static int release_program(struct work *work)
+{
+    if (launch_go(&work->launch))
+        return OUTCOME_FINE;
+    talk_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
+    return OUTCOME_INPUT;
+}
+
+/* Each event takes a descriptor for each processor and thread: what the system lets us have. */
+static void take_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int open_recording(struct work *work)
+{
+    ttr_error error;
+    bool launches = work->call->paths_n > 0;
+    int outcome = launches ? hold_program(work) : OUTCOME_FINE;
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    if (launches)
+        (void)snprintf(work->what, sizeof work->what, "%.100s", work->call->path[0]);
+    else if (work->wish.pid)
+        (void)snprintf(work->what, sizeof work->what, "process %" PRIu64, work->wish.pid);
+    else
+        (void)snprintf(work->what, sizeof work->what, "all processors");
+    if (!work->recording.is_regular)
+        work->wish.flags |= TTR_PERF_PIPE;
+    take_descriptors();
+    work->perf = ttr_perf_open(&work->wish, &error);
+    if (!work->perf)
+        return fail_with(work, work->what, &error);
+    ttr_perf_wake(work->perf, interrupt_wait_fd());
+    if (ttr_perf_begin(work->perf, &error) != TTR_OK)
+        return fail_with(work, work->what, &error);
+    return launches ? release_program(work) : OUTCOME_FINE;
+}
+
+/* --- The recording --- */
+
+/* Puts the header of now at the begin of the file; false after telling that this was not possible. */
+static bool renew_header(struct work *work)
+{
+    uint8_t header[TTR_PERF_HEADER];
+    const struct recording *recording = &work->recording;
+    if (!recording->is_regular || !ttr_perf_header(work->perf, header) || memcmp(header, work->header, sizeof header) == 0)
+        return true;
+    memcpy(work->header, header, sizeof header);
+    ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
+    if (put == (ssize_t)sizeof header)
+        return true;
+    (void)talk_cannot_write(recording->path, put < 0 ? errno : ENOSPC);
+    return false;
+}
+
+static bool is_enough(struct work *work, uint64_t now)
+{
+    ttr_perf_report report = {.size = sizeof report};
+    ttr_perf_about(work->perf, &report);
+    return recording_is_enough(&work->recording, now) || report.is_over || (work->launch.pid && launch_has_ended(&work->launch)) ||
+           (work->call->set.max_size && work->recording.written >= work->call->set.max_size);
+}
+
+/* One step: TTR_OK or TTR_AGAIN to go on, TTR_END, or a failure that was told. */
+static ttr_status step(struct work *work)
+{
+    struct recording *recording = &work->recording;
+    const void *bytes;
+    size_t n;
+    ttr_error error;
+    uint64_t now = progress_now();
+    if (!recording->is_stopping && is_enough(work, now)) {
+        recording->is_stopping = true;
+        ttr_perf_wake(work->perf, -1);
+        ttr_perf_stop(work->perf);
+    }
+    if (interrupt_dump_came())
+        ttr_perf_dump(work->perf);
+    recording_show(recording, now);
+    ttr_status status = ttr_perf_read(work->perf, &bytes, &n, SLICE_MS, &error);
+    if (status == TTR_OK && !recording->is_full)
+        recording->is_full = !recording_put(recording, bytes, n) || !renew_header(work);
+    else if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
+        talk_error(work->call, work->what, &error);
+    return status;
+}
+
+static int close_file(struct work *work, int outcome)
+{
+    struct recording *recording = &work->recording;
+    /* A file that has no room for all stays as its head tells by now: not ended, with what came before the last mark. */
+    bool is_good = recording->is_left || (!recording->is_full && renew_header(work));
+    if (close(recording->fd) != 0) {
+        (void)talk_cannot_write(recording->path, errno);
+        is_good = false;
+    }
+    recording->fd = -1;
+    return is_good ? outcome : OUTCOME_OUTPUT;
+}
+
+static void tell_report(struct work *work, uint64_t took)
+{
+    const struct call *call = work->call;
+    ttr_perf_report report = {.size = sizeof report};
+    ttr_perf_about(work->perf, &report);
+    if (report.limited & TTR_PERF_USER_ONLY)
+        talk_note(call, "what happened within the kernel is left out: /proc/sys/kernel/perf_event_paranoid keeps it from us");
+    if (report.broken)
+        talk_note(call, "a buffer could not be understood %" PRIu64 " time(s); what it held then is missing", report.broken);
+    if (report.lost)
+        talk_note(call, "%s event(s) were lost: a buffer was full; --buffersize makes them larger", units_count(report.lost).s);
+    if (call->term.error_is_tty || call->set.verbose)
+        talk_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s, units_count(report.samples).s, units_size(work->recording.written).s,
+                  strcmp(work->recording.path, "-") == 0 ? "standard output" : work->recording.path);
+}
+
+static int record(struct work *work)
+{
+    struct recording *recording = &work->recording;
+    recording->begin_ns = progress_now();
+    if (work->call->set.snapshot)
+        interrupt_take_dumps();
+    if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
+        talk_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+    if (work->call->term.error_is_tty)
+        talk_note(work->call, "recording %s; Ctrl-C%s stops", work->what, work->launch.pid ? "" : " or Enter");
+    ttr_status status;
+    do
+        status = step(work);
+    while (status == TTR_OK || status == TTR_AGAIN);
+    recording_unshow(recording);
+    int outcome = close_file(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);
+    tell_report(work, progress_now() - recording->begin_ns);
+    return outcome;
+}
+
+static void end_program(struct work *work)
+{
+    char how[80];
+    bool was_running = work->launch.pid && !launch_has_ended(&work->launch);
+    launch_end(&work->launch);
+    if (work->launch.pid && !was_running && work->launch.status != 0)
+        talk_note(work->call, "%s %s", work->call->path[0], launch_how(&work->launch, how, sizeof how));
+}
+
+int record_perf(struct call *call)
+{
+    struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
+    int outcome = check_words(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = read_wish(&work);
+    if (outcome == OUTCOME_FINE)
+        outcome = recording_open(&work.recording, call->set.output ? call->set.output : "perf.data", call->set.overwrite);
+    if (outcome == OUTCOME_FINE)
+        outcome = open_recording(&work);
+    if (outcome == OUTCOME_FINE && call->paths_n)
+        work.recording.launch = &work.launch;
+    if (outcome == OUTCOME_FINE)
+        outcome = record(&work);
+    recording_drop(&work.recording);
+    end_program(&work);
+    ttr_perf_close(work.perf);
+    ttr_perf_events_free(work.events);
+    return outcome;
+}

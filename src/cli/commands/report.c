@@ -1,0 +1,473 @@
+/* What was found while reading. */
+#include "cli/commands/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/commands/command.h"
+#include "cli/input/input_list.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/messages.h"
+#include "cli/input/trace_iter.h"
+
+static bool has_anchor(const ttr_report *report)
+{
+    for (size_t i = 0; i < report->clocks_n; i++)
+        if (report->clocks[i].is_anchored)
+            return true;
+    return false;
+}
+
+void findings_begin(struct findings *sum)
+{
+    *sum = (struct findings){.is_anchored = true};
+}
+
+void findings_add(struct findings *sum, const ttr_report *report)
+{
+    sum->inputs++;
+    sum->files += !report->shares_file;
+    sum->bytes += report->bytes;
+    sum->disk_size += report->disk_size;
+    sum->events += report->events;
+    sum->lost += report->lost;
+    sum->lost_packets += report->lost_packets;
+    sum->gaps += report->gaps;
+    sum->damage_regions += report->damage_regions;
+    sum->damage_bytes += report->damage_bytes;
+    sum->is_anchored = sum->is_anchored && has_anchor(report);
+    sum->notes += report->notes_n;
+    for (size_t k = 0; k < report->notes_n; k++) {
+        const ttr_note *note = &report->notes[k];
+        sum->odd += note->severity == TTR_NOTE_ODD ? note->count : 0;
+        sum->twice += strcmp(note->code, "ctf.duplicate") == 0 ? note->count : 0;
+    }
+}
+
+struct findings report_sum(ttr_reader *reader)
+{
+    struct findings sum;
+    ttr_report report = {.size = sizeof report};
+    findings_begin(&sum);
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        findings_add(&sum, &report);
+    return sum;
+}
+
+const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
+{
+    int n = 0;
+    text[0] = '\0';
+    if (events || !packets)
+        n = snprintf(text, LOST_TEXT, "%s event%s%s", units_count(events).s, events == 1 ? "" : "s", packets ? " and " : "");
+    if (packets)
+        (void)snprintf(text + n, LOST_TEXT - (size_t)n, "%s packet%s", units_count(packets).s, packets == 1 ? "" : "s");
+    return text;
+}
+
+/* Tells of a trace in whose place there is only the reason why it cannot be read. */
+static bool warn_unreadable(const struct call *call, const struct trace *trace)
+{
+    const ttr_report *report = &trace->report;
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
+            bool is_named = strstr(report->notes[i].text, report->trace_path.p);
+            char own[TALK_TEXT];
+            talk_note(call, "%s%swarning: this trace cannot be read: %s", is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
+                      talk_note_text(&report->notes[i], own));
+            return true;
+        }
+    return false;
+}
+
+/* Notes that people should not have to ask for: files among others of a trace that cannot be read, folders that nobody looked into, guesses
+ * that an option decides, and metadata that other readers refuse. */
+static bool is_for_all(const ttr_note *note)
+{
+    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess", "ctf.duplicate-event", "directory.too-deep"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        is_found |= strcmp(note->code, codes[i]) == 0;
+    return is_found;
+}
+
+static void warn_of_files(const struct call *call, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++) {
+            const ttr_text path = trace->report.trace_path;
+            char own[TALK_TEXT];
+            if (!is_for_all(&report.notes[k]))
+                continue;
+            const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
+            talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p, is_named ? "" : ": ", talk_note_text(&report.notes[k], own));
+        }
+}
+
+/* Tells of folders of traces that cannot be read for there is nothing that says how; gives their number. */
+static uint64_t warn_of_folders(const struct call *call, const ttr_report *report)
+{
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, "directory.untold") == 0) {
+            char own[TALK_TEXT];
+            talk_note(call, "warning: %s", talk_note_text(&report->notes[i], own));
+            return report->notes[i].count;
+        }
+    return 0;
+}
+
+bool report_can_recover(const char *format)
+{
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (format && strcmp(info.name, format) == 0)
+            return info.abilities & TTR_FORMAT_WRITES;
+    return false;
+}
+
+/* True when the trace is damaged. */
+static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
+{
+    const struct findings *sum = &trace->sum;
+    char text[240] = "", where[40] = " by its own account", lost[LOST_TEXT];
+    int n = 0;
+    if (warn_unreadable(call, trace))
+        return true;
+    uint64_t folders = warn_of_folders(call, &trace->report);
+    uint64_t places = sum->damage_regions > folders ? sum->damage_regions - folders : 0;
+    if (sum->inputs > 1)
+        (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
+    if (places)
+        n = snprintf(text, sizeof text, "%s damaged place%s (%s)", units_count(places).s, places == 1 ? "" : "s",
+                     units_size(sum->damage_bytes).s);
+    if (of_losses && (sum->lost || sum->lost_packets))
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s missing%s", n ? ", " : "", report_lost(sum->lost, sum->lost_packets, lost), where);
+    else if (of_losses && sum->gaps)
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
+    if (text[0])
+        talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
+                  !places ? "" : report_can_recover(trace->report.format)
+                      ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "; \"tracetta check\" lists");
+    return sum->damage_regions > 0;
+}
+
+static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses, int outcome)
+{
+    struct trace trace;
+    struct traces_walk walk;
+    bool is_damaged = false;
+    traces_walk_begin(&walk, reader);
+    while (traces_walk_next(&walk, &trace)) {
+        warn_of_files(call, reader, &trace);
+        is_damaged = warn_one(call, &trace, of_losses) || is_damaged;
+    }
+    traces_walk_end(&walk);
+    return outcome == OUTCOME_FINE && is_damaged ? OUTCOME_NO : outcome;
+}
+
+int report_warn(const struct call *call, ttr_reader *reader, int outcome)
+{
+    return warn_each(call, reader, true, outcome);
+}
+
+int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
+{
+    return warn_each(call, reader, false, outcome);
+}
+
+/* How far reading came: streams read to their ends, in part, and not at all. */
+struct extent {
+    size_t whole, part, none;
+    ttr_text path;     /* of the last that was read in part */
+    uint64_t used, size;
+};
+
+static struct extent find_extent(ttr_reader *reader)
+{
+    struct extent extent = {0};
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        if (report.shares_file || (report.disk_size == 0 && report.bytes == 0)) /* there is nothing to read, or it counts elsewhere */
+            continue;
+        const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
+        extent.whole += is_whole;
+        extent.none += report.disk_used == 0 && report.events == 0;
+        if (is_whole || (report.disk_used == 0 && report.events == 0))
+            continue;
+        extent.part++;
+        extent.path = report.path;
+        extent.used = report.disk_used;
+        extent.size = report.disk_size;
+    }
+    return extent;
+}
+
+bool report_is_of_part(ttr_reader *reader)
+{
+    const struct extent extent = find_extent(reader);
+    return extent.part + extent.none > 0;
+}
+
+void report_interrupted(const struct call *call, ttr_reader *reader)
+{
+    const struct extent extent = interrupt_came() ? find_extent(reader) : (struct extent){0};
+    char partly[600] = "";
+    if (extent.part == 1 && extent.size)
+        (void)snprintf(partly, sizeof partly, " (%.*s, %.0f %% of it)", (int)(extent.path.n < 500 ? extent.path.n : 500), extent.path.p,
+                       100 * (double)extent.used / (double)extent.size);
+    if (extent.part + extent.none)
+        talk_note(call, "warning: this is not of all: %zu stream%s read whole, %zu in part%s, %zu not at all", extent.whole,
+                  extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
+}
+
+void report_json_extent(struct json *json, ttr_reader *reader)
+{
+    const struct extent extent = find_extent(reader);
+    json_bool(json, "interrupted", interrupt_came() != 0);
+    json_open(json, "streams_read", '{');
+    json_uint(json, "whole", extent.whole);
+    json_uint(json, "part", extent.part);
+    json_uint(json, "none", extent.none);
+    json_close(json, '}');
+}
+
+void report_json_damage(struct json *json, const struct findings *findings)
+{
+    json_uint(json, "lost", findings->lost);
+    json_uint(json, "lost_packets", findings->lost_packets);
+    json_uint(json, "gaps", findings->gaps);
+    json_open(json, "damage", '{');
+    json_uint(json, "regions", findings->damage_regions);
+    json_uint(json, "bytes", findings->damage_bytes);
+    json_close(json, '}');
+}
+
+/* What the trace itself says of a clock. */
+static void put_description(struct json *json, const ttr_clock *clock)
+{
+    json_int(json, "offset_s", clock->offset_s);
+    json_int(json, "offset_ticks", clock->offset_ticks);
+    if (clock->has_precision)
+        json_uint(json, "precision", clock->precision);
+    if (clock->has_uuid)
+        json_string(json, "uuid", units_uuid(clock->uuid).s);
+    if (clock->has_accuracy)
+        json_uint(json, "accuracy", clock->accuracy);
+    const struct {
+        const char *name;
+        ttr_text text;
+    } texts[] = {{"description", clock->description}, {"namespace", clock->ns}, {"uid", clock->uid},
+                 {"origin", clock->origin}, {"origin_namespace", clock->origin_ns}, {"origin_uid", clock->origin_uid}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].text.n)
+            json_text(json, texts[i].name, texts[i].text);
+}
+
+static void put_clock(struct json *json, const ttr_clock *clock)
+{
+    json_open(json, NULL, '{');
+    json_string(json, "name", clock->name ? clock->name : "");
+    json_text(json, "provider", clock->provider);
+    json_uint(json, "frequency", clock->frequency);
+    json_bool(json, "anchored", clock->is_anchored);
+    if (clock->is_anchored) {
+        json_uint(json, "anchor_ticks", clock->anchor_ticks);
+        json_int(json, "anchor_ns", clock->anchor_ns);
+    }
+    json_int(json, "offset_ns", clock->offset_ns);
+    if (clock->is_described)
+        put_description(json, clock);
+    json_close(json, '}');
+}
+
+static void put_clocks(struct json *json, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_clock clock[TRACE_CLOCKS];
+    size_t n = traces_clocks(reader, trace, clock);
+    for (size_t i = 0; i < n; i++)
+        put_clock(json, &clock[i]);
+}
+
+void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struct trace *trace)
+{
+    json_open(json, "clocks", '[');
+    put_clocks(json, reader, trace);
+    json_close(json, ']');
+}
+
+void report_json_clocks(struct json *json, ttr_reader *reader)
+{
+    struct trace trace = {0};
+    json_open(json, "clocks", '[');
+    while (traces_next(reader, &trace))
+        put_clocks(json, reader, &trace);
+    json_close(json, ']');
+}
+
+static const char *severity_name(ttr_severity severity)
+{
+    return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
+}
+
+/* What the i-th of the inputs found of a code; NULL = nothing. */
+static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, ttr_report *report)
+{
+    if (!ttr_reader_report(reader, i, report))
+        return NULL;
+    for (size_t k = 0; k < report->notes_n; k++)
+        if (strcmp(report->notes[k].code, code) == 0)
+            return &report->notes[k];
+    return NULL;
+}
+
+static void put_text(struct json *json, const ttr_note *note)
+{
+    char own[TALK_TEXT];
+    json_string(json, "text", talk_note_text(note, own));
+}
+
+static void put_offset(struct json *json, const ttr_note *note)
+{
+    if (note->first_offset != UINT64_MAX)
+        json_uint(json, "first_offset", note->first_offset);
+}
+
+/* What is odd of several streams of a trace may be another thing in each. */
+static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
+{
+    ttr_report report = {.size = sizeof report};
+    if (found->note.severity != TTR_NOTE_ODD || found->inputs < 2)
+        return;
+    json_open(json, "each", '[');
+    for (size_t i = 0; i < trace->n; i++) {
+        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        if (!note)
+            continue;
+        json_open(json, NULL, '{');
+        json_text(json, "path", report.path);
+        put_text(json, note);
+        json_uint(json, "count", note->count);
+        put_offset(json, note);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_note(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found, bool has_many)
+{
+    const ttr_note *note = &found->note;
+    json_open(json, NULL, '{');
+    json_string(json, "code", note->code);
+    json_string(json, "severity", severity_name(note->severity));
+    put_text(json, note);
+    json_uint(json, "count", note->count);
+    json_uint(json, "bytes", note->bytes);
+    put_offset(json, note);
+    if (has_many) {
+        json_text(json, "path", found->path);
+        json_uint(json, "streams", found->streams);
+        put_each(json, reader, trace, found);
+    }
+    json_close(json, '}');
+}
+
+void report_json_notes(struct json *json, const struct inputs *inputs)
+{
+    ttr_reader *reader = inputs->reader;
+    struct trace trace = {0};
+    struct trace_note note[TRACE_NOTES];
+    ttr_report report = {.size = sizeof report};
+    bool has_many = ttr_reader_report(reader, 1, &report);
+    json_open(json, "notes", '[');
+    while (traces_next(reader, &trace)) {
+        size_t n = traces_notes(inputs->t, reader, &trace, note);
+        for (size_t i = 0; i < n; i++)
+            put_note(json, reader, &trace, &note[i], has_many);
+    }
+    json_close(json, ']');
+}
+
+static void put_regions(struct json *json, const ttr_report *report, bool has_path)
+{
+    for (size_t i = 0; i < report->regions_n; i++) {
+        json_open(json, NULL, '{');
+        if (has_path)
+            json_text(json, "path", report->path);
+        if (report->regions[i].offset != UINT64_MAX)
+            json_uint(json, "offset", report->regions[i].offset);
+        json_uint(json, "bytes", report->regions[i].bytes);
+        json_string(json, "code", report->regions[i].code);
+        json_close(json, '}');
+    }
+}
+
+void report_json_regions(struct json *json, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    bool has_many = ttr_reader_report(reader, 1, &report);
+    json_open(json, "regions", '[');
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        put_regions(json, &report, has_many);
+    json_close(json, ']');
+}
+
+static void print_text(const ttr_note *note)
+{
+    char own[TALK_TEXT];
+    const char *text = talk_note_text(note, own);
+    term_text((ttr_text){text, strlen(text)});
+}
+
+/* Where it is, after `words`: what is about the whole input, or has its place in the text, is nowhere. */
+static void print_place(const char *words, const ttr_note *note)
+{
+    if (note->first_offset != UINT64_MAX)
+        (void)printf("%s %" PRIu64, words, note->first_offset);
+    (void)fputs(": ", stdout);
+}
+
+/* What streams other than the one told of found of a code, at most `most` of them. */
+static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t shown = 0;
+    bool is_met = false; /* the one told of: the first that is so bad */
+    for (size_t i = 0; i < trace->n && shown < most; i++) {
+        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        if (!note)
+            continue;
+        if (!is_met && note->severity == found->note.severity) {
+            is_met = true;
+            continue;
+        }
+        shown++;
+        (void)printf("    x%s", units_count(note->count).s);
+        print_place(", at byte", note);
+        print_text(note);
+        (void)putchar('\n');
+    }
+    if (found->inputs - 1 > most)
+        (void)printf("    and in %zu more (--verbose lists all)\n", found->inputs - 1 - most);
+}
+
+void report_print_notes(const struct call *call, const struct inputs *inputs, const struct trace *trace, ttr_severity from, size_t others)
+{
+    static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
+    struct trace_note found[TRACE_NOTES];
+    size_t n = traces_notes(inputs->t, inputs->reader, trace, found);
+    for (size_t i = 0; i < n; i++) {
+        const ttr_note *note = &found[i].note;
+        if (note->severity < from)
+            continue;
+        (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]), severity_name(note->severity),
+                     term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
+        if (trace->n > 1 && found[i].streams)
+            (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
+        print_place(", first at byte", note);
+        print_text(note);
+        (void)putchar('\n');
+        if (others && note->severity == TTR_NOTE_ODD)
+            print_others(inputs->reader, trace, &found[i], others);
+    }
+}

@@ -1,0 +1,180 @@
+/* report counters: the counters and meters that programs of .NET publish, a row for each with its tags. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/counter_events.h"
+#include "cli/commands/reports.h"
+#include "cli/ui/messages.h"
+
+struct counter {
+    ttr_id provider, name, title, unit, tags;
+    bool is_rate;
+    uint64_t count;
+    double sum, least, most, last;
+};
+
+struct counters {
+    struct counter *row;
+    size_t n, room;
+    uint32_t *first;  /* by name: the latest row of it, plus 1 */
+    size_t names_n;
+    uint32_t *next;   /* beside rows: an earlier one of the same name, plus 1 */
+    uint64_t values;
+};
+
+static bool grow_names(struct counters *all, ttr_id name)
+{
+    if (name < all->names_n)
+        return true;
+    size_t n = (size_t)name * 2 + 64;
+    uint32_t *grown = reallocarray(all->first, n, sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + all->names_n, 0, (n - all->names_n) * sizeof *grown);
+    all->first = grown;
+    all->names_n = n;
+    return true;
+}
+
+static bool grow_rows(struct counters *all)
+{
+    if (all->n < all->room)
+        return true;
+    size_t room = all->room ? all->room * 2 : 64;
+    struct counter *rows = reallocarray(all->row, room, sizeof *rows);
+    if (rows)
+        all->row = rows;
+    uint32_t *next = rows ? reallocarray(all->next, room, sizeof *next) : NULL;
+    if (next) {
+        all->next = next;
+        all->room = room;
+    }
+    return next;
+}
+
+/* The row of a counter, made when new; NULL when memory is out. */
+static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
+{
+    if (!grow_names(all, name))
+        return NULL;
+    for (uint32_t at = all->first[name]; at; at = all->next[at - 1])
+        if (all->row[at - 1].provider == provider && all->row[at - 1].tags == tags)
+            return &all->row[at - 1];
+    if (!grow_rows(all))
+        return NULL;
+    all->row[all->n] = (struct counter){.provider = provider, .name = name, .tags = tags};
+    all->next[all->n] = all->first[name];
+    all->first[name] = (uint32_t)all->n + 1;
+    return &all->row[all->n++];
+}
+
+static ttr_id id_of(const struct tally *tally, ttr_text text)
+{
+    return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
+}
+
+static bool take_value(struct tally *tally, const struct counter_said *said, const struct counter_value *value)
+{
+    struct counters *all = tally->own;
+    ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
+    struct counter *row = row_of(all, id_of(tally, said->provider), id_of(tally, said->key), tags);
+    if (!row)
+        return false;
+    row->title = said->title.n ? id_of(tally, said->title) : row->name;
+    row->unit = id_of(tally, said->units);
+    row->is_rate = said->is_rate;
+    row->least = row->count == 0 || value->number < row->least ? value->number : row->least;
+    row->most = row->count == 0 || value->number > row->most ? value->number : row->most;
+    row->last = value->number;
+    row->sum += value->number;
+    row->count++;
+    all->values++;
+    return true;
+}
+
+static bool take(struct tally *tally, const ttr_event *event)
+{
+    struct counter_said said;
+    struct counter_value value = {0};
+    if (!counter_read(tally->inputs.t, event, &said))
+        return true;
+    while (counter_next(&said, &value))
+        if (!take_value(tally, &said, &value))
+            return false;
+    return true;
+}
+
+static void put_json(struct tally *tally, const struct counters *all, size_t rows)
+{
+    struct json *json = &tally->json;
+    json_uint(json, "values", all->values);
+    json_open(json, "rows", '[');
+    for (size_t i = 0; i < rows; i++) {
+        const struct counter *row = &all->row[i];
+        json_open(json, NULL, '{');
+        json_text(json, "provider", ttr_text_get(tally->inputs.t, row->provider));
+        json_text(json, "name", ttr_text_get(tally->inputs.t, row->name));
+        json_text(json, "title", ttr_text_get(tally->inputs.t, row->title));
+        json_text(json, "unit", ttr_text_get(tally->inputs.t, row->unit));
+        if (row->tags)
+            json_text(json, "tags", ttr_text_get(tally->inputs.t, row->tags));
+        json_string(json, "type", row->is_rate ? "Rate" : "Metric");
+        json_uint(json, "count", row->count);
+        json_float(json, "mean", row->sum / (double)row->count);
+        json_float(json, "min", row->least);
+        json_float(json, "max", row->most);
+        json_float(json, "last", row->last);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void print(const struct tally *tally, const struct counters *all, size_t rows)
+{
+    const struct terminal *term = &tally->call->term;
+    (void)printf("%s%7s %14s %14s %14s %14s  provider counter%s\n", term_ink(term, INK_BOLD), "values", "mean", "min", "max", "last",
+                 term_ink(term, INK_PLAIN));
+    for (size_t i = 0; i < rows; i++) {
+        const struct counter *row = &all->row[i];
+        (void)printf("%7s %14.6g %14.6g %14.6g %14.6g  ", units_count(row->count).s, row->sum / (double)row->count, row->least, row->most, row->last);
+        term_text(ttr_text_get(tally->inputs.t, row->provider));
+        (void)putchar(' ');
+        term_text(ttr_text_get(tally->inputs.t, row->title));
+        if (row->unit) {
+            (void)fputs(" (", stdout);
+            term_text(ttr_text_get(tally->inputs.t, row->unit));
+            (void)putchar(')');
+        }
+        if (row->tags) {
+            (void)fputs(" {", stdout);
+            term_text(ttr_text_get(tally->inputs.t, row->tags));
+            (void)putchar('}');
+        }
+        (void)puts(row->is_rate ? " [rate]" : "");
+    }
+}
+
+static void show(struct tally *tally)
+{
+    const struct counters *all = tally->own;
+    size_t rows = tally_rows(tally, all->n);
+    if (tally->call->set.json)
+        put_json(tally, all, rows);
+    else
+        print(tally, all, rows);
+    if (rows < all->n)
+        talk_note(tally->call, "%zu more rows", all->n - rows);
+    if (all->n == 0)
+        talk_note(tally->call, "no counters: they come from providers recorded with EventCounterIntervalSec=1, and of meters from System.Diagnostics.Metrics");
+}
+
+int report_counters(struct call *call)
+{
+    struct counters all = {0};
+    struct tally tally = {.call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.counters/1"};
+    int outcome = tally_run(&tally);
+    free(all.row);
+    free(all.next);
+    free(all.first);
+    return outcome;
+}

@@ -1,0 +1,124 @@
+/* report exceptions: which exceptions .NET threw, how often, and what the first of each said. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/reports.h"
+#include "cli/ui/messages.h"
+
+struct thrown {
+    ttr_id type, message;
+    uint64_t count;
+    int64_t first_ns, last_ns;
+};
+
+struct exceptions {
+    struct thrown *row;
+    size_t n, room;
+    uint32_t *row_of;     /* type, plus 1 */
+    size_t types_n;
+    uint64_t count;
+};
+
+static struct thrown *row_of(struct exceptions *all, ttr_id type)
+{
+    if (type >= all->types_n) {
+        size_t n = (size_t)type * 2 + 64;
+        uint32_t *grown = reallocarray(all->row_of, n, sizeof *grown);
+        if (!grown)
+            return NULL;
+        memset(grown + all->types_n, 0, (n - all->types_n) * sizeof *grown);
+        all->row_of = grown;
+        all->types_n = n;
+    }
+    if (all->row_of[type])
+        return &all->row[all->row_of[type] - 1];
+    if (all->n == all->room) {
+        size_t room = all->room ? all->room * 2 : 32;
+        struct thrown *grown = reallocarray(all->row, room, sizeof *grown);
+        if (!grown)
+            return NULL;
+        all->row = grown;
+        all->room = room;
+    }
+    all->row[all->n] = (struct thrown){.type = type};
+    all->row_of[type] = (uint32_t)all->n + 1;
+    return &all->row[all->n++];
+}
+
+static bool take(struct tally *tally, const ttr_event *event)
+{
+    struct exceptions *all = tally->own;
+    if (!tally_is(tally, event, "ExceptionThrown"))
+        return true;
+    struct thrown *row = row_of(all, tally_text(tally, event, "ExceptionType"));
+    if (!row)
+        return false;
+    if (row->count++ == 0) {
+        row->first_ns = event->time;
+        row->message = tally_text(tally, event, "ExceptionMessage");
+    }
+    row->last_ns = event->time;
+    all->count++;
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct thrown *a = left, *b = right;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
+}
+
+static void put_json(struct tally *tally, const struct exceptions *all, size_t rows)
+{
+    struct json *json = &tally->json;
+    json_uint(json, "exceptions", all->count);
+    json_open(json, "rows", '[');
+    for (size_t i = 0; i < rows; i++) {
+        json_open(json, NULL, '{');
+        json_text(json, "type", ttr_text_get(tally->inputs.t, all->row[i].type));
+        json_uint(json, "count", all->row[i].count);
+        json_int(json, "first_ns", all->row[i].first_ns);
+        json_int(json, "last_ns", all->row[i].last_ns);
+        json_text(json, "first_message", ttr_text_get(tally->inputs.t, all->row[i].message));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void show(struct tally *tally)
+{
+    struct exceptions *all = tally->own;
+    const struct terminal *term = &tally->call->term;
+    size_t rows = tally_rows(tally, all->n);
+    if (all->n)
+        qsort(all->row, all->n, sizeof *all->row, compare);
+    if (tally->call->set.json) {
+        put_json(tally, all, rows);
+        return;
+    }
+    (void)printf("%s%10s  %s%s\n", term_ink(term, INK_BOLD), "thrown", "type: message of the first", term_ink(term, INK_PLAIN));
+    for (size_t i = 0; i < rows; i++) {
+        ttr_text type = ttr_text_get(tally->inputs.t, all->row[i].type);
+        (void)printf("%10s  ", units_count(all->row[i].count).s);
+        term_text(type.n ? type : (ttr_text){"(no type)", 9});
+        (void)fputs(": ", stdout);
+        term_text(ttr_text_get(tally->inputs.t, all->row[i].message));
+        (void)putchar('\n');
+    }
+    if (rows < all->n)
+        talk_note(tally->call, "%zu more rows", all->n - rows);
+    if (all->count == 0)
+        talk_note(tally->call, "no exceptions: they are recorded with the keyword Exception (0x8000)");
+}
+
+int report_exceptions(struct call *call)
+{
+    struct exceptions all = {0};
+    struct tally tally = {.call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.exceptions/1"};
+    int outcome = tally_run(&tally);
+    free(all.row);
+    free(all.row_of);
+    return outcome;
+}

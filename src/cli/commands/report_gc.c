@@ -1,0 +1,258 @@
+/* report gc: the collections of .NET's garbage collector, and how long they stopped the program.
+ *
+ * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread.  It belongs to the collection that began in it, else to the one under way (a background
+ * collection pauses twice); pauses for other reasons are summed apart. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/reports.h"
+#include "cli/ui/messages.h"
+
+#define GENERATIONS 4u /* 0 to 2; 3 = any other number */
+
+/* Reasons of a pause that are collections: SuspendForGC, SuspendForGCPrep. */
+#define IS_FOR_GC(reason) ((reason) == 1 || (reason) == 6)
+
+struct collection {
+    uint64_t pid, number, generation;
+    ttr_id reason, type;
+    int64_t begin_ns;
+    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after it, bytes */
+    bool is_over;
+};
+
+/* A pause that a thread has begun.  Another one may ask for a pause meanwhile, and gets it when the first is over. */
+struct pausing {
+    int64_t begin_ns;
+    uint64_t reason;
+    size_t first; /* collections there were when it began */
+    bool is_on;
+};
+
+struct gc {
+    struct collection *row;
+    size_t n, room;
+    struct pausing *thread;                /* by id */
+    size_t threads_room;
+    uint64_t pauses, pause, longest;       /* for collections */
+    uint64_t other_pauses, other_pause;
+    uint64_t allocated, ticks;             /* as GCAllocationTick tells */
+};
+
+static bool reserve(void **items, size_t *room, size_t need, size_t size)
+{
+    if (need <= *room)
+        return true;
+    size_t more = need * 2 + 64;
+    void *grown = reallocarray(*items, more, size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = more;
+    return true;
+}
+
+static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
+{
+    size_t before = gc->threads_room;
+    if (!reserve((void **)&gc->thread, &gc->threads_room, (size_t)thread + 1, sizeof *gc->thread))
+        return NULL;
+    if (gc->threads_room > before)
+        memset(gc->thread + before, 0, (gc->threads_room - before) * sizeof *gc->thread);
+    return &gc->thread[thread];
+}
+
+/* The last collection of a process that is still running, or of that number; NULL where there is none. */
+static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint64_t number)
+{
+    for (size_t i = gc->n; i-- > 0 && gc->n - i < 64;) {
+        struct collection *row = &gc->row[i];
+        if (row->pid == pid && (by_number ? row->number == number : !row->is_over))
+            return row;
+    }
+    return NULL;
+}
+
+static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid)
+{
+    struct gc *gc = tally->own;
+    if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
+        return false;
+    gc->row[gc->n++] = (struct collection){.pid = pid, .number = tally_number(tally, event, "Count"), .begin_ns = event->time,
+                                           .generation = tally_number(tally, event, "Depth"), .reason = tally_text(tally, event, "Reason"),
+                                           .type = tally_text(tally, event, "Type")};
+    return true;
+}
+
+static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
+{
+    struct collection *row = find(tally->own, pid, true, tally_number(tally, event, "Count"));
+    if (!row)
+        return;
+    row->is_over = true;
+    row->duration = event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
+}
+
+/* The heap is told right behind a collection. */
+static void take_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
+{
+    static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2", "GenerationSize3", "GenerationSize4"};
+    static const char *const promoted[] = {"TotalPromotedSize0", "TotalPromotedSize1", "TotalPromotedSize2", "TotalPromotedSize3", "TotalPromotedSize4"};
+    struct gc *gc = tally->own;
+    struct collection *row = NULL;
+    for (size_t i = gc->n; i-- > 0 && !row && gc->n - i < 64;)
+        row = gc->row[i].pid == pid && gc->row[i].is_over ? &gc->row[i] : NULL;
+    if (!row || row->heap)
+        return;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        row->heap += tally_number(tally, event, sizes[i]);
+        row->promoted += tally_number(tally, event, promoted[i]);
+    }
+}
+
+static void end_pause(struct gc *gc, struct pausing *pausing, uint64_t pid, int64_t time)
+{
+    uint64_t pause = time > pausing->begin_ns ? (uint64_t)time - (uint64_t)pausing->begin_ns : 0;
+    struct collection *row = NULL;
+    if (!pausing->is_on)
+        return;
+    pausing->is_on = false;
+    if (!IS_FOR_GC(pausing->reason)) {
+        gc->other_pauses++;
+        gc->other_pause += pause;
+        return;
+    }
+    gc->pauses++;
+    gc->pause += pause;
+    gc->longest = pause > gc->longest ? pause : gc->longest;
+    for (size_t i = gc->n; i-- > pausing->first && !row;)
+        row = gc->row[i].pid == pid ? &gc->row[i] : NULL;
+    row = row ? row : find(gc, pid, false, 0);
+    if (row)
+        row->pause += pause;
+}
+
+static bool take(struct tally *tally, const ttr_event *event)
+{
+    struct gc *gc = tally->own;
+    ttr_thread thread = {0};
+    if (strncmp(ttr_text_get(tally->inputs.t, event->name).p, "GC", 2) != 0)
+        return true;
+    (void)ttr_thread_get(tally->inputs.t, event->thread, &thread);
+    struct pausing *pausing = pausing_of(gc, event->thread);
+    if (!pausing)
+        return false;
+    if (tally_is(tally, event, "GCAllocationTick")) {
+        uint64_t wide = tally_number(tally, event, "AllocationAmount64");
+        gc->allocated += wide ? wide : tally_number(tally, event, "AllocationAmount");
+        gc->ticks++;
+    } else if (tally_is(tally, event, "GCSuspendEEBegin")) {
+        *pausing = (struct pausing){.begin_ns = event->time, .reason = tally_number(tally, event, "Reason"), .first = gc->n, .is_on = true};
+    } else if (tally_is(tally, event, "GCRestartEEEnd")) {
+        end_pause(gc, pausing, thread.pid, event->time);
+    } else if (tally_is(tally, event, "GCStart")) {
+        return take_start(tally, event, thread.pid);
+    } else if (tally_is(tally, event, "GCEnd")) {
+        take_end(tally, event, thread.pid);
+    } else if (tally_is(tally, event, "GCHeapStats")) {
+        take_heap(tally, event, thread.pid);
+    }
+    return true;
+}
+
+static void put_generations(struct tally *tally, const struct gc *gc)
+{
+    json_open(&tally->json, "generations", '[');
+    for (unsigned generation = 0; generation < GENERATIONS; generation++) {
+        uint64_t count = 0, pause = 0;
+        for (size_t i = 0; i < gc->n; i++) {
+            bool is_it = gc->row[i].generation == generation || (generation == GENERATIONS - 1 && gc->row[i].generation > generation);
+            count += is_it;
+            pause += is_it ? gc->row[i].pause : 0;
+        }
+        if (count == 0)
+            continue;
+        json_open(&tally->json, NULL, '{');
+        json_uint(&tally->json, "generation", generation);
+        json_uint(&tally->json, "count", count);
+        json_uint(&tally->json, "pause_ns", pause);
+        json_close(&tally->json, '}');
+    }
+    json_close(&tally->json, ']');
+}
+
+static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
+{
+    struct json *json = &tally->json;
+    json_uint(json, "collections", gc->n);
+    json_uint(json, "pauses", gc->pauses);
+    json_uint(json, "pause_ns", gc->pause);
+    json_uint(json, "longest_pause_ns", gc->longest);
+    json_uint(json, "other_pauses", gc->other_pauses);
+    json_uint(json, "other_pause_ns", gc->other_pause);
+    json_uint(json, "allocated_bytes", gc->allocated);
+    put_generations(tally, gc);
+    json_open(json, "rows", '[');
+    for (size_t i = 0; i < rows; i++) {
+        const struct collection *row = &gc->row[i];
+        json_open(json, NULL, '{');
+        json_uint(json, "pid", row->pid);
+        json_uint(json, "number", row->number);
+        json_uint(json, "generation", row->generation);
+        json_text(json, "type", ttr_text_get(tally->inputs.t, row->type));
+        json_text(json, "reason", ttr_text_get(tally->inputs.t, row->reason));
+        json_int(json, "begin_ns", row->begin_ns);
+        json_uint(json, "dur_ns", row->duration);
+        json_uint(json, "pause_ns", row->pause);
+        json_uint(json, "heap_bytes", row->heap);
+        json_uint(json, "promoted_bytes", row->promoted);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+{
+    const struct terminal *term = &tally->call->term;
+    (void)printf("%s%6s %3s %-22s %-20s %12s %10s %10s %10s %10s%s\n", term_ink(term, INK_BOLD), "GC", "gen", "type", "reason", "begin", "duration",
+                 "pause", "heap", "promoted", term_ink(term, INK_PLAIN));
+    for (size_t i = 0; i < rows; i++) {
+        const struct collection *row = &gc->row[i];
+        ttr_text type = ttr_text_get(tally->inputs.t, row->type), reason = ttr_text_get(tally->inputs.t, row->reason);
+        int64_t since = row->begin_ns - gc->row[0].begin_ns;
+        (void)printf("%6llu %3llu %-22.*s %-20.*s +%11s %10s %10s %10s %10s\n", (unsigned long long)row->number, (unsigned long long)row->generation,
+                     (int)type.n, type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
+                     row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s, units_size(row->heap).s, units_size(row->promoted).s);
+    }
+    (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s, gc->n == 1 ? "" : "s", units_count(gc->pauses).s,
+                 gc->pauses == 1 ? "" : "s", units_duration(gc->pause).s, units_duration(gc->longest).s);
+    if (gc->other_pauses)
+        (void)printf("; %s pause%s for other reasons, %s", units_count(gc->other_pauses).s, gc->other_pauses == 1 ? "" : "s", units_duration(gc->other_pause).s);
+    if (gc->ticks)
+        (void)printf("; about %s allocated", units_size(gc->allocated).s);
+    (void)putchar('\n');
+}
+
+static void show(struct tally *tally)
+{
+    const struct gc *gc = tally->own;
+    size_t rows = tally_rows(tally, gc->n);
+    if (tally->call->set.json)
+        put_json(tally, gc, rows);
+    else
+        print(tally, gc, rows);
+    if (rows < gc->n)
+        talk_note(tally->call, "%zu more rows", gc->n - rows);
+    if (gc->n == 0 && gc->pauses == 0)
+        talk_note(tally->call, "no events of a garbage collector: record with the keyword GC (0x1)");
+}
+
+int report_gc(struct call *call)
+{
+    struct gc gc = {0};
+    struct tally tally = {.call = call, .own = &gc, .take = take, .show = show, .schema = "tracetta.gc/1"};
+    int outcome = tally_run(&tally);
+    free(gc.row);
+    free(gc.thread);
+    return outcome;
+}

@@ -1,0 +1,148 @@
+/* report: questions that programs are asked often, each answered by a table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui/json.h"
+#include "cli/commands/profiles.h"
+#include "cli/commands/report.h"
+#include "cli/commands/reports.h"
+#include "cli/ui/messages.h"
+
+/* --- topn: the functions that take most of the time --- */
+
+#define TOPN_ROWS 5      /* as many as dotnet-trace prints */
+#define NAME_COLUMNS 70
+#define NUMBER_COLUMNS 20
+
+struct topn {
+    const struct call *call;
+    ttr *t;
+    const ttr_profile *profile;
+    const ttr_profile_frame **row;
+    size_t n, shown;
+};
+
+static uint64_t key_of(const struct call *call, const ttr_profile_frame *frame)
+{
+    return call->set.inclusive ? frame->total : frame->self;
+}
+
+static int compare(const void *left, const void *right, void *own)
+{
+    const struct call *call = own;
+    const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left, *b = *(const ttr_profile_frame *const *)right;
+    uint64_t x = key_of(call, a), y = key_of(call, b);
+    if (x == y) {
+        x = a->total;
+        y = b->total;
+    }
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+static double percent(const struct topn *topn, uint64_t weight)
+{
+    uint64_t all = ttr_profile_weight(topn->profile);
+    return all ? 100.0 * (double)weight / (double)all : 0;
+}
+
+static void print_topn(const struct topn *topn)
+{
+    const struct terminal *term = &topn->call->term;
+    char title[64], number[32];
+    (void)snprintf(title, sizeof title, "Top %zu Functions (%s)", topn->shown, topn->call->set.inclusive ? "Inclusive" : "Exclusive");
+    (void)printf("%s%-*s%-*s%-*s%s\n", term_ink(term, INK_BOLD), NAME_COLUMNS, title, NUMBER_COLUMNS, "Inclusive", NUMBER_COLUMNS, "Exclusive",
+                 term_ink(term, INK_PLAIN));
+    for (size_t i = 0; i < topn->shown; i++) {
+        const ttr_profile_frame *frame = topn->row[i];
+        ttr_text name = ttr_text_get(topn->t, frame->name);
+        int width = printf("%zu. ", i + 1) + (int)name.n;
+        term_text(name);
+        (void)snprintf(number, sizeof number, "%.2f%%", percent(topn, frame->total));
+        (void)printf("%*s%-*s%.2f%%\n", width < NAME_COLUMNS ? NAME_COLUMNS - width : 1, "", NUMBER_COLUMNS, number, percent(topn, frame->self));
+    }
+}
+
+static void put_topn(const struct topn *topn, ttr_reader *reader)
+{
+    struct json json = {.to = stdout};
+    struct findings findings = report_sum(reader);
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.topn/1");
+    json_string(&json, "of", ttr_profile_is_of_spans(topn->profile) ? "spans" : "samples");
+    json_string(&json, "unit", ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
+    json_uint(&json, "count", ttr_profile_count(topn->profile));
+    json_uint(&json, "total", ttr_profile_weight(topn->profile));
+    report_json_damage(&json, &findings);
+    json_open(&json, "rows", '[');
+    for (size_t i = 0; i < topn->shown; i++) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", ttr_text_get(topn->t, topn->row[i]->name));
+        json_uint(&json, "inclusive", topn->row[i]->total);
+        json_uint(&json, "exclusive", topn->row[i]->self);
+        json_float(&json, "inclusive_percent", percent(topn, topn->row[i]->total));
+        json_float(&json, "exclusive_percent", percent(topn, topn->row[i]->self));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static int show_topn(struct call *call, const struct profiling *profiling)
+{
+    const ttr_profile_frame *frames;
+    struct topn topn = {.call = call, .t = profiling->inputs.t, .profile = profiling->profile};
+    uint32_t n = ttr_profile_frames(profiling->profile, &frames);
+    topn.row = calloc((size_t)n + 1, sizeof *topn.row);
+    if (!topn.row) {
+        talk_failure(inputs_name(call), "out of memory");
+        return OUTCOME_INPUT;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!frames[i].is_state)
+            topn.row[topn.n++] = &frames[i];
+    qsort_r(topn.row, topn.n, sizeof *topn.row, compare, call);
+    size_t limit = call->set.limit ? (size_t)call->set.limit : TOPN_ROWS;
+    topn.shown = topn.n < limit ? topn.n : limit;
+    if (call->set.json)
+        put_topn(&topn, profiling->inputs.reader);
+    else
+        print_topn(&topn);
+    free(topn.row);
+    return OUTCOME_FINE;
+}
+
+static int run_topn(struct call *call)
+{
+    struct profiling profiling;
+    int outcome = profiles_open(&profiling, call, TTR_PROFILE_MERGED | profiles_flags(call));
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    outcome = profiling.outcome;
+    /* A document is printed also where it has no rows. */
+    if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
+        int shown = show_topn(call, &profiling);
+        outcome = shown != OUTCOME_FINE ? shown : outcome;
+    }
+    return profiles_close(call, &profiling, outcome);
+}
+
+/* --- The reports --- */
+
+static const struct report_row {
+    const char *name;
+    int (*run)(struct call *call);
+} reports[] = {{"topn", run_topn}, {"gc", report_gc}, {"exceptions", report_exceptions}, {"counters", report_counters}, {"threads", report_threads}};
+
+int run_report(struct call *call)
+{
+    const char *name = call->path[0];
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (strcasecmp(reports[i].name, name) == 0) {
+            call->path++;
+            call->paths_n--;
+            return reports[i].run(call);
+        }
+    return talk_misuse("report", "no report is called \"%s\": there are topn, gc, exceptions, counters, threads", name);
+}

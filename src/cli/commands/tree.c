@@ -1,0 +1,290 @@
+/* tree: spans nested by time, per thread.
+ *
+ * One walk serves both views (single spans, or --aggregate by path of names) and both outputs (text, JSON): a node is a row that
+ * knows its first child and its next sibling.  The walk keeps no stack: it goes back by parents. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/input/input_list.h"
+#include "cli/ui/json.h"
+#include "cli/commands/span_paths.h"
+#include "cli/ui/progress.h"
+#include "cli/commands/report.h"
+#include "cli/ui/messages.h"
+
+#define NONE UINT32_MAX
+#define DRAWN_DEPTH 48u /* deeper levels are indented no further: lines must end somewhere */
+
+/* What a row shows, whichever view it comes from. */
+struct node {
+    ttr_id name, thread, activity;
+    uint32_t parent, first_child, next, depth;
+    uint64_t count, total, self;
+    int64_t begin_ns;
+    bool is_partial;
+};
+
+struct forest {
+    const struct call *call;
+    ttr *t;
+    ttr_reader *reader;
+    const ttr_tree *tree;
+    const ttr_tree_span *spans;
+    struct paths paths;
+    uint32_t shown;
+    uint64_t last;  /* bit per depth: the row there is the last of its siblings */
+    bool is_unix;
+};
+
+static struct node node_at(const struct forest *forest, uint32_t i)
+{
+    if (forest->call->set.aggregate) {
+        const struct path *path = &forest->paths.path[i];
+        return (struct node){.name = path->name, .thread = path->thread, .parent = path->parent, .first_child = path->first_child,
+                             .next = path->next, .depth = path->depth, .count = path->count, .total = path->total, .self = path->self};
+    }
+    const ttr_tree_span *span = &forest->spans[i];
+    return (struct node){.name = span->name, .thread = span->thread, .activity = span->activity, .parent = span->parent,
+                         .first_child = span->first_child, .next = span->next, .depth = span->depth, .count = 1, .total = span->duration, .self = span->self,
+                         .begin_ns = span->begin_ns, .is_partial = span->flags & TTR_EVENT_PARTIAL};
+}
+
+static bool is_wanted(const struct forest *forest, uint32_t i)
+{
+    struct node node = node_at(forest, i);
+    uint64_t least = forest->call->set.min_duration > 0 ? (uint64_t)forest->call->set.min_duration : 0;
+    return node.total >= least && (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
+}
+
+/* The first of a row of siblings, from i on, that is shown. */
+static uint32_t first_wanted(const struct forest *forest, uint32_t i)
+{
+    while (i != NONE && !is_wanted(forest, i))
+        i = node_at(forest, i).next;
+    return i;
+}
+
+static bool is_full(const struct forest *forest)
+{
+    return forest->call->set.limit && forest->shown >= forest->call->set.limit;
+}
+
+/* --- Text --- */
+
+static void print_thread(const struct forest *forest, ttr_id id)
+{
+    ttr_thread thread = {0};
+    if (id == PATHS_ACTIVITY) {
+        (void)printf("%sactivities%s\n", term_ink(&forest->call->term, INK_BOLD), term_ink(&forest->call->term, INK_PLAIN));
+        return;
+    }
+    (void)ttr_thread_get(forest->t, id, &thread);
+    ttr_text process = ttr_text_get(forest->t, thread.process_name), name = ttr_text_get(forest->t, thread.thread_name);
+    (void)printf("%s%" PRIu64 "/%" PRIu64 "%s", term_ink(&forest->call->term, INK_BOLD), thread.pid, thread.tid,
+                 process.n || name.n ? " " : "");
+    term_text(process);
+    if (process.n && name.n)
+        (void)putchar('/');
+    term_text(name);
+    (void)puts(term_ink(&forest->call->term, INK_PLAIN));
+}
+
+static void print_branches(const struct forest *forest, uint32_t depth)
+{
+    bool has_boxes = forest->call->term.has_boxes;
+    for (uint32_t level = 0; level < depth && level < DRAWN_DEPTH; level++) {
+        bool is_last = forest->last >> level & 1;
+        bool is_own = level + 1 == depth || level + 1 == DRAWN_DEPTH;
+        if (has_boxes)
+            (void)fputs(is_own ? (is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ") : (is_last ? "   " : "\xe2\x94\x82  "), stdout);
+        else
+            (void)fputs(is_own ? (is_last ? "`- " : "|- ") : (is_last ? "   " : "|  "), stdout);
+    }
+}
+
+static void print_node(struct forest *forest, const struct node *node)
+{
+    const struct terminal *term = &forest->call->term;
+    if (node->depth > 0 && node->depth <= 64) {
+        uint64_t bit = UINT64_C(1) << (node->depth - 1);
+        bool is_last = first_wanted(forest, node->next) == NONE;
+        forest->last = is_last ? forest->last | bit : forest->last & ~bit;
+    }
+    (void)printf("%9s %9s  ", units_duration(node->total).s, units_duration(node->self).s);
+    if (forest->call->set.aggregate)
+        (void)printf("%10s  ", units_count(node->count).s);
+    else if (forest->call->set.verbose)
+        (void)printf("%s  ", units_time(node->begin_ns, forest->is_unix).s);
+    (void)fputs(term_ink(term, INK_DIM), stdout);
+    print_branches(forest, node->depth);
+    (void)fputs(term_ink(term, INK_PLAIN), stdout);
+    ttr_text name = ttr_text_get(forest->t, node->name);
+    term_text(name.n ? name : (ttr_text){"(no name)", 9});
+    if (node->activity) {
+        (void)fputs("  ", stdout);
+        term_text(ttr_text_get(forest->t, node->activity));
+    }
+    if (node->depth > DRAWN_DEPTH)
+        (void)printf(" (level %" PRIu32 ")", node->depth);
+    (void)puts(node->is_partial ? " (unfinished)" : "");
+}
+
+/* --- JSON: a flat list of rows; `parent` is the index of a row, so that depth has no limit --- */
+
+static void put_node(const struct forest *forest, struct json *json, const struct node *node, const uint32_t *row_of)
+{
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(forest->t, node->thread, &thread);
+    json_open(json, NULL, '{');
+    json_int(json, "parent", node->parent == NONE ? -1 : (int64_t)row_of[node->parent]);
+    json_uint(json, "depth", node->depth);
+    json_text(json, "name", ttr_text_get(forest->t, node->name));
+    json_uint(json, "pid", thread.pid);
+    json_uint(json, "tid", thread.tid);
+    if (forest->call->set.aggregate) {
+        json_uint(json, "count", node->count);
+        json_uint(json, "total_ns", node->total);
+    } else {
+        json_int(json, "begin_ns", node->begin_ns);
+        json_uint(json, "dur_ns", node->total);
+    }
+    json_uint(json, "self_ns", node->self);
+    if (node->activity)
+        json_text(json, "activity", ttr_text_get(forest->t, node->activity));
+    json_close(json, '}');
+}
+
+/* --- The walk --- */
+
+/* Where a walk prints to: JSON, or text when that is NULL. */
+struct drawing {
+    struct forest *forest;
+    struct json *json;
+    uint32_t *row_of; /* row number of each node printed */
+};
+
+static void draw(struct drawing *drawing, uint32_t i)
+{
+    struct node node = node_at(drawing->forest, i);
+    if (drawing->json) {
+        drawing->row_of[i] = drawing->forest->shown;
+        put_node(drawing->forest, drawing->json, &node, drawing->row_of);
+    } else {
+        print_node(drawing->forest, &node);
+    }
+    drawing->forest->shown++;
+}
+
+/* Depth first from a row of roots. */
+static void walk(struct drawing *drawing, uint32_t root)
+{
+    struct forest *forest = drawing->forest;
+    uint32_t i = first_wanted(forest, root);
+    if (i != NONE && !drawing->json)
+        print_thread(forest, node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
+    while (i != NONE && !is_full(forest)) {
+        draw(drawing, i);
+        uint32_t next = first_wanted(forest, node_at(forest, i).first_child);
+        while (next == NONE && i != NONE) {
+            struct node node = node_at(forest, i);
+            next = first_wanted(forest, node.next);
+            i = node.parent;
+        }
+        i = next;
+    }
+}
+
+/* The first root of each thread, in either view: for paths, the root that no other names as its next. */
+static void walk_all(struct drawing *drawing)
+{
+    const struct forest *forest = drawing->forest;
+    const uint32_t *roots;
+    uint32_t n = ttr_tree_roots(forest->tree, &roots);
+    if (!forest->call->set.aggregate) {
+        for (uint32_t i = 0; i < n; i++)
+            walk(drawing, roots[i]);
+        return;
+    }
+    const struct paths *paths = &forest->paths;
+    uint8_t *is_next = calloc((size_t)paths->n + 1, 1);
+    for (uint32_t i = 0; is_next && i < paths->n; i++)
+        if (paths->path[i].next != PATHS_NONE)
+            is_next[paths->path[i].next] = 1;
+    for (uint32_t i = 0; is_next && i < paths->n; i++)
+        if (paths->path[i].parent == PATHS_NONE && !is_next[i])
+            walk(drawing, i);
+    free(is_next);
+}
+
+static bool show(struct forest *forest, uint32_t nodes)
+{
+    struct json json = {.to = stdout};
+    struct drawing drawing = {.forest = forest, .json = forest->call->set.json ? &json : NULL};
+    if (!drawing.json) {
+        (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration", "self",
+                     forest->call->set.aggregate ? "     count  name" : "name", term_ink(&forest->call->term, INK_PLAIN));
+        walk_all(&drawing);
+        return true;
+    }
+    struct findings findings = report_sum(forest->reader);
+    drawing.row_of = calloc((size_t)nodes + 1, sizeof *drawing.row_of);
+    if (!drawing.row_of)
+        return false;
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.tree/1");
+    json_bool(&json, "aggregate", forest->call->set.aggregate);
+    json_uint(&json, "overlaps", ttr_tree_overlaps(forest->tree));
+    report_json_damage(&json, &findings);
+    json_open(&json, "rows", '[');
+    walk_all(&drawing);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    free(drawing.row_of);
+    return true;
+}
+
+static int show_tree(struct call *call, const struct inputs *inputs, const ttr_tree *tree)
+{
+    struct forest forest = {.call = call, .t = inputs->t, .reader = inputs->reader, .tree = tree};
+    uint32_t nodes = ttr_tree_spans(tree, &forest.spans);
+    bool is_fine = true;
+    forest.is_unix = report_sum(inputs->reader).is_anchored;
+    if (call->set.aggregate) {
+        is_fine = paths_make(&forest.paths, tree);
+        nodes = forest.paths.n;
+    }
+    is_fine = is_fine && show(&forest, nodes);
+    paths_free(&forest.paths);
+    if (!is_fine) {
+        talk_failure(inputs_name(call), "out of memory");
+        return OUTCOME_INPUT;
+    }
+    if (is_full(&forest) && forest.shown < nodes)
+        talk_note(call, "stopped after %s rows", units_count(forest.shown).s);
+    if (ttr_tree_overlaps(tree))
+        talk_note(call, "%s pairs of spans overlap without nesting", units_count(ttr_tree_overlaps(tree)).s);
+    return OUTCOME_FINE;
+}
+
+int run_tree(struct call *call)
+{
+    struct inputs inputs;
+    struct progress progress;
+    ttr_error error = {0};
+    int outcome = inputs_open(&inputs, call, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    progress_begin(&progress, call, inputs.t, inputs.reader, "tree");
+    ttr_tree *tree = ttr_tree_new(inputs.t, inputs.reader, progress_step, &progress, &error);
+    progress_end(&progress);
+    if (tree) {
+        term_page(&call->term, &call->set);
+        outcome = show_tree(call, &inputs, tree);
+        outcome = report_warn(call, inputs.reader, outcome);
+    }
+    if (error.status != TTR_OK && error.status != TTR_AGAIN)
+        outcome = inputs_failed(call, inputs_name(call), &error);
+    ttr_tree_free(tree);
+    inputs_close(&inputs);
+    return outcome;
+}

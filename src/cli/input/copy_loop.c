@@ -1,0 +1,180 @@
+/* The pump.  ttr_copy would do the same, but does not tell which side failed, which decides the exit status. */
+#include "cli/input/copy_loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/input/input_list.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/progress.h"
+#include "cli/ui/messages.h"
+
+#define LOSSES_SHOWN 10u
+
+/* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no point in going on. */
+static int tell_output_error(const struct pump *pump, const ttr_error *error)
+{
+    bool is_stdout = strcmp(pump->path, "-") == 0;
+    if (is_stdout && error->status == TTR_E_IO && error->sys == EPIPE)
+        return OUTCOME_FINE;
+    const char *name = is_stdout ? "standard output" : pump->path;
+    if (error->sys == EEXIST) {
+        talk_failure(name, "exists already; --overwrite (-f) replaces it");
+        return OUTCOME_OUTPUT;
+    }
+    talk_error(pump->call, name, error);
+    return error->status == TTR_E_LOSS ? OUTCOME_NO : error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
+}
+
+int pump_open(struct pump *pump, const char *format, uint32_t flags)
+{
+    ttr_error error = {0};
+    bool is_fine;
+    const char **format_options = inputs_format_options(pump->call, true, &is_fine);
+    ttr_write_options options = {.size = sizeof options, .format_options = format_options};
+    /* Lines for people lack something of most events: for cat, strict is about the input. */
+    bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
+    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) | (is_strict ? TTR_WRITE_STRICT : 0);
+    if (is_fine)
+        pump->out = ttr_create(pump->t, pump->path, format, &options, &error);
+    free(format_options);
+    if (!is_fine)
+        return OUTCOME_MISUSE;
+    if (!pump->path)
+        pump->path = "nowhere";
+    if (!pump->out)
+        return tell_output_error(pump, &error);
+    inputs_warn_idle(pump->call, pump->in, format, pump->own_options);
+    interrupt_remove(ttr_writer_temporary(pump->out));
+    return OUTCOME_FINE;
+}
+
+/* Events of a batch that count for --limit; cuts the batch where it is reached. */
+static uint64_t cut(ttr_batch *batch, uint64_t left)
+{
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        if (ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION)
+            continue;
+        if (counted == left) {
+            batch->n = i;
+            break;
+        }
+        counted++;
+    }
+    return counted;
+}
+
+/* Why the pump stopped. */
+enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
+
+static enum stop move(struct pump *pump, struct progress *progress, ttr_error *error)
+{
+    uint64_t left = pump->limit;
+    ttr_batch batch;
+    do {
+        ttr_status status = ttr_read(pump->in, &batch, error);
+        if (status == TTR_END)
+            return STOP_END;
+        /* A live trace pauses: whoever looks on sees what there is. */
+        if (status == TTR_AGAIN && ttr_flush(pump->out, error) != TTR_OK)
+            return STOP_OUTPUT;
+        if (status == TTR_AGAIN)
+            continue;
+        if (status != TTR_OK)
+            return STOP_INPUT;
+        if (pump->limit)
+            left -= cut(&batch, left);
+        if (pump->see)
+            pump->see(pump->own, &batch);
+        if (batch.n && ttr_write(pump->out, &batch, error) != TTR_OK)
+            return STOP_OUTPUT;
+        if (pump->is_live && ttr_flush(pump->out, error) != TTR_OK)
+            return STOP_OUTPUT;
+        pump->events = progress->written = ttr_writer_events(pump->out);
+    } while (progress_step(progress) && !(pump->limit && left == 0));
+    return STOP_END;
+}
+
+int pump_run(struct pump *pump)
+{
+    struct progress progress;
+    ttr_error error = {0};
+    progress_begin(&progress, pump->call, pump->t, pump->in, pump->call->command->name);
+    enum stop stop = move(pump, &progress, &error);
+    progress_end(&progress);
+    if (stop == STOP_END)
+        return OUTCOME_FINE;
+    if (stop == STOP_OUTPUT) {
+        int outcome = tell_output_error(pump, &error);
+        ttr_abandon(pump->out);
+        interrupt_remove(NULL);
+        pump->out = NULL;
+        return outcome;
+    }
+    int outcome = inputs_failed(pump->call, inputs_name(pump->call), &error);
+    if (outcome == OUTCOME_NO) {
+        pump->is_partial = strcmp(pump->path, "-") == 0;
+        return outcome;
+    }
+    pump->is_partial = outcome == OUTCOME_INPUT && pump->events > 0;
+    return pump->is_partial ? OUTCOME_OUTPUT : outcome;
+}
+
+void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before)
+{
+    size_t shown = call->set.explain || n <= LOSSES_SHOWN ? n : LOSSES_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const ttr_loss *loss = &losses[i];
+        (void)fprintf(stderr, "  %-7s ", loss->kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
+        if (!is_before)
+            (void)fprintf(stderr, "%12s  ", units_count(loss->count).s);
+        (void)fprintf(stderr, "%s %s [%s]\n", loss->what, loss->rule, loss->code);
+    }
+    if (shown < n)
+        (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
+}
+
+/* Losses are complete when the output has ended. */
+static void tell_losses(const struct pump *pump)
+{
+    const ttr_loss *losses;
+    size_t n = ttr_losses(pump->out, &losses);
+    if (n == 0 || pump->hides_losses || (pump->call->set.quiet && !pump->call->set.explain))
+        return;
+    (void)fputs("not held by the target as it was:\n", stderr);
+    pump_print_losses(pump->call, losses, n, false);
+}
+
+int pump_end(struct pump *pump, int outcome)
+{
+    ttr_error error = {0};
+    if (!pump->out)
+        return outcome;
+    bool is_kept = outcome == OUTCOME_FINE || pump->is_partial;
+    if (is_kept && ttr_writer_end(pump->out, &error) != TTR_OK) {
+        outcome = tell_output_error(pump, &error);
+        is_kept = false;
+    } else {
+        if (is_kept)
+            interrupt_remove(NULL);
+        tell_losses(pump);
+    }
+    pump->bytes = ttr_writer_bytes(pump->out);
+    pump->events = ttr_writer_events(pump->out);
+    if (is_kept && pump->is_partial && strcmp(pump->path, "-") != 0)
+        talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)", pump->events);
+    ttr_abandon(pump->out);
+    interrupt_remove(NULL);
+    pump->out = NULL;
+    return outcome;
+}
+
+void pump_tell_nothing(const struct pump *pump)
+{
+    const struct call *call = pump->call;
+    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty && !interrupt_came())
+        talk_note(call, "%s: no event passed the filter", inputs_name(call));
+}

@@ -1,0 +1,97 @@
+/* Footprints: sizes and times of change, path by path.  What comes new into a folder that is being read is not read: it is told apart from what was there. */
+#include "cli/input/file_stamp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEEPEST 16u /* folders in each other: links may lead in circles */
+
+struct step {
+    char *path;
+    struct stat about;
+};
+
+struct footprint {
+    struct step *step;
+    size_t n, capacity;
+};
+
+static bool add_step(struct footprint *print, const char *path, const struct stat *about)
+{
+    if (print->n == print->capacity) {
+        const size_t capacity = print->capacity ? 2 * print->capacity : 16;
+        struct step *grown = realloc(print->step, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        print->step = grown;
+        print->capacity = capacity;
+    }
+    print->step[print->n] = (struct step){strdup(path), *about};
+    return print->step[print->n++].path != NULL;
+}
+
+/* What cannot be looked at cannot be read either. */
+static bool add_path(struct footprint *print, const char *path, unsigned depth)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return true;
+    bool is_fine = add_step(print, path, &about);
+    DIR *folder = is_fine && S_ISDIR(about.st_mode) && depth < DEEPEST ? opendir(path) : NULL;
+    const struct dirent *entry;
+    while (errno = 0, folder && is_fine && (entry = readdir(folder))) {
+        char below[PATH_MAX];
+        const int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && n > 0 && (size_t)n < sizeof below)
+            is_fine = add_path(print, below, depth + 1);
+    }
+    is_fine = is_fine && (!folder || !errno); /* else there may be more in it */
+    if (folder)
+        (void)closedir(folder);
+    return is_fine;
+}
+
+struct footprint *footprint_take(char *const *path, size_t n)
+{
+    struct footprint *print = calloc(1, sizeof *print);
+    bool is_fine = print != NULL;
+    for (size_t i = 0; i < n && is_fine; i++)
+        is_fine = add_path(print, path[i], 0);
+    if (is_fine)
+        return print;
+    footprint_free(print);
+    return NULL;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool footprint_is_same(const struct footprint *print, bool with_folders)
+{
+    bool is_fine = true;
+    for (size_t i = 0; i < print->n && is_fine; i++) {
+        const struct step *step = &print->step[i];
+        struct stat now;
+        if (with_folders || !S_ISDIR(step->about.st_mode))
+            is_fine = stat(step->path, &now) == 0 && is_same(&step->about, &now);
+    }
+    return is_fine;
+}
+
+void footprint_free(struct footprint *print)
+{
+    if (!print)
+        return;
+    for (size_t i = 0; i < print->n; i++)
+        free(print->step[i].path);
+    free(print->step);
+    free(print);
+}

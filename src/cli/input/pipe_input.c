@@ -1,0 +1,50 @@
+/* Pipes as inputs.  A signal may reach any thread of the process, so that a blocked read would go on: the wait is for the pipe and
+ * for the interrupt at once. */
+#include "cli/input/pipe_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/ui/interrupt.h"
+
+bool stream_is_one(const char *path)
+{
+    struct stat about;
+    int result = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(path, &about);
+    return result == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
+}
+
+bool stream_open(struct stream *stream, const char *path)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    stream->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return stream->fd >= 0;
+}
+
+int64_t stream_pull(void *own, void *to, size_t n)
+{
+    const struct stream *stream = own;
+    struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN}, {.fd = interrupt_wait_fd(), .events = POLLIN}};
+    for (;;) {
+        if (interrupt_came())
+            return 0;
+        if (poll(waits, 2, -1) < 0 && errno != EINTR)
+            return -1;
+        if (interrupt_came() || !waits[0].revents)
+            continue;
+        ssize_t got = read(stream->fd, to, n);
+        if (got >= 0 || (errno != EINTR && errno != EAGAIN))
+            return got;
+    }
+}
+
+void stream_close(struct stream *stream)
+{
+    if (stream->fd >= 0)
+        (void)close(stream->fd);
+    stream->fd = -1;
+}

@@ -1,0 +1,183 @@
+/* Completions for bash, zsh and fish: the verbs, their options, and the values that are lists. */
+#include <string.h>
+
+#include <tracetta/tracetta.h>
+
+#include "cli/ui/help.h"
+
+/* Prints the values an option may have, separated by blanks; nothing where any text will do. */
+static void put_choices(FILE *to, const char *choices)
+{
+    ttr_format_info info;
+    if (!choices || strcmp(choices, "@file") == 0)
+        return;
+    if (choices[0] != '@') {
+        for (; *choices; choices++)
+            (void)fputc(*choices == '|' ? ' ' : *choices, to);
+        return;
+    }
+    if (strcmp(choices, "@kinds") == 0) {
+        for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
+            (void)fprintf(to, "%s ", ttr_kind_text(kind));
+        return;
+    }
+    const char *profile, *text;
+    if (strcmp(choices, "@profiles") == 0) {
+        for (size_t i = 0; ttr_dotnet_profile(i, &profile, &text); i++)
+            (void)fprintf(to, "%s ", profile);
+        return;
+    }
+    uint32_t ability = strcmp(choices, "@readers") == 0 ? TTR_FORMAT_READS : TTR_FORMAT_WRITES;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (info.abilities & ability)
+            (void)fprintf(to, "%s ", info.name);
+}
+
+/* Text within single quotes of a shell. */
+static void put_quoted(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            (void)fputs("'\\''", to);
+        else
+            (void)fputc(*text, to);
+    }
+}
+
+/* An option of one name may be another one for another verb. */
+static void put_bash_pattern(FILE *to, const struct option_row *row)
+{
+    bool is_first = true;
+    (void)fputs("    ", to);
+    for (size_t i = 0; command_at(i); i++) {
+        if (!(row->verbs & command_at(i)->verb))
+            continue;
+        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_at(i)->name, row->name);
+        is_first = false;
+    }
+    (void)fputs(") words=\"", to);
+}
+
+static void put_bash(FILE *to)
+{
+    const struct option_row *row;
+    (void)fputs("# bash completion of tracetta\n_tracetta()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} "
+                "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n    [ \"$word\" = = ] && word=\n"
+                "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $verb$option in\n", to);
+    for (size_t i = 0; (row = option_at(i)); i++) {
+        if (!row->choices || strcmp(row->choices, "@file") == 0)
+            continue;
+        put_bash_pattern(to, row);
+        put_choices(to, row->choices);
+        (void)fputs("\" ;;\n", to);
+    }
+    (void)fputs("    esac\n    if [ -n \"$words\" ]; then\n        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n        return\n    fi\n"
+                "    case $verb in\n", to);
+    for (size_t i = 0; command_at(i); i++) {
+        (void)fprintf(to, "    %s) words=\"", command_at(i)->name);
+        for (size_t j = 0; (row = option_at(j)); j++)
+            if (row->verbs & command_at(i)->verb)
+                (void)fprintf(to, "--%s%s ", row->name, option_wants_value(row) ? "=" : "");
+        (void)fputs("\" ;;\n", to);
+    }
+    (void)fputs("    help) words=\"", to);
+    for (size_t i = 0; command_at(i); i++)
+        (void)fprintf(to, "%s ", command_at(i)->name);
+    (void)fputs("\" ;;\n    esac\n    [ \"$COMP_CWORD\" = 1 ] && words=\"help --version --help ", to);
+    for (size_t i = 0; command_at(i); i++)
+        (void)fprintf(to, "%s ", command_at(i)->name);
+    (void)fputs("\"\n    if [[ $word == -* || $COMP_CWORD = 1 || $verb = help ]]; then\n"
+                "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n    fi\n"
+                "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n    return 0\n}\n"
+                "complete -o default -F _tracetta tracetta\n", to);
+}
+
+static void put_zsh_option(FILE *to, const struct option_row *row)
+{
+    (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name, option_wants_value(row) ? "=" : "");
+    for (const char *text = row->text; *text; text++) {
+        if (*text == '[' || *text == ']' || *text == ':')
+            (void)fputc('\\', to);
+        if (*text == '\'')
+            (void)fputs("'\\'", to);
+        (void)fputc(*text, to);
+    }
+    (void)fputc(']', to);
+    if (option_wants_value(row)) {
+        (void)fputs(": :", to);
+        if (row->choices && strcmp(row->choices, "@file") == 0) {
+            (void)fputs("_files", to);
+        } else if (row->choices) {
+            (void)fputc('(', to);
+            put_choices(to, row->choices);
+            (void)fputc(')', to);
+        }
+    }
+    (void)fputs("' \\\n", to);
+}
+
+static void put_zsh(FILE *to)
+{
+    const struct option_row *row;
+    (void)fputs("#compdef tracetta\n_tracetta()\n{\n    local -a verbs=(\n", to);
+    for (size_t i = 0; command_at(i); i++) {
+        (void)fprintf(to, "        '%s:", command_at(i)->name);
+        put_quoted(to, command_at(i)->summary);
+        (void)fputs("'\n", to);
+    }
+    (void)fputs("        'help:explain a command'\n    )\n    if (( CURRENT == 2 )); then\n        _describe command verbs\n        _files\n        return\n    fi\n"
+                "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n", to);
+    for (size_t i = 0; command_at(i); i++) {
+        (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_at(i)->name);
+        for (size_t j = 0; (row = option_at(j)); j++)
+            if (row->verbs & command_at(i)->verb)
+                put_zsh_option(to, row);
+        (void)fputs("            '*: :_files' ;;\n", to);
+    }
+    (void)fputs("    help) _describe command verbs ;;\n    *) _files ;;\n    esac\n}\n_tracetta \"$@\"\n", to);
+}
+
+static void put_fish(FILE *to)
+{
+    const struct option_row *row;
+    (void)fputs("# fish completion of tracetta\n", to);
+    for (size_t i = 0; command_at(i); i++) {
+        (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %s -d '", command_at(i)->name);
+        put_quoted(to, command_at(i)->summary);
+        (void)fputs("'\n", to);
+    }
+    for (size_t j = 0; (row = option_at(j)); j++) {
+        (void)fputs("complete -c tracetta -n '__fish_seen_subcommand_from", to);
+        for (size_t i = 0; command_at(i); i++)
+            if (row->verbs & command_at(i)->verb)
+                (void)fprintf(to, " %s", command_at(i)->name);
+        (void)fprintf(to, "' -l %s", row->name);
+        if (row->letter)
+            (void)fprintf(to, " -s %c", row->letter);
+        if (option_wants_value(row))
+            (void)fputs(row->choices && strcmp(row->choices, "@file") == 0 ? " -r" : " -x", to);
+        if (row->choices && strcmp(row->choices, "@file") != 0) {
+            (void)fputs(" -a '", to);
+            put_choices(to, row->choices);
+            (void)fputc('\'', to);
+        }
+        (void)fputs(" -d '", to);
+        put_quoted(to, row->text);
+        (void)fputs("'\n", to);
+    }
+}
+
+bool complete_print(FILE *to, const char *shell)
+{
+    static const struct {
+        const char *shell;
+        void (*put)(FILE *to);
+    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(shells[i].shell, shell) != 0)
+            continue;
+        shells[i].put(to);
+        return true;
+    }
+    return false;
+}

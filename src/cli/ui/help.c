@@ -1,0 +1,91 @@
+/* --help: usage, examples first, then options by group. */
+#include "cli/ui/help.h"
+
+#include <string.h>
+
+#define LEFT 26
+#define LINE 100
+
+const char *const help_statuses[] = {
+    "0", "fine",
+    "1", "no, different, damaged (the output holds all that could be read), or lossy under --strict",
+    "2", "wrong usage",
+    "3", "an input is unreadable or not a trace",
+    "4", "an output failed or is partial",
+    "130, 143", "interrupted; outputs hold what came before", NULL};
+
+/* Prints text with lines of at most LINE columns, all but the first indented. */
+static void print_wrapped(FILE *to, const char *text, int indent, int column)
+{
+    while (*text) {
+        int n = (int)strcspn(text, " \n");
+        if (column + 1 + n > LINE) {
+            (void)fprintf(to, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            (void)fputc(' ', to);
+            column++;
+        }
+        (void)fprintf(to, "%.*s", n, text);
+        column += n;
+        text += n;
+        text += *text != '\0';
+    }
+    (void)fputc('\n', to);
+}
+
+static void print_option(FILE *to, const struct option_row *row)
+{
+    char left[80];
+    char letter[8] = "    ";
+    if (row->letter)
+        (void)snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    bool is_maybe = row->type == OPTION_MAYBE;
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, row->name, is_maybe ? "[" : "", row->value ? "=" : "", row->value ? row->value : "",
+                     is_maybe ? "]" : "");
+    (void)fputs(left, to);
+    if (n + 2 > LEFT)
+        (void)fputc('\n', to);
+    (void)fprintf(to, "%*s", n + 2 > LEFT ? LEFT : LEFT - n, "");
+    print_wrapped(to, row->text, LEFT, LEFT);
+    if (row->choices && row->choices[0] != '@')
+        (void)fprintf(to, "%*s(%s)\n", LEFT, "", row->choices);
+}
+
+static void print_group(FILE *to, uint32_t verb, unsigned group)
+{
+    bool has_title = false;
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_at(i)); i++) {
+        if (row->group != group || !(row->verbs & verb))
+            continue;
+        if (!has_title)
+            (void)fprintf(to, "\n%s:\n", option_group_title(group));
+        has_title = true;
+        print_option(to, row);
+    }
+}
+
+void help_overview(FILE *to)
+{
+    (void)fputs("usage: tracetta FILE...             what is in a trace\n"
+                "       tracetta COMMAND [OPTIONS] FILE...\n\n"
+                "Any path will do: a file, compressed or not, a pipe, \"-\". The content tells the format.\n\nCommands:\n", to);
+    for (size_t i = 0; command_at(i); i++)
+        (void)fprintf(to, "  %-10s %s\n", command_at(i)->name, command_at(i)->summary);
+    (void)fputs("\ntracetta help COMMAND explains one; tracetta --version tells the version.\n", to);
+}
+
+void help_command(FILE *to, const struct command *command)
+{
+    (void)fprintf(to, "usage: tracetta %s [OPTIONS]%s%s\n\n", command->name, *command->operands ? " " : "", command->operands);
+    print_wrapped(to, command->about, 0, 0);
+    (void)fputs("\nExamples:\n", to);
+    for (size_t i = 0; command->examples[i]; i += 2)
+        (void)fprintf(to, "  %s\n        %s\n", command->examples[i], command->examples[i + 1]);
+    for (unsigned group = 0; group < GROUP_COUNT; group++)
+        print_group(to, command->verb, group);
+    (void)fputs("\nExit status:\n", to);
+    for (size_t i = 0; help_statuses[i]; i += 2)
+        (void)fprintf(to, "  %-8s %s\n", help_statuses[i], help_statuses[i + 1]);
+}

@@ -1,0 +1,139 @@
+/* Signals.  A handler may only touch these words, and call what POSIX says is safe there; directories are listed by the system call
+ * itself, since opendir may allocate. */
+#include "cli/ui/interrupt.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/commands/command.h"
+
+#define LEVELS_MAX 4 /* of folders in an output that is one */
+
+static volatile sig_atomic_t came, dump_came;
+static const char *volatile temporary;
+static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end is ready, for every thread */
+
+/* What getdents64 fills in. */
+struct listed {
+    uint64_t inode;
+    int64_t next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+static void remove_tree(int folder, const char *name, int levels);
+
+/* Removes what an open folder holds; nobody is filling it any more. */
+static void empty_folder(int fd, int levels)
+{
+    _Alignas(struct listed) char bytes[2048];
+    long n;
+    /* A system call by its number: what a library could do around it, this does not. */
+    while ((n = syscall(SYS_getdents64, /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
+                         fd, bytes, sizeof bytes)) > 0)
+        for (long at = 0; at < n;) {
+            const struct listed *listed = (const struct listed *)(bytes + at);
+            at += listed->size;
+            if (strcmp(listed->name, ".") != 0 && strcmp(listed->name, "..") != 0)
+                remove_tree(fd, listed->name, levels);
+        }
+}
+
+/* Removes a file, or a folder and what is in it down to some levels. */
+static void remove_tree(int folder, const char *name, int levels)
+{
+    if (unlinkat(folder, name, 0) == 0 || levels == 0)
+        return;
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    empty_folder(fd, levels - 1);
+    (void)close(fd);
+    (void)unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+static void remove_temporary(void)
+{
+    if (temporary)
+        remove_tree(AT_FDCWD, temporary, LEVELS_MAX);
+}
+
+static void on_signal(int number)
+{
+    if (came) {
+        remove_temporary();
+        _exit(128 + number);
+    }
+    came = number;
+    (void)close(wake[1]);
+}
+
+static void on_dump(int number)
+{
+    dump_came = number;
+}
+
+/* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would look whole. */
+static void on_cut(int number)
+{
+    static const char text[] = "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
+    (void)number;
+    remove_temporary();
+    _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);
+}
+
+/* What the caller made us ignore (nohup, jobs in the background of a script) stays so. */
+static void take_signal(int number)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before;
+    (void)sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(number, &action, NULL);
+}
+
+void interrupt_init(void)
+{
+    if (pipe2(wake, O_CLOEXEC) != 0)
+        wake[0] = wake[1] = -1;
+    take_signal(SIGINT);
+    take_signal(SIGTERM);
+    take_signal(SIGHUP);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGBUS, on_cut);
+}
+
+void interrupt_take_dumps(void)
+{
+    struct sigaction action = {.sa_handler = on_dump};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGUSR2, &action, NULL);
+}
+
+bool interrupt_dump_came(void)
+{
+    bool has_come = dump_came != 0;
+    dump_came = 0;
+    return has_come;
+}
+
+int interrupt_came(void)
+{
+    return came;
+}
+
+int interrupt_wait_fd(void)
+{
+    return wake[0];
+}
+
+void interrupt_remove(const char *path)
+{
+    temporary = path;
+}

@@ -1,0 +1,139 @@
+/* JSON to a stdio stream (RFC 8259).  Bytes that are no UTF-8 become U+FFFD. */
+#include "cli/ui/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/ui/term.h"
+
+static void put_place(struct json *json, const char *key)
+{
+    uint32_t bit = UINT32_C(1) << (json->depth & 31);
+    if (json->depth > 0) {
+        if (json->has_members & bit)
+            (void)fputc(',', json->to);
+        if (!json->is_flat)
+            (void)fprintf(json->to, "\n%*s", (int)(2 * json->depth), "");
+        else if (json->has_members & bit)
+            (void)fputc(' ', json->to);
+        json->has_members |= bit;
+    }
+    if (key)
+        (void)fprintf(json->to, "\"%s\": ", key);
+}
+
+/* Length of the valid UTF-8 sequence at p, 0 where there is none (Unicode 15, table 3-7). */
+static size_t sequence_length(const unsigned char *p, size_t n)
+{
+    unsigned char low = 0x80, high = 0xbf;
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (length < 2 || n < length)
+        return length <= n ? length : 0;
+    if (p[0] == 0xe0)
+        low = 0xa0;
+    else if (p[0] == 0xed)
+        high = 0x9f;
+    else if (p[0] == 0xf0)
+        low = 0x90;
+    else if (p[0] == 0xf4)
+        high = 0x8f;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if (p[i] < 0x80 || p[i] > 0xbf)
+            return 0;
+    return length;
+}
+
+static void put_character(FILE *to, const unsigned char *p, size_t length)
+{
+    const size_t control = length ? term_control(p, length) : 0;
+    if (length == 0)
+        (void)fputs("\xef\xbf\xbd", to);
+    else if (*p == '"' || *p == '\\')
+        (void)fprintf(to, "\\%c", *p);
+    else if (control)
+        (void)fprintf(to, "\\u%04x", p[control - 1]);
+    else
+        (void)fwrite(p, 1, length, to);
+}
+
+void json_open(struct json *json, const char *key, char bracket)
+{
+    put_place(json, key);
+    (void)fputc(bracket, json->to);
+    json->depth++;
+    json->has_members &= ~(UINT32_C(1) << (json->depth & 31));
+}
+
+void json_close(struct json *json, char bracket)
+{
+    bool had_members = json->has_members & UINT32_C(1) << (json->depth & 31);
+    json->depth--;
+    if (had_members && !json->is_flat)
+        (void)fprintf(json->to, "\n%*s", (int)(2 * json->depth), "");
+    (void)fputc(bracket, json->to);
+    if (json->depth == 0)
+        (void)fputc('\n', json->to);
+}
+
+static void put_quoted(struct json *json, ttr_text value)
+{
+    (void)fputc('"', json->to);
+    const unsigned char *p = (const unsigned char *)value.p;
+    for (size_t i = 0; i < value.n;) {
+        size_t length = sequence_length(p + i, value.n - i);
+        put_character(json->to, p + i, length);
+        i += length ? length : 1;
+    }
+    (void)fputc('"', json->to);
+}
+
+void json_text(struct json *json, const char *key, ttr_text value)
+{
+    put_place(json, key);
+    put_quoted(json, value);
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+    json_text(json, key, (ttr_text){value, strlen(value)});
+}
+
+void json_uint(struct json *json, const char *key, uint64_t value)
+{
+    put_place(json, key);
+    (void)fprintf(json->to, "%" PRIu64, value);
+}
+
+void json_int(struct json *json, const char *key, int64_t value)
+{
+    put_place(json, key);
+    (void)fprintf(json->to, "%" PRId64, value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+    put_place(json, key);
+    (void)fputs(value ? "true" : "false", json->to);
+}
+
+void json_float(struct json *json, const char *key, double value)
+{
+    put_place(json, key);
+    (void)fprintf(json->to, "%.6g", value);
+}
+
+void json_member(struct json *json, ttr_text key, const ttr_value *value)
+{
+    put_place(json, NULL);
+    put_quoted(json, key);
+    (void)fputs(": ", json->to);
+    switch (value->type) {
+    case TTR_TYPE_BOOL: (void)fputs(value->v.u ? "true" : "false", json->to); return;
+    case TTR_TYPE_UINT: (void)fprintf(json->to, "%" PRIu64, value->v.u); return;
+    case TTR_TYPE_INT: (void)fprintf(json->to, "%" PRId64, value->v.s); return;
+    case TTR_TYPE_TEXT: put_quoted(json, value->text); return;
+    default: (void)fputs("null", json->to);
+    }
+}

@@ -1,0 +1,122 @@
+/* Man pages: roff from the tables.  man(7) macros only. */
+#include <string.h>
+
+#include <tracetta/tracetta.h>
+
+#include "cli/ui/help.h"
+
+/* Text with what roff would take for its own made harmless. */
+static void put(FILE *to, const char *text)
+{
+    bool at_begin = true;
+    for (; *text; text++) {
+        if (at_begin && (*text == '.' || *text == '\''))
+            (void)fputs("\\&", to);
+        if (*text == '\\')
+            (void)fputs("\\e", to);
+        else if (*text == '-')
+            (void)fputs("\\-", to);
+        else
+            (void)fputc(*text, to);
+        at_begin = *text == '\n';
+    }
+}
+
+static void put_line(FILE *to, const char *before, const char *text)
+{
+    (void)fputs(before, to);
+    put(to, text);
+    (void)fputc('\n', to);
+}
+
+static void put_option(FILE *to, const struct option_row *row)
+{
+    (void)fputs(".TP\n", to);
+    if (row->letter)
+        (void)fprintf(to, "\\fB\\-%c\\fR, ", row->letter);
+    (void)fputs("\\fB\\-\\-", to);
+    put(to, row->name);
+    (void)fputs("\\fR", to);
+    if (row->value) {
+        bool is_maybe = row->type == OPTION_MAYBE;
+        (void)fprintf(to, "%s=\\fI", is_maybe ? "[" : "");
+        put(to, row->value);
+        (void)fprintf(to, "\\fR%s", is_maybe ? "]" : "");
+    }
+    put_line(to, "\n", row->text);
+    if (row->choices && row->choices[0] != '@')
+        put_line(to, ".br\nOne of: ", row->choices);
+}
+
+static void put_options(FILE *to, uint32_t verb)
+{
+    const struct option_row *row;
+    for (unsigned group = 0; group < GROUP_COUNT; group++) {
+        bool has_title = false;
+        for (size_t i = 0; (row = option_at(i)); i++) {
+            if (row->group != group || !(row->verbs & verb))
+                continue;
+            if (!has_title)
+                (void)fprintf(to, ".SH \"%s\"\n", option_group_title(group));
+            has_title = true;
+            put_option(to, row);
+        }
+    }
+}
+
+static void put_end(FILE *to)
+{
+    (void)fputs(".SH EXIT STATUS\n", to);
+    for (size_t i = 0; help_statuses[i]; i += 2) {
+        (void)fprintf(to, ".TP\n\\fB%s\\fR\n", help_statuses[i]);
+        put_line(to, "", help_statuses[i + 1]);
+    }
+    (void)fputs(".SH ENVIRONMENT\n"
+                ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\" for none. \\fBLESS\\fR is set to FRX when unset.\n"
+                ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours also into pipes.\n"
+                ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n"
+                ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nservers that \\fB\\-\\-debuginfod\\fR without servers asks, and after how many seconds "
+                "without an answer it gives up.\n", to);
+}
+
+static void put_command_page(FILE *to, const struct command *command)
+{
+    (void)fprintf(to, ".TH TRACETTA\\-%s 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta\\-%s \\- ", command->name, ttr_version(),
+                  command->name);
+    put_line(to, "", command->summary);
+    (void)fprintf(to, ".SH SYNOPSIS\n\\fBtracetta %s\\fR [\\fIOPTIONS\\fR] ", command->name);
+    put_line(to, "", command->operands);
+    put_line(to, ".SH DESCRIPTION\n", command->about);
+    (void)fputs(".SH EXAMPLES\n", to);
+    for (size_t i = 0; command->examples[i]; i += 2) {
+        put_line(to, ".TP\n\\fB", command->examples[i]);
+        put_line(to, "\\fR", command->examples[i + 1]);
+    }
+    put_options(to, command->verb);
+    put_end(to);
+    (void)fputs(".SH SEE ALSO\n.BR tracetta (1)\n", to);
+}
+
+static void put_overview_page(FILE *to)
+{
+    (void)fprintf(to, ".TH TRACETTA 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta \\- read, print, convert, measure and repair traces\n",
+                  ttr_version());
+    (void)fputs(".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
+                ".SH DESCRIPTION\nReads traces of several formats, told by their content, from files (compressed or not), pipes and\n"
+                "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as they are recorded\n"
+                "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to standard output, everything else to standard error. Damaged input is read as far\n"
+                "as its format allows, with one line of warning and exit status 1; \\fB\\-\\-strict\\fR stops at it.\n.SH COMMANDS\n", to);
+    for (size_t i = 0; command_at(i); i++) {
+        (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_at(i)->name);
+        put_line(to, "", command_at(i)->summary);
+    }
+    put_end(to);
+}
+
+void manual_print(FILE *to, const struct command *command)
+{
+    if (command)
+        put_command_page(to, command);
+    else
+        put_overview_page(to);
+}

@@ -1,0 +1,211 @@
+/* What is said on stderr.  Data never goes there, talk never goes to stdout. */
+#include "cli/ui/messages.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands/command.h"
+#include "cli/ui/term.h"
+
+#define LINE_MAX_BYTES 16384u
+
+/* What the library calls options (ttr_error.option, and in texts), and what they are called here. */
+static const struct {
+    const char *option, *own, *flag;
+} flags[] = {{"from", "ttr_read_options.from = ", "--from="}, {"from", "ttr_read_options.from", "--from"}, {"max_record", "ttr_read_options.max_record", "--max-record"},
+             {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"}, {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
+             {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"},
+             {"ctf.key", "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
+             {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
+
+/* Notes that name one. */
+static const struct {
+    const char *code, *option;
+} naming[] = {{"fxt.too-large", "max_record"}, {"heph.too-large", "max_record"}, {"ctf.too-large", "max_record"}, {"directory.untold", "ctf.metadata"},
+              {"ctf.alignment-guess", "ctf.assume-alignment"}, {"ctf.no-key", "ctf.key"}, {"ctf.unpacked-max", "ctf.unpacked-max"},
+              {"trace.unreadable", "ctf.key"}}; /* the one that helps to open a trace */
+
+static char *find_last(char *text, const char *word)
+{
+    char *last = NULL;
+    for (char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        last = at;
+    return last;
+}
+
+/* What comes before the place where an option is named last may be anybody's words: names of files, say. */
+static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
+{
+    const size_t n = strlen(text);
+    if (!*option || n >= TALK_TEXT)
+        return text;
+    memcpy(own, text, n + 1);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        char *at = strcmp(flags[i].option, option) == 0 ? find_last(own, flags[i].own) : NULL;
+        if (!at)
+            continue;
+        const size_t own_n = strlen(flags[i].own), flag_n = strlen(flags[i].flag); /* which is less */
+        memcpy(at, flags[i].flag, flag_n);
+        memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
+        break;
+    }
+    return own;
+}
+
+const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
+{
+    return in_flags(error->text, error->option, own);
+}
+
+const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
+{
+    const char *option = "";
+    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
+        option = strcmp(naming[i].code, note->code) == 0 ? naming[i].option : option;
+    return in_flags(note->text, option, own);
+}
+
+static void say_text(const char *text)
+{
+    term_text_to(stderr, (ttr_text){text, strlen(text)});
+}
+
+/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^": the offset of the line's break; else the
+ * text's length. */
+static size_t drawing_of(const char *text)
+{
+    size_t n = strlen(text), at = n;
+    if (n == 0 || text[n - 1] != '^')
+        return n;
+    for (at = n - 1; at > 0 && text[at - 1] == ' ';)
+        at--;
+    if (at == 0 || text[--at] != '\n')
+        return n;
+    while (at > 0 && text[at - 1] != '\n')
+        at--;
+    return at > 0 ? at - 1 : n;
+}
+
+/* The line and the caret stand below what is said; no other break in a text is one. */
+static void say_reason(const char *text)
+{
+    size_t n = drawing_of(text);
+    term_text_to(stderr, (ttr_text){text, n});
+    for (const char *line = text + n; *line == '\n';) {
+        size_t line_n = strcspn(++line, "\n");
+        (void)fputc('\n', stderr);
+        term_text_to(stderr, (ttr_text){line, line_n});
+        line += line_n;
+    }
+}
+
+/* Names of files and what traces say are parts of it: nothing in them may steer the terminal. */
+static void say_line(const char *format, va_list values)
+{
+    char line[LINE_MAX_BYTES];
+    int n = vsnprintf(line, sizeof line, format, values);
+    say_text(n < 0 ? format : line);
+    (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
+}
+
+int talk_misuse(const char *verb, const char *format, ...)
+{
+    va_list values;
+    (void)fputs("tracetta: ", stderr);
+    va_start(values, format);
+    say_line(format, values);
+    va_end(values);
+    (void)fprintf(stderr, "try: tracetta %s%s--help\n", verb ? verb : "", verb ? " " : "");
+    return OUTCOME_MISUSE;
+}
+
+void talk_error(const struct call *call, const char *path, const ttr_error *error)
+{
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    char line[24], own[TALK_TEXT];
+    (void)fputs("tracetta: ", stderr);
+    if (!strstr(error->text, shown)) {
+        say_text(shown);
+        (void)fputs(": ", stderr);
+    }
+    bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
+    if (has_place && !strstr(error->text, "at byte"))
+        (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
+    (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
+    if (error->line && !strstr(error->text, line))
+        (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
+    say_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
+    (void)fputc('\n', stderr);
+    if (!call->set.verbose)
+        return;
+    (void)fprintf(stderr, "    status %s", ttr_status_text(error->status));
+    if (error->format[0])
+        (void)fprintf(stderr, ", format %s", error->format);
+    if (error->record != UINT64_MAX && error->record != 0)
+        (void)fprintf(stderr, ", record %llu", (unsigned long long)error->record);
+    (void)fputc('\n', stderr);
+}
+
+void talk_failure(const char *path, const char *format, ...)
+{
+    (void)fputs("tracetta: ", stderr);
+    say_text(path);
+    (void)fputs(": ", stderr);
+    va_list values;
+    va_start(values, format);
+    say_line(format, values);
+    va_end(values);
+}
+
+int talk_cannot_write(const char *path, int reason)
+{
+    const char *hint = "";
+    switch (reason) {
+    case ENOSPC:
+    case EDQUOT: hint = " (free some space or write elsewhere)"; break;
+    case ENOENT:
+    case ENOTDIR: hint = " (is there such a folder?)"; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: hint = " (it, or its folder, may not be written to)"; break;
+    default: break;
+    }
+    talk_failure(path, "cannot write%s: %s", hint, reason ? strerror(reason) : "an earlier write failed");
+    return OUTCOME_OUTPUT;
+}
+
+int talk_output_failed(int reason)
+{
+    clearerr(stdout); /* once is enough */
+    if (reason == EPIPE)
+        return OUTCOME_FINE;
+    return talk_cannot_write("standard output", reason);
+}
+
+void talk_note(const struct call *call, const char *format, ...)
+{
+    if (call->set.quiet)
+        return;
+    (void)fputs("tracetta: ", stderr);
+    va_list values;
+    va_start(values, format);
+    say_line(format, values);
+    va_end(values);
+}
+
+const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own)
+{
+    const char *nearest = NULL;
+    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */
+    const char *candidate;
+    for (size_t i = 0; (candidate = at(own, i)); i++) {
+        unsigned edits = ttr_edits(word, candidate);
+        if (edits < best && edits < strlen(candidate)) {
+            best = edits;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,292 @@
+/* Styles of lines.  That program tells of losses on standard error, so that its lines hold events only; so does its style here. */
+#include "cli/ui/style.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/ui/messages.h"
+#include "cli/input/trace_iter.h"
+#include "cli/input/time_range.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static bool add_text(struct style *style, const char *format, const char *key, const char *value)
+{
+    size_t size = strlen(format) + strlen(key) + strlen(value) + 3;
+    char *text = malloc(size);
+    if (!text || style->texts_n == STYLE_TEXTS) {
+        free(text);
+        return false;
+    }
+    (void)snprintf(text, size, "%s.%s=%s", format, key, value);
+    style->text[style->texts_n++] = text;
+    return words_add(&style->call->set.format_options, text);
+}
+
+/* All lists as one, as that program takes them. */
+static bool add_lists(struct style *style, const char *key, const struct words *lists)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < lists->n; i++)
+        size += strlen(lists->list[i]) + 1;
+    char *joined = lists->n ? calloc(size, 1) : NULL;
+    if (!joined)
+        return lists->n == 0;
+    for (size_t i = 0, n = 0; i < lists->n; i++)
+        n += (size_t)snprintf(joined + n, size - n, "%s%s", i ? "," : "", lists->list[i]);
+    bool is_fine = add_text(style, "babeltrace2", key, joined);
+    free(joined);
+    return is_fine;
+}
+
+static bool add_retry(struct style *style)
+{
+    uint64_t us = style->call->set.retry_us;
+    char seconds[40];
+    if (us == 0)
+        return true;
+    (void)snprintf(seconds, sizeof seconds, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+    return add_text(style, "ctf", "live-poll", seconds);
+}
+
+static bool add_options(struct style *style)
+{
+    const struct settings *set = &style->call->set;
+    bool is_fine = add_text(style, "ctf", "time", "double") && add_retry(style);
+    is_fine = is_fine && add_lists(style, "names", &set->shown_names) && add_lists(style, "fields", &set->shown_fields);
+    if (set->clock_seconds || set->clock_cycles)
+        is_fine = is_fine && add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
+    if (set->clock_date)
+        is_fine = is_fine && add_text(style, "babeltrace2", "date", "yes");
+    if (set->clock_gmt)
+        is_fine = is_fine && add_text(style, "babeltrace2", "gmt", "yes");
+    if (set->no_delta)
+        is_fine = is_fine && add_text(style, "babeltrace2", "delta", "no");
+    return is_fine;
+}
+
+/* Lines of perf script or trace-cmd report. */
+static int begin_perfscript(struct style *style)
+{
+    style->format = "perfscript";
+    style->read_flags = TTR_READ_SYMBOLS;
+    bool is_shown = style->call->term.out_is_tty && (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
+    if (add_text(style, "perfscript", "lines", style->call->set.style) && (!is_shown || add_text(style, "perfscript", "controls", "shown")))
+        return OUTCOME_FINE;
+    style_end(style);
+    return talk_misuse("cat", "out of memory");
+}
+
+/* The first option given that only that program's style has; NULL where none was. */
+static const char *companion(const struct settings *set)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } options[] = {{set->shown_names.n > 0, "names"}, {set->shown_fields.n > 0, "fields"}, {set->clock_seconds, "clock-seconds"},
+                   {set->clock_cycles, "clock-cycles"}, {set->clock_date, "clock-date"}, {set->clock_gmt, "clock-gmt"},
+                   {set->clock_correlate, "clock-force-correlate"}, {set->no_delta, "no-delta"}, {set->retry_us > 0, "retry-duration"},
+                   {set->begin != NULL, "begin"}, {set->timerange != NULL, "timerange"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given)
+            return options[i].name;
+    return NULL;
+}
+
+int style_begin(struct style *style, struct call *call)
+{
+    const struct settings *set = &call->set;
+    *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
+    bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
+    bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
+    bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
+    const char *given = companion(set);
+    if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
+        return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
+    if (given && !is_asked)
+        return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
+    if (!is_asked && set->end.kind == MOMENT_UNREAD)
+        return talk_misuse("cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.option, set->end.text);
+    if (is_microsoft)
+        style->format = "microsoft";
+    if (!is_asked)
+        return is_perfscript ? begin_perfscript(style) : OUTCOME_FINE;
+    int outcome = trim_take(call);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    style->format = "babeltrace2";
+    if (add_options(style))
+        return OUTCOME_FINE;
+    style_end(style);
+    return talk_misuse("cat", "out of memory");
+}
+
+void style_end(struct style *style)
+{
+    while (style->texts_n > 0)
+        free(style->text[--style->texts_n]);
+}
+
+/* --- Gaps --- */
+
+static const char *ink(const struct style *style, const char *code)
+{
+    return style->has_color ? code : "";
+}
+
+static void print_time(const struct style *style, int64_t time)
+{
+    const struct settings *set = &style->call->set;
+    struct tm parts = {0};
+    time_t second = (time_t)(time / NS_PER_S);
+    char text[64] = "";
+    if (time < 0 || set->clock_seconds) {
+        (void)fprintf(stderr, "%s%" PRIu64 ".%09" PRIu64, time < 0 ? "-" : "", time < 0 ? (uint64_t)-second : (uint64_t)second,
+                      (uint64_t)llabs(time % NS_PER_S));
+        return;
+    }
+    if (set->clock_gmt ? gmtime_r(&second, &parts) : localtime_r(&second, &parts))
+        (void)strftime(text, sizeof text, set->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+    (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
+}
+
+/* Streams of live traces are named by URLs. */
+static bool is_url(ttr_text path)
+{
+    static const char *const schemes[] = {"net://", "net4://", "net6://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t n = strlen(schemes[i]);
+        if (path.n >= n && memcmp(path.p, schemes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A path as that program shows it: from the root, without "." and "..", links not followed. */
+static void print_path(ttr_text path)
+{
+    char text[2 * PATH_MAX] = "";
+    if (is_url(path)) {
+        (void)fprintf(stderr, "%.*s", (int)path.n, path.p);
+        return;
+    }
+    size_t n = 0;
+    if (path.n && path.p[0] != '/' && getcwd(text, PATH_MAX))
+        n = strcmp(text, "/") == 0 ? 0 : strlen(text);
+    for (size_t i = 0, length; i < path.n; i += length + 1) {
+        const char *part = path.p + i;
+        const char *slash = memchr(part, '/', path.n - i);
+        length = slash ? (size_t)(slash - part) : path.n - i;
+        if (length == 0 || (length == 1 && part[0] == '.'))
+            continue;
+        if (length == 2 && memcmp(part, "..", 2) == 0) {
+            while (n > 0 && text[--n] != '/')
+                continue;
+        } else if (length + 1 < sizeof text - n) {
+            text[n++] = '/';
+            memcpy(text + n, part, length);
+            n += length;
+        }
+    }
+    (void)fprintf(stderr, "%.*s", n ? (int)n : 1, n ? text : "/");
+}
+
+static void print_place(const struct style *style, uint16_t source)
+{
+    ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
+    /* By what that program names traces: not by the name that CTF 2 may give. */
+    if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
+        value.text = (ttr_text){"", 0};
+    (void)traces_attribute(style->t, source, "trace.place", &place);
+    (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
+                  (int)place.text.n, place.text.p);
+    bool has_uid = traces_attribute(style->t, source, "trace.uid", &value); /* CTF 2; later versions of that program read it */
+    if (has_uid && value.text.n)
+        (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
+    else if (has_uid)
+        (void)fputs("(no UID)", stderr);
+    else if (traces_attribute(style->t, source, "trace.uuid", &value))
+        (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
+    else
+        (void)fputs("(no UUID)", stderr);
+    (void)fputs(" within stream \"", stderr);
+    if (traces_attribute(style->t, source, "stream.name", &value))
+        print_path(value.text);
+    else
+        (void)fputs("(unknown)", stderr);
+    (void)fputs("\" (stream class ID: ", stderr);
+    (void)fprintf(stderr, "%" PRIu64, traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
+    if (traces_attribute(style->t, source, "stream.id", &value))
+        (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
+    else
+        (void)fputs(", no stream ID).", stderr);
+    (void)fprintf(stderr, "%s\n", ink(style, "\033[0m"));
+}
+
+/* A gap as far as it is in the time that was asked for. */
+struct gap {
+    int64_t begin, end;
+    uint64_t count; /* 0 = unknown */
+};
+
+/* Cuts a gap to a time; false where nothing of it is in there. */
+static bool cut(struct gap *gap, int64_t from, int64_t to)
+{
+    if (gap->end < from || gap->begin > to)
+        return false;
+    if (gap->begin < from || gap->end > to)
+        gap->count = 0;
+    gap->begin = gap->begin < from ? from : gap->begin;
+    gap->end = gap->end > to ? to : gap->end;
+    return true;
+}
+
+/* Cuts it to what was asked for, and to what the trace gives of itself. */
+static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
+{
+    ttr_value from, to;
+    if (!cut(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
+        return false;
+    bool is_part = traces_attribute(style->t, source, "trace.from", &from) && traces_attribute(style->t, source, "trace.to", &to);
+    return !is_part || cut(gap, from.v.s, to.v.s);
+}
+
+/* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown. */
+static void tell_gap(const struct style *style, const ttr_event *event)
+{
+    bool is_packets = event->tag == 1;
+    struct gap gap = {event->time, event->time + (int64_t)event->duration, is_packets ? event->sequence : event->link};
+    ttr_value frequency; /* only of streams with a clock */
+    const char *what = is_packets ? "packet" : "event";
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME) && traces_attribute(style->t, event->source, "clock.frequency", &frequency);
+    if (has_time && !cut_all(style, event->source, &gap))
+        return;
+    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"), ink(style, "\033[0m\033[33m"));
+    if (gap.count)
+        (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what, gap.count == 1 ? "" : "s");
+    else
+        (void)fprintf(stderr, "may have discarded %ss ", what);
+    if (!has_time) {
+        (void)fputs("(unknown time range)", stderr);
+    } else {
+        (void)fputs("between [", stderr);
+        print_time(style, gap.begin);
+        (void)fputs("] and [", stderr);
+        print_time(style, gap.end);
+        (void)fputs("]", stderr);
+    }
+    print_place(style, event->source);
+}
+
+void style_tell_gaps(void *own, const ttr_batch *batch)
+{
+    const struct style *style = own;
+    for (uint32_t i = 0; i < batch->n; i++)
+        if (ttr_batch_at(batch, i)->kind == TTR_KIND_GAP)
+            tell_gap(style, ttr_batch_at(batch, i));
+}

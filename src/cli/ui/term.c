@@ -1,0 +1,137 @@
+/* The terminal and the pager.  Colours follow NO_COLOR and CLICOLOR_FORCE; the pager follows PAGER and gets LESS=FRX. */
+#include "cli/ui/term.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/ui/options.h"
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+static bool wants_color(const struct settings *settings, bool is_tty)
+{
+    if (settings->color && strcmp(settings->color, "auto") != 0)
+        return strcmp(settings->color, "always") == 0;
+    if (is_set("NO_COLOR"))
+        return false;
+    if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0)
+        return true;
+    const char *kind = getenv("TERM");
+    return is_tty && kind && strcmp(kind, "dumb") != 0;
+}
+
+/* By the usual variables; no locale is set up for it. */
+static bool speaks_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!is_set(names[i]))
+            continue;
+        const char *value = getenv(names[i]);
+        return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8") || strstr(value, "UTF8");
+    }
+    return false;
+}
+
+void term_init(struct terminal *term, const struct settings *settings)
+{
+    *term = (struct terminal){.out_is_tty = isatty(STDOUT_FILENO), .error_is_tty = isatty(STDERR_FILENO), .width = 80};
+    term->has_color = wants_color(settings, term->out_is_tty);
+    term->error_has_color = wants_color(settings, term->error_is_tty);
+    term->has_boxes = term->out_is_tty && speaks_utf8();
+    struct winsize size;
+    uint64_t columns;
+    if (is_set("COLUMNS") && units_parse_count(getenv("COLUMNS"), &columns) && columns >= 20 && columns < 10000)
+        term->width = (int)columns;
+    else if (term->out_is_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        term->width = size.ws_col;
+}
+
+const char *term_ink(const struct terminal *term, enum ink ink)
+{
+    static const char *const codes[INK_COUNT] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m"};
+    return term->has_color ? codes[ink] : "";
+}
+
+void term_text_to(FILE *to, ttr_text text)
+{
+    const unsigned char *p = (const unsigned char *)text.p;
+    for (size_t i = 0; i < text.n; i++) {
+        size_t control = term_control(p + i, text.n - i);
+        i += control == 2; /* of two bytes the last is the character's number */
+        if (control)
+            (void)fprintf(to, "\\x%02x", p[i]);
+        else
+            (void)putc(p[i], to);
+    }
+}
+
+void term_text(ttr_text text)
+{
+    term_text_to(stdout, text);
+}
+
+const char *term_plain(const char *text, char *to, size_t size)
+{
+    size_t n = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
+        size_t control = term_control(p, 2); /* the zero counts */
+        p += control == 2;
+        to[n++] = control ? '?' : (char)*p;
+    }
+    to[n] = '\0';
+    return to;
+}
+
+/* In the child: becomes the pager. */
+static _Noreturn void become_pager(const char *pager, const int ends[2])
+{
+    (void)dup2(ends[0], STDIN_FILENO);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)setenv("LESS", "FRX", 0);
+    (void)execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
+    _exit(127);
+}
+
+void term_page(struct terminal *term, const struct settings *settings)
+{
+    const char *pager = getenv("PAGER") ? getenv("PAGER") : "less";
+    int ends[2];
+    if (!term->out_is_tty || settings->no_pager || term->pager || !*pager || strcmp(pager, "cat") == 0)
+        return;
+    /* Debian's minimal systems have no less; the shell would only say so. */
+    if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 && access("/bin/less", X_OK) != 0)
+        return;
+    if (fflush(stdout) != 0 || pipe(ends) != 0)
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        become_pager(pager, ends);
+    if (child > 0 && dup2(ends[1], STDOUT_FILENO) >= 0)
+        term->pager = child;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+void term_end(struct terminal *term)
+{
+    if (!term->pager)
+        return;
+    (void)fflush(stdout);
+    (void)close(STDOUT_FILENO);
+    int status;
+    while (waitpid(term->pager, &status, 0) < 0 && errno == EINTR)
+        continue;
+    term->pager = 0;
+}

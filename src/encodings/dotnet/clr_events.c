@@ -1,0 +1,235 @@
+/* The table of the runtime's events: looked up, and turned into types.  It is our own constant, so it is read without doubts. */
+#include "encodings/dotnet/clr_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS_MAX 32u
+
+static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
+
+/* A place in the fields of an event. */
+struct reading {
+    const struct clr_making *making;
+    const char *at;
+    const ttr_text *path; /* names from the payload down to here */
+    uint32_t path_n;
+    bool is_out_of_memory;
+};
+
+static bool is_word(ttr_text word, const char *text)
+{
+    return strlen(text) == word.n && memcmp(text, word.p, word.n) == 0;
+}
+
+const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t version)
+{
+    size_t which = 0;
+    while (which < clr_providers_n && !is_word(provider, clr_providers[which].name))
+        which++;
+    if (which == clr_providers_n)
+        return NULL;
+    const struct clr_event *found = NULL;
+    for (const struct clr_event *event = clr_providers[which].events; event->name && event->id <= id; event++)
+        if (event->id == id && (!found || event->version <= version))
+            found = event;
+    return found;
+}
+
+static void *take(struct reading *reading, size_t size)
+{
+    void *block = arena_take(reading->making->arena, size);
+    reading->is_out_of_memory |= !block;
+    return block;
+}
+
+static ttr_text take_word(struct reading *reading, const char *ends)
+{
+    size_t n = strcspn(reading->at, ends);
+    ttr_text word = {reading->at, n};
+    reading->at += n;
+    return word;
+}
+
+static struct type plain_type(const struct clr_making *making, ttr_text code)
+{
+    static const struct {
+        char code[4];
+        struct type type;
+    } plain[] = {
+        {"u1", {.kind = TYPE_UINT, .bits = 8}},   {"u2", {.kind = TYPE_UINT, .bits = 16}},
+        {"u4", {.kind = TYPE_UINT, .bits = 32}},  {"u8", {.kind = TYPE_UINT, .bits = 64}},
+        {"i4", {.kind = TYPE_INT, .bits = 32}},   {"i8", {.kind = TYPE_INT, .bits = 64}},
+        {"d", {.kind = TYPE_FLOAT, .bits = 64}},  {"b", {.kind = TYPE_BOOL, .bits = 32}},
+        {"v", {.kind = TYPE_VAR_UINT}},           {"a", {.kind = TYPE_STRING, .bits = 8}},
+        {"z", {.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE}},
+        {"p", {.kind = TYPE_UINT, .hint = TTR_HINT_POINTER}},
+        {"g", {.kind = TYPE_BLOB, .count = 16}},
+        {"x", {.kind = TYPE_UINT, .bits = 32}},
+        {"t", {.kind = TYPE_TEXT, .bits = 8, .has_inline_length = true}},
+    };
+    struct type type = {.kind = TYPE_NULL};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (is_word(code, plain[i].code))
+            type = plain[i].type;
+    type.align = 3;
+    if (is_word(code, "p"))
+        type.bits = 8 * making->pointer_bytes;
+    if (is_word(code, "g"))
+        type.role = making->guid_role;
+    if (is_word(code, "t"))
+        type.length_type = &u16;
+    return type;
+}
+
+static const struct type_labels *labels_of(struct reading *reading, const struct clr_map *map)
+{
+    uint32_t room = 1, n = 0;
+    for (const char *p = map->labels; *p; p++)
+        room += *p == ' ';
+    struct type_labels *labels = take(reading, sizeof *labels);
+    struct type_label *label = take(reading, room * sizeof *label);
+    struct type_range *range = take(reading, room * sizeof *range);
+    if (!labels || !label || !range)
+        return NULL;
+    const char *at = map->labels;
+    for (uint32_t i = 0; i < room; i++) {
+        size_t length = strcspn(at, " ");
+        range[n] = (struct type_range){i, i};
+        label[n] = (struct type_label){.name = {at, length}, .ranges = &range[n], .ranges_n = 1};
+        n += *at != '-';
+        at += length + (at[length] == ' ');
+    }
+    *labels = (struct type_labels){.label = label, .n = n};
+    type_labels_settle(labels);
+    return labels;
+}
+
+/* "=Map" behind a code. */
+static void take_map(struct reading *reading, struct type *type)
+{
+    if (*reading->at != '=')
+        return;
+    reading->at++;
+    ttr_text name = take_word(reading, " }");
+    for (size_t i = 0; i < clr_maps_n; i++) {
+        if (!is_word(name, clr_maps[i].name))
+            continue;
+        type->labels = labels_of(reading, &clr_maps[i]);
+        type->kind = clr_maps[i].is_flags ? TYPE_FLAGS : type->kind;
+    }
+}
+
+static struct type *own_type(struct reading *reading, struct type type)
+{
+    struct type *own = take(reading, sizeof *own);
+    if (own)
+        *own = type;
+    return own;
+}
+
+static struct type *take_struct(struct reading *reading);
+
+/* What stands behind "Name": an element, maybe as often as a count before it says. */
+static struct type *take_type(struct reading *reading, ttr_text name)
+{
+    ttr_text count = {NULL, 0};
+    if (*reading->at == '*') {
+        reading->at++;
+        count = take_word(reading, ":{");
+    }
+    ttr_text path[3] = {{NULL, 0}};
+    for (uint32_t i = 0; i < reading->path_n && i < 2; i++)
+        path[i] = reading->path[i];
+    struct type *element;
+    if (*reading->at++ == '{') {
+        path[reading->path_n] = name;
+        struct reading inner = *reading;
+        inner.path = path;
+        inner.path_n = reading->path_n + 1;
+        element = take_struct(&inner);
+        reading->at = inner.at;
+        reading->is_out_of_memory |= inner.is_out_of_memory;
+    } else {
+        struct type type = plain_type(reading->making, take_word(reading, " }="));
+        take_map(reading, &type);
+        element = own_type(reading, type);
+    }
+    if (!count.n || !element)
+        return element;
+    struct type list = {.kind = TYPE_SEQUENCE, .align = 3, .element = element};
+    if (count.p[0] >= '0' && count.p[0] <= '9') {
+        list.kind = TYPE_ARRAY;
+        list.count = strtoul(count.p, NULL, 10);
+        return own_type(reading, list);
+    }
+    if (is_word(count, "+")) {
+        list.has_inline_length = true;
+        list.length_type = &u16;
+        return own_type(reading, list);
+    }
+    ttr_text *names = take(reading, (reading->path_n + 1) * sizeof *names);
+    for (uint32_t i = 0; names && i < reading->path_n; i++)
+        names[i] = reading->path[i];
+    if (names)
+        names[reading->path_n] = count;
+    list.reference = (struct type_reference){.names = names, .names_n = reading->path_n + 1, .root = ROOT_PAYLOAD};
+    return names ? own_type(reading, list) : NULL;
+}
+
+/* Fields up to the end or a closing brace, which is passed. */
+static struct type *take_struct(struct reading *reading)
+{
+    struct type_member member[FIELDS_MAX];
+    uint32_t n = 0;
+    while (*reading->at && *reading->at != '}' && n < FIELDS_MAX) {
+        reading->at += *reading->at == ' ';
+        member[n] = (struct type_member){.name = take_word(reading, ":*{")};
+        bool is_padding = strncmp(reading->at, ":x", 2) == 0;
+        member[n].type = take_type(reading, member[n].name);
+        if (!member[n].type)
+            return NULL;
+        n += !is_padding || reading->making->pointer_bytes == 8;
+        reading->at += *reading->at == ' ';
+    }
+    reading->at += *reading->at == '}';
+    struct type_member *members = take(reading, n ? n * sizeof *members : 1);
+    if (members && n)
+        memcpy(members, member, n * sizeof *members);
+    return members ? own_type(reading, (struct type){.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = n}) : NULL;
+}
+
+struct type *clr_event_type(const struct clr_making *making, const struct clr_event *event)
+{
+    struct reading reading = {.making = making, .at = event->fields};
+    struct type *type = take_struct(&reading);
+    return reading.is_out_of_memory ? NULL : type;
+}
+
+bool clr_event_label(struct arena *arena, const struct clr_event *event, struct type *type)
+{
+    const struct clr_making making = {.arena = arena, .pointer_bytes = 8};
+    if (!strchr(event->fields, '=') || type->members_n == 0)
+        return true;
+    const struct type *known = clr_event_type(&making, event);
+    struct type_member *members = arena_take(arena, type->members_n * sizeof *members);
+    if (!known || !members)
+        return false;
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        members[i] = type->members[i];
+        const struct type_member *like = type_member_named(known, members[i].name);
+        const struct type *old = members[i].type;
+        bool is_number = (old->kind == TYPE_UINT || old->kind == TYPE_INT) && !old->labels && !old->role;
+        if (!like || !like->type->labels || !is_number || like->type->bits != old->bits)
+            continue;
+        struct type *with = arena_take(arena, sizeof *with);
+        if (!with)
+            return false;
+        *with = *old;
+        with->kind = like->type->kind == TYPE_FLAGS ? TYPE_FLAGS : old->kind;
+        with->labels = like->type->labels;
+        members[i].type = with;
+    }
+    type->members = members;
+    return true;
+}

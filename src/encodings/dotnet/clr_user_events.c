@@ -1,0 +1,446 @@
+/* Types of .NET's events by process and number, as their metadata describe them, and their fields. */
+#include "encodings/dotnet/clr_user_events.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/number.h"
+#include "base/pairmap.h"
+#include "base/utf.h"
+#include "encodings/dotnet/clr_events.h"
+#include "encodings/dotnet/clr_metadata.h"
+#include "model/activity.h"
+#include "layout/layout.h"
+
+#define LABEL_METADATA 1u
+#define LABEL_ACTIVITY 2u
+#define LABEL_RELATED 3u
+#define EXTRA_HEAD 5u
+
+/* A type of events of one tracepoint. */
+struct clr_user_type {
+    struct clr_user_kind *kind;
+    const struct layout *layout; /* NULL: its fields are not known */
+    ttr_id schema, name;
+    uint64_t keyword;
+    uint8_t level, opcode;
+};
+
+struct clr_user_kind {
+    struct clr_user_events *all;
+    struct clr_user_places places;
+    struct clr_user_type unknown;
+    const void *owner;
+    const char *known;           /* provider of the runtime, or NULL */
+    ttr_id provider;
+    uint32_t index;
+};
+
+struct clr_user_events {
+    struct event_headers_spec spec;
+    struct arena arena, scratch;
+    struct pairmap by_process;   /* (process, kind and number) to type */
+    struct pairmap by_bytes;     /* (hash of metadata, kind) to type */
+    struct clr_user_kind **kind;
+    size_t kinds_n, kinds_capacity;
+    struct clr_user_type **type;
+    size_t types_n, types_capacity;
+    uint32_t tries;              /* metadata looked at; each takes memory, also where they are bad */
+};
+
+struct walk {
+    struct layout_walk payload;
+    const uint8_t *end;          /* of the payload */
+    const uint8_t *begin;
+    uint32_t extra;
+    uint8_t stage;
+};
+enum stage { STAGE_EXTRA, STAGE_PAYLOAD, STAGE_OVER };
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+/* --- A record --- */
+
+struct parts {
+    struct cursor extension, payload;
+    uint32_t id;
+};
+
+static struct cursor take_place(struct event_header_raw raw, uint32_t at, bool is_big_endian)
+{
+    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    (void)cursor_skip(&c, at);
+    uint32_t word = is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
+    (void)cursor_skip(&c, word & 0xffff);
+    return c.failed ? c : cursor_part(&c, word >> 16);
+}
+
+static bool take_parts(const struct clr_user_kind *kind, struct event_header_raw raw, struct parts *parts)
+{
+    bool is_big_endian = kind->places.is_big_endian;
+    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    (void)cursor_skip(&c, kind->places.id);
+    parts->id = is_big_endian ? cursor_u16be(&c) : cursor_u16le(&c);
+    parts->extension = take_place(raw, kind->places.extension, is_big_endian);
+    parts->payload = take_place(raw, kind->places.payload, is_big_endian);
+    return !c.failed && !parts->extension.failed && !parts->payload.failed;
+}
+
+/* --- Fields --- */
+
+static void begin(ttr_fields *fields)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    const struct clr_user_type *type = fields->own;
+    const struct event_headers_spec *spec = &type->kind->all->spec;
+    struct event_header_raw raw = spec->raw(spec->own, fields->event);
+    struct parts parts;
+    if (!take_parts(type->kind, raw, &parts))
+        parts.payload = cursor_over(raw.p, raw.n, 0);
+    struct bits bits = bits_over(parts.payload.p, 0, (uint64_t)cursor_left(&parts.payload) * 8);
+    walk->begin = parts.payload.p;
+    walk->end = parts.payload.end;
+    walk->extra = 0;
+    walk->stage = spec->extra ? STAGE_EXTRA : STAGE_PAYLOAD;
+    walk->payload.run.bits = bits;
+    if (type->layout)
+        layout_walk_begin(&walk->payload, type->layout, &bits, &type->kind->all->scratch);
+}
+
+/* Takes all elements of an array of characters as one text. */
+static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
+{
+    ttr_field character;
+    const struct type *shape;
+    uint64_t left = (walk->payload.run.bits.end - walk->payload.run.bits.at) / 16;
+    uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
+    uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
+    for (; got < room && layout_walk_next(&walk->payload, &character, &shape); got++)
+        if (units)
+            store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
+    char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
+    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
+}
+
+/* GUIDs, decimals and dates as text; without memory they stay as they are. */
+static void show(struct walk *walk, struct arena *scratch, unsigned role, ttr_field *field)
+{
+    if (role == NETTRACE_ROLE_TEXT16)
+        join(walk, scratch, field);
+    if (role >= NETTRACE_ROLE_TEXT16)
+        return;
+    char *to = arena_take(scratch, NUMBER_MAX);
+    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
+    if (n)
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+}
+
+static bool give_undecoded(struct walk *walk, ttr_field *field)
+{
+    const uint8_t *from = walk->begin + (walk->payload.run.bits.at >> 3);
+    walk->stage = STAGE_OVER;
+    if (from >= walk->end)
+        return false;
+    field_clear(field);
+    field->name = (ttr_text){"undecoded", 9};
+    field->value.type = TTR_TYPE_BYTES;
+    field->value.hint = TTR_HINT_RAW;
+    field->value.text = (ttr_text){(const char *)from, (size_t)(walk->end - from)};
+    return true;
+}
+
+static bool next(ttr_fields *fields, ttr_field *field)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    const struct clr_user_type *type = fields->own;
+    const struct event_headers_spec *spec = &type->kind->all->spec;
+    const struct type *shape;
+    if (walk->stage == STAGE_EXTRA) {
+        field_clear(field);
+        if (spec->extra(spec->own, fields->event, walk->extra++, field))
+            return true;
+        walk->stage = STAGE_PAYLOAD;
+    }
+    if (walk->stage == STAGE_OVER)
+        return false;
+    if (!type->layout || !layout_walk_next(&walk->payload, field, &shape))
+        return give_undecoded(walk, field);
+    if (shape && shape->role)
+        show(walk, &type->kind->all->scratch, shape->role, field);
+    return true;
+}
+
+static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+{
+    return layout_field_ops.label(fields, value, i, text);
+}
+
+static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct event_headers_spec *spec = &((const struct clr_user_type *)own)->kind->all->spec;
+    return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
+}
+
+static const struct field_ops clr_user_ops = {.begin = begin, .next = next, .label = label, .frames = frames};
+
+const void *clr_user_owner(const struct schema *schema)
+{
+    const struct clr_user_type *type = schema->own;
+    return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
+}
+
+/* --- Kinds --- */
+
+struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec)
+{
+    const struct alloc *alloc = &spec->t->counted;
+    struct clr_user_events *all = alloc_zero(alloc, 1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->spec = *spec;
+    arena_init(&all->arena, alloc);
+    arena_init(&all->scratch, alloc);
+    pairmap_init(&all->by_process, alloc);
+    pairmap_init(&all->by_bytes, alloc);
+    return all;
+}
+
+void clr_user_events_free(struct clr_user_events *all)
+{
+    if (!all)
+        return;
+    const struct alloc *alloc = &all->spec.t->counted;
+    for (size_t i = 0; i < all->types_n; i++)
+        context_drop_schema(all->spec.t, all->type[i]->schema);
+    for (size_t i = 0; i < all->kinds_n; i++)
+        context_drop_schema(all->spec.t, all->kind[i]->unknown.schema);
+    alloc_free(alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
+    alloc_free(alloc, all->type, all->types_capacity, sizeof *all->type);
+    pairmap_free(&all->by_process);
+    pairmap_free(&all->by_bytes);
+    arena_free(&all->arena);
+    arena_free(&all->scratch);
+    alloc_free(alloc, all, 1, sizeof *all);
+}
+
+void clr_user_events_batch(struct clr_user_events *all)
+{
+    arena_reset(&all->scratch);
+}
+
+/* Whether a provider's name, its dashes and points as underscores, stands in the name of a tracepoint with nothing of a name behind it. */
+static bool is_in(ttr_text name, const char *provider)
+{
+    size_t n = strlen(provider);
+    for (size_t at = 0; name.n >= n && at <= name.n - n; at++) {
+        size_t same = 0;
+        while (same < n && name.p[at + same] == (provider[same] == '-' || provider[same] == '.' ? '_' : provider[same]))
+            same++;
+        if (same == n && (at + n == name.n || name.p[at + n] == '_' || name.p[at + n] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static bool add_text(const struct clr_user_events *all, ttr_text text, ttr_id *id)
+{
+    *id = intern_add(&all->spec.t->strings, text.p, text.n);
+    return *id != UINT32_MAX;
+}
+
+static bool add_schema(const struct clr_user_events *all, struct clr_user_type *type)
+{
+    type->schema = context_add_schema(all->spec.t, &(struct schema){.ops = &clr_user_ops, .own = type, .format = all->spec.format});
+    return type->schema != 0;
+}
+
+struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name, const struct clr_user_places *places, const void *owner)
+{
+    struct clr_user_kind *kind = arena_take(&all->arena, sizeof *kind);
+    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind))
+        return NULL;
+    *kind = (struct clr_user_kind){.all = all, .places = *places, .owner = owner, .index = (uint32_t)all->kinds_n, .unknown = {.kind = kind}};
+    for (size_t i = 0; i < clr_providers_n; i++)
+        if (is_in(name, clr_providers[i].name))
+            kind->known = clr_providers[i].name;
+    ttr_text provider = kind->known ? (ttr_text){kind->known, strlen(kind->known)} : name;
+    if (!add_text(all, provider, &kind->provider) || !add_text(all, name, &kind->unknown.name) || !add_schema(all, &kind->unknown))
+        return NULL;
+    all->kind[all->kinds_n++] = kind;
+    return kind;
+}
+
+/* --- Types --- */
+
+struct said {
+    ttr_text name;
+    uint64_t keyword;
+    uint32_t level;
+    uint8_t opcode;
+    struct type *root;
+};
+
+/* Fields at the cursor, which moves behind them; false when memory is out. */
+static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_second, struct said *said)
+{
+    struct clr_fields fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
+    struct type *root = clr_fields_take(&fields);
+    said->root = root ? root : said->root;
+    *c = fields.c;
+    c->failed |= !root;
+    return !fields.is_out_of_memory;
+}
+
+/* Takes metadata; false when memory is out.  The cursor has failed where not even the name is whole. */
+static bool take_metadata(struct clr_user_events *all, struct cursor *c, struct said *said)
+{
+    (void)cursor_u32le(c);
+    said->name.p = clr_take_z16(c, &all->arena, &said->name.n);
+    if (!said->name.p)
+        return c->failed;
+    said->keyword = cursor_u64le(c);
+    (void)cursor_u32le(c);
+    said->level = cursor_u32le(c);
+    struct cursor rest = *c;
+    if (rest.failed || cursor_left(&rest) < 4)
+        return true;
+    bool is_fine = take_fields(all, &rest, false, said);
+    while (is_fine && !rest.failed && cursor_left(&rest) >= EXTRA_HEAD) {
+        uint32_t size = cursor_u32le(&rest);
+        uint8_t kind = cursor_u8(&rest);
+        struct cursor extra = cursor_part(&rest, size);
+        if (kind == 1 && cursor_left(&extra))
+            said->opcode = cursor_u8(&extra);
+        if (kind == 2 && !extra.failed)
+            is_fine = take_fields(all, &extra, true, said);
+    }
+    return is_fine;
+}
+
+static uint8_t level_of(uint32_t level)
+{
+    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
+}
+
+/* Makes a type; NULL when memory is out.  Fields that cannot be decoded are not known. */
+static struct clr_user_type *make_type(struct clr_user_kind *kind, const struct said *said)
+{
+    struct clr_user_events *all = kind->all;
+    struct clr_user_type *type = arena_take(&all->arena, sizeof *type);
+    ttr_error error = {.status = TTR_OK};
+    if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity, all->types_n + 1, sizeof *all->type))
+        return NULL;
+    *type = (struct clr_user_type){.kind = kind, .keyword = said->keyword, .level = level_of(said->level), .opcode = said->opcode};
+    struct layout_spec spec = {.t = all->spec.t, .arena = &all->arena, .root = {[ROOT_PAYLOAD] = said->root}, .shows_hidden = true};
+    if (said->root)
+        type->layout = layout_compile(&spec, &error);
+    if (error.status == TTR_E_NOMEM || !add_text(all, said->name, &type->name) || !add_schema(all, type))
+        return NULL;
+    all->type[all->types_n++] = type;
+    return type;
+}
+
+/* The type of an event of the runtime itself, or of one whose metadata were not recorded; NULL when memory is out. */
+static struct clr_user_type *make_known(struct clr_user_kind *kind, uint32_t id)
+{
+    char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
+    ttr_text provider = ttr_text_get(kind->all->spec.t, kind->provider);
+    const struct clr_event *known = kind->known ? clr_event_find(provider, id, UINT32_MAX) : NULL;
+    const struct clr_making making = {.arena = &kind->all->arena, .pointer_bytes = kind->places.long_bytes, .guid_role = NETTRACE_ROLE_GUID};
+    struct said said = {.root = known ? clr_event_type(&making, known) : NULL};
+    int n = snprintf(name, sizeof name, "%.*s/%u", (int)(provider.n < EVENT_HEADER_NAME_MAX ? provider.n : EVENT_HEADER_NAME_MAX), provider.p, id);
+    said.name = known ? (ttr_text){known->name, strlen(known->name)} : (ttr_text){name, n > 0 ? (size_t)n : 0};
+    return known && !said.root ? NULL : make_type(kind, &said);
+}
+
+static uint64_t number_of(const struct clr_user_kind *kind, uint32_t id)
+{
+    return (uint64_t)kind->index << 16 | id;
+}
+
+/* Takes what metadata say of events of a number in a process; false when memory is out. */
+static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, struct cursor metadata, const char **why)
+{
+    struct clr_user_events *all = kind->all;
+    uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
+    const uint32_t *known = pairmap_get(&all->by_bytes, hash, kind->index);
+    uint32_t index = known ? *known : (uint32_t)all->types_n;
+    struct said said = {.name = {"", 0}};
+    if (!known && (all->types_n == CLR_USER_EVENTS_MOST || all->tries++ >= CLR_USER_EVENTS_MOST))
+        return true;
+    if (!known && !take_metadata(all, &metadata, &said))
+        return false;
+    if (!known && metadata.failed) {
+        *why = "metadata that are not whole";
+        return true;
+    }
+    if (!known && (!make_type(kind, &said) || !pairmap_put(&all->by_bytes, hash, kind->index, index)))
+        return false;
+    return pairmap_put(&all->by_process, process, number_of(kind, id), index) &&
+           pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), index);
+}
+
+static bool take_extension(struct clr_user_kind *kind, uint64_t process, const struct parts *parts, ttr_event *event, const char **why)
+{
+    struct cursor c = parts->extension;
+    while (cursor_left(&c) && !*why) {
+        uint8_t what = cursor_u8(&c);
+        uint32_t n = what != LABEL_METADATA ? 16 : kind->places.is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
+        struct cursor part = cursor_part(&c, n);
+        if (what == 0 || what > LABEL_RELATED || part.failed)
+            *why = "an extension that is not known, or not whole";
+        else if (what == LABEL_ACTIVITY)
+            event->activity = part.p;
+        else if (what == LABEL_RELATED)
+            event->related = part.p;
+        else if (n && !learn(kind, process, parts->id, part, why))
+            return false;
+    }
+    return true;
+}
+
+/* The type of an event; NULL when memory is out. */
+static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t process, uint32_t id)
+{
+    struct clr_user_events *all = kind->all;
+    const uint32_t *index = pairmap_get(&all->by_process, process, number_of(kind, id));
+    if (!index)
+        index = pairmap_get(&all->by_process, UINT64_MAX, number_of(kind, id));
+    if (index)
+        return all->type[*index];
+    if (all->types_n == CLR_USER_EVENTS_MOST)
+        return &kind->unknown;
+    if (!make_known(kind, id) || !pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), (uint32_t)all->types_n - 1))
+        return NULL;
+    return all->type[all->types_n - 1];
+}
+
+bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why)
+{
+    struct parts parts;
+    ttr_thread thread = {.pid = 0};
+    const struct clr_user_type *type = &kind->unknown;
+    (void)ttr_thread_get(kind->all->spec.t, event->thread, &thread);
+    *why = take_parts(kind, raw, &parts) ? NULL : "the event is shorter than its places say";
+    if (!*why) {
+        if (!take_extension(kind, thread.pid, &parts, event, why))
+            return false;
+        type = type_of(kind, thread.pid, parts.id);
+    }
+    if (!type)
+        return false;
+    event->kind = TTR_KIND_INSTANT;
+    event->provider = kind->provider;
+    event->name = type->name;
+    event->schema = type->schema;
+    event->level = type->level;
+    event->keyword = type->keyword;
+    event->opcode = type->opcode;
+    if (*why)
+        event->flags |= TTR_EVENT_PARTIAL;
+    if (!event->activity || (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
+        return true;
+    ttr_id task = activity_task(kind->all->spec.t, event->name);
+    activity_mark(kind->all->spec.t, event, task);
+    return task || !event->name;
+}

@@ -1,0 +1,315 @@
+/* Kinds of EventHeader events, plans for their metadata, and what is taken of each event while reading. */
+#include "encodings/event_header/event_header.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "encodings/event_header/event_header_parts.h"
+#include "model/activity.h"
+
+struct event_headers *event_headers_new(const struct event_headers_spec *spec)
+{
+    const struct alloc *alloc = &spec->t->counted;
+    struct event_headers *all = alloc_zero(alloc, 1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->spec = *spec;
+    arena_init(&all->arena, alloc);
+    arena_init(&all->scratch, alloc);
+    pairmap_init(&all->kinds, alloc);
+    pairmap_init(&all->plans, alloc);
+    return all;
+}
+
+void event_headers_free(struct event_headers *all)
+{
+    if (!all)
+        return;
+    const struct alloc *alloc = &all->spec.t->counted;
+    for (size_t i = 0; i < all->kinds_n; i++)
+        context_drop_schema(all->spec.t, all->kind[i]->schema);
+    for (size_t i = 0; i < all->plans_n; i++)
+        context_drop_schema(all->spec.t, all->plan[i]->schema);
+    alloc_free(alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
+    alloc_free(alloc, all->plan, all->plans_capacity, sizeof *all->plan);
+    pairmap_free(&all->kinds);
+    pairmap_free(&all->plans);
+    arena_free(&all->arena);
+    arena_free(&all->scratch);
+    alloc_free(alloc, all, 1, sizeof *all);
+}
+
+void event_headers_batch(struct event_headers *all)
+{
+    arena_reset(&all->scratch);
+}
+
+/* --- Kinds --- */
+
+static ttr_id add_schema(const struct event_headers *all, const struct event_header_own *own)
+{
+    return context_add_schema(all->spec.t, &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
+}
+
+static bool add_text(const struct event_headers *all, ttr_text text, ttr_id *id)
+{
+    *id = intern_add(&all->spec.t->strings, text.p, text.n);
+    return *id != UINT32_MAX;
+}
+
+static struct event_header_kind *make_kind(struct event_headers *all, ttr_id name, uint32_t skip)
+{
+    struct event_header_kind *kind = arena_take(&all->arena, sizeof *kind);
+    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind))
+        return NULL;
+    *kind = (struct event_header_kind){.all = all, .tracepoint = name, .skip = skip, .index = (uint32_t)all->kinds_n};
+    kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
+    if (!kind->is_named)
+        kind->name = (struct event_header_name){.provider = {"", 0}};
+    kind->loose = (struct event_header_own){.kind = kind};
+    if (!add_text(all, kind->name.provider, &kind->provider))
+        return NULL;
+    kind->schema = add_schema(all, &kind->loose);
+    if (!kind->schema)
+        return NULL;
+    all->kind[all->kinds_n++] = kind;
+    return pairmap_put(&all->kinds, name, skip, kind->index) ? kind : NULL;
+}
+
+struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip, const void *owner)
+{
+    ttr_id id;
+    if (!add_text(all, name, &id))
+        return NULL;
+    const uint32_t *index = pairmap_get(&all->kinds, id, skip);
+    struct event_header_kind *kind = index ? all->kind[*index] : make_kind(all, id, skip);
+    if (kind && !index)
+        kind->owner = owner;
+    return kind;
+}
+
+const void *event_header_owner(const struct schema *schema)
+{
+    const struct event_header_own *own = schema->own;
+    return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
+}
+
+/* --- One event --- */
+
+static void parse_extension(struct event_header_parts *parts, uint16_t kind, struct cursor content)
+{
+    size_t n = cursor_left(&content);
+    if (kind == 0)
+        parts->why = "an extension of kind 0, which is none";
+    if (kind == EVENT_HEADER_METADATA && parts->metadata)
+        parts->why = "metadata stand twice";
+    if (kind == EVENT_HEADER_ACTIVITY && parts->activity)
+        parts->why = "activity ids stand twice";
+    if (kind == EVENT_HEADER_ACTIVITY && n != 16 && n != 32)
+        parts->why = "an activity id of neither 16 nor 32 bytes";
+    if (parts->why)
+        return;
+    if (kind == EVENT_HEADER_METADATA) {
+        parts->metadata = content.p;
+        parts->metadata_n = (uint32_t)n;
+    } else if (kind == EVENT_HEADER_ACTIVITY) {
+        parts->activity = cursor_take(&content, 16);
+        parts->related = n == 32 ? cursor_take(&content, 16) : NULL;
+    }
+}
+
+static void parse_extensions(struct event_header_parts *parts)
+{
+    uint16_t kind = EVENT_HEADER_CHAIN;
+    while (kind & EVENT_HEADER_CHAIN && !parts->why) {
+        struct cursor before = parts->payload, content;
+        uint16_t n = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
+        kind = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
+        content = cursor_part(&parts->payload, n);
+        if (parts->payload.failed)
+            parts->why = "an extension is not whole";
+        else
+            parse_extension(parts, kind & EVENT_HEADER_KIND, content);
+        if (parts->why)
+            parts->payload = before;
+    }
+}
+
+bool event_header_parse(struct event_header_raw raw, uint32_t skip, struct event_header_parts *parts)
+{
+    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    (void)cursor_skip(&c, skip);
+    *parts = (struct event_header_parts){.payload = c};
+    const uint8_t *head = cursor_take(&c, EVENT_HEADER_BYTES);
+    if (!head || parts->payload.failed)
+        return false;
+    parts->flags = head[0];
+    parts->version = head[1];
+    parts->is_big_endian = !(head[0] & EVENT_HEADER_LITTLE_ENDIAN);
+    parts->id = parts->is_big_endian ? load_u16be(head + 2) : load_u16le(head + 2);
+    parts->tag = parts->is_big_endian ? load_u16be(head + 4) : load_u16le(head + 4);
+    parts->opcode = head[6];
+    parts->level = head[7];
+    parts->payload = c;
+    if (head[0] & ~EVENT_HEADER_FLAGS)
+        parts->why = "flags that are not known";
+    else if (head[0] & EVENT_HEADER_EXTENSION)
+        parse_extensions(parts);
+    return true;
+}
+
+/* --- Plans --- */
+
+static bool is_same(const struct event_header_plan *plan, const struct event_header_parts *parts)
+{
+    return plan && plan->bytes_n == parts->metadata_n && plan->is_big_endian == parts->is_big_endian &&
+           memcmp(plan->bytes, parts->metadata, plan->bytes_n) == 0;
+}
+
+static struct event_header_plan *make_plan(struct event_header_kind *kind, const struct event_header_parts *parts)
+{
+    struct event_headers *all = kind->all;
+    struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
+    struct event_header_own *own = arena_take(&all->arena, sizeof *own);
+    uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
+    ttr_text name;
+    uint64_t *events = arena_take(&all->arena, sizeof *events);
+    if (!plan || !own || !bytes || !events)
+        return NULL;
+    *events = 0;
+    *plan = (struct event_header_plan){.kind = kind, .bytes = bytes, .bytes_n = parts->metadata_n, .is_big_endian = parts->is_big_endian,
+                                       .events = events};
+    *own = (struct event_header_own){kind, plan};
+    uint32_t first = event_header_event_name(&(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
+    if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
+        return NULL;
+    if (first == UINT32_MAX)
+        plan->why = "the name of the event does not end";
+    plan->schema = add_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
+    return plan->schema ? plan : NULL;
+}
+
+/* Makes a plan where there is room for one; false when memory is out. */
+static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts, uint64_t hash, const struct event_header_plan **plan)
+{
+    struct event_headers *all = kind->all;
+    size_t before = all->arena.total;
+    *plan = NULL;
+    if (all->plans_n == EVENT_HEADER_PLANS || all->plan_bytes > EVENT_HEADER_PLAN_BYTES)
+        return true;
+    struct event_header_plan *made = make_plan(kind, parts);
+    if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity, all->plans_n + 1, sizeof *all->plan))
+        return false;
+    all->plan_bytes += all->arena.total - before;
+    all->plan[all->plans_n] = made;
+    *plan = made;
+    return pairmap_put(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian, (uint32_t)all->plans_n++);
+}
+
+/* Finds the plan of an event's metadata; NULL where there is none.  False when memory is out. */
+static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts, const struct event_header_plan **plan)
+{
+    const struct event_headers *all = kind->all;
+    *plan = kind->last;
+    if (is_same(kind->last, parts))
+        return true;
+    uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
+    const uint32_t *index = pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
+    if (!index) {
+        if (!add_plan(kind, parts, hash, plan))
+            return false;
+    } else {
+        *plan = is_same(all->plan[*index], parts) ? all->plan[*index] : NULL;
+    }
+    kind->last = *plan ? *plan : kind->last;
+    return true;
+}
+
+/* What is wrong with the payload; NULL = nothing. */
+static const char *measure(const struct event_header_plan *plan, const struct event_header_parts *parts)
+{
+    struct event_header_walk walk;
+    bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
+    if (is_fixed ? plan->size <= cursor_left(&parts->payload) : plan && event_header_fits(plan, parts->payload))
+        return NULL;
+    event_header_walk_begin(&walk, plan, parts);
+    while (event_header_walk_next(&walk) != PLACE_END)
+        continue;
+    return walk.why;
+}
+
+static uint8_t level_of(unsigned level)
+{
+    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
+}
+
+/* The name of an event whose metadata have no plan. */
+static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts, ttr_event *event, const char **why)
+{
+    ttr_text name;
+    struct event_header_metadata metadata = {parts->metadata, parts->metadata_n, parts->is_big_endian};
+    event->schema = kind->schema;
+    event->name = kind->tracepoint;
+    if (!parts->metadata)
+        return true;
+    if (event_header_event_name(&metadata, &name) == UINT32_MAX)
+        *why = "the name of the event does not end";
+    return add_text(kind->all, event_header_proper(name), &event->name);
+}
+
+static const char *name_trouble(const struct event_header_kind *kind, const struct event_header_parts *parts)
+{
+    if (!kind->is_named)
+        return "the tracepoint is not called as those of EventHeader are (PROVIDER_L4K1)";
+    return kind->name.level == parts->level ? NULL : "the level is not the one in the tracepoint's name";
+}
+
+/* Lets events that begin and end an activity do so; false when memory is out. */
+static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
+{
+    if (!event->activity || (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
+        return true;
+    ttr_id task = activity_task(kind->all->spec.t, event->name);
+    activity_mark(kind->all->spec.t, event, task);
+    return task || !event->name;
+}
+
+bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why)
+{
+    struct event_header_parts parts;
+    const struct event_header_plan *plan = NULL;
+    event->kind = TTR_KIND_INSTANT;
+    event->provider = kind->provider;
+    event->name = kind->tracepoint;
+    event->schema = kind->schema;
+    *why = "the event is shorter than an EventHeader";
+    event->flags |= TTR_EVENT_PARTIAL;
+    if (!event_header_parse(raw, kind->skip, &parts))
+        return true;
+    event->level = level_of(parts.level);
+    event->keyword = kind->name.keyword;
+    event->opcode = parts.opcode;
+    event->tag = parts.tag;
+    event->activity = parts.activity;
+    event->related = parts.related;
+    *why = parts.why;
+    if (parts.why)
+        return true;
+    if (parts.metadata && !find_plan(kind, &parts, &plan))
+        return false;
+    const char *trouble = plan || parts.metadata ? measure(plan, &parts) : NULL;
+    if (plan) {
+        event->name = plan->name;
+        ++*plan->events;
+        event->schema = plan->schema;
+        *why = plan->why;
+    } else if (!name_loose(kind, &parts, event, why)) {
+        return false;
+    }
+    if (!*why)
+        *why = trouble ? trouble : name_trouble(kind, &parts);
+    if (!*why)
+        event->flags &= (uint8_t)~TTR_EVENT_PARTIAL;
+    return mark_activity(kind, event);
+}

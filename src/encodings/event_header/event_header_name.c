@@ -1,0 +1,117 @@
+/* Names: of tracepoints, and of events and fields with their attributes. */
+#include <string.h>
+
+#include "encodings/event_header/event_header_parts.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A hexadecimal number from `*at` on of at most `digits` digits behind leading zeros; false where there is none. */
+static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
+{
+    size_t begin = *at;
+    unsigned used = 0;
+    *number = 0;
+    for (int digit; *at < text.n && (digit = hex_digit(text.p[*at])) >= 0; ++*at) {
+        used += *number != 0 || digit != 0;
+        *number = *number << 4 | (unsigned)digit;
+    }
+    return *at > begin && used <= digits;
+}
+
+/* Cuts off what the kernel added: '.' and hexadecimal digits. */
+static ttr_text cut_shape(ttr_text text, ttr_text *shape)
+{
+    size_t dot = text.n, at;
+    uint64_t number;
+    while (dot > 0 && text.p[dot - 1] != '.' && text.p[dot - 1] != '_')
+        dot--;
+    if (dot == 0 || text.p[dot - 1] != '.')
+        return text;
+    at = dot;
+    if (!take_hex(text, &at, 16, &number) || at != text.n)
+        return text;
+    *shape = (ttr_text){text.p + dot, text.n - dot};
+    return (ttr_text){text.p, dot - 1};
+}
+
+static bool is_option_letter(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+/* Checks the options from `at` on and finds the group. */
+static bool take_options(ttr_text text, size_t at, struct event_header_name *name)
+{
+    name->options = (ttr_text){text.p + at, text.n - at};
+    while (at < text.n) {
+        char letter = text.p[at++];
+        size_t begin = at;
+        if (letter < 'A' || letter > 'Z')
+            return false;
+        while (at < text.n && is_option_letter(text.p[at]))
+            at++;
+        if (letter == 'G')
+            name->group = (ttr_text){text.p + begin, at - begin};
+    }
+    return true;
+}
+
+bool event_header_name_take(ttr_text text, struct event_header_name *name)
+{
+    uint64_t level;
+    *name = (struct event_header_name){.provider = {"", 0}, .options = {"", 0}, .group = {"", 0}, .shape = {"", 0}};
+    if (text.n >= EVENT_HEADER_NAME_MAX || memchr(text.p, 0, text.n))
+        return false;
+    text = cut_shape(text, &name->shape);
+    size_t at = text.n;
+    while (at > 0 && text.p[at - 1] != '_')
+        at--;
+    if (at == 0 || at == text.n || text.p[at] != 'L')
+        return false;
+    name->provider = (ttr_text){text.p, at - 1};
+    at++;
+    if (!take_hex(text, &at, 2, &level) || at == text.n || text.p[at] != 'K')
+        return false;
+    name->level = (uint8_t)level;
+    at++;
+    return take_hex(text, &at, 16, &name->keyword) && take_options(text, at, name);
+}
+
+ttr_text event_header_proper(ttr_text name)
+{
+    const char *end = memchr(name.p, ';', name.n);
+    return end ? (ttr_text){name.p, (size_t)(end - name.p)} : name;
+}
+
+bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value)
+{
+    if (*at >= name.n)
+        return false;
+    size_t begin = *at, end = begin;
+    while (end < name.n && (name.p[end] != ';' || (end + 1 < name.n && name.p[end + 1] == ';')))
+        end += name.p[end] == ';' ? 2 : 1;
+    const char *equals = memchr(name.p + begin, '=', end - begin);
+    size_t key_n = equals ? (size_t)(equals - name.p) - begin : end - begin;
+    *key = (ttr_text){name.p + begin, key_n};
+    *value = equals ? (ttr_text){equals + 1, end - begin - key_n - 1} : (ttr_text){"", 0};
+    *at = end + 1;
+    return true;
+}
+
+ttr_text event_header_unescape(ttr_text value, struct arena *scratch)
+{
+    if (!value.n || !memchr(value.p, ';', value.n))
+        return value;
+    char *to = arena_take(scratch, value.n);
+    size_t n = 0;
+    for (size_t i = 0; to && i < value.n; i++) {
+        to[n++] = value.p[i];
+        i += value.p[i] == ';';
+    }
+    return to ? (ttr_text){to, n} : value;
+}

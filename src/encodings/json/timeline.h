@@ -1,0 +1,43 @@
+/* Times as text outputs show them.  An event does not say whether its time counts from 1970 or from the start of the trace; its
+ * size does: a trace clock reaches TIME_UNIX_NS after 104 days.
+ * The put functions write at most NUMBER_MAX bytes and give the place after them, as in append.h. */
+#ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
+#define TRACETTA_ENCODINGS_JSON_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/number.h"
+
+#define TIME_UNIX_NS INT64_C(9000000000000000)
+
+static inline bool time_is_unix(int64_t time_ns)
+{
+    return time_ns > TIME_UNIX_NS || time_ns < -TIME_UNIX_NS;
+}
+
+/* |a - b|, which a signed difference could not always hold. */
+static inline uint64_t time_distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* "12.000000345" */
+static inline char *put_seconds(char *at, uint64_t ns)
+{
+    at += number_put_u64(at, ns / 1000000000);
+    *at = '.';
+    number_put_nine(at + 1, (uint32_t)(ns % 1000000000));
+    return at + 10;
+}
+
+/* "12.345": microseconds, exact */
+static inline char *put_microseconds(char *at, uint64_t ns)
+{
+    at += number_put_u64(at, ns / 1000);
+    *at = '.';
+    number_put_digits(at + 1, ns % 1000, 3);
+    return at + 4;
+}
+
+#endif

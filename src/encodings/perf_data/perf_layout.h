@@ -1,0 +1,259 @@
+/* How perf.data is laid out: constants and field positions only, for what reads the format and for what writes it.
+ *
+ * Sources: linux/include/uapi/linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt.  A file is of the byte order of its
+ * machine; the magic tells which.
+ *
+ * header  [0..7] "PERFILE2" | [8..15] header size | [16..23] attr_size | {offset, size} of attrs, data, event types (unused) | 256 feature bits
+ * pipe    [0..7] "PERFILE2" | [8..15] 16, and records at once: what a file has in its header comes as records
+ * attrs   entries of attr_size bytes: perf_event_attr of attr_size - 16 bytes | {offset, size} of its u64 ids
+ * record  [0..3] type | [4..5] misc | [6..7] size with these eight bytes
+ * behind the data: {offset, size} of each feature section whose bit is set, ascending */
+#ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
+#define TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PERF_MAGIC "PERFILE2"          /* in a little-endian file; reversed in a big-endian one */
+#define PERF_MAGIC_BIG "2ELIFREP"
+#define PERF_HEADER_BYTES 104u
+#define PERF_PIPE_HEADER_BYTES 16u
+#define PERF_SECTION_BYTES 16u
+#define PERF_RECORD_HEADER 8u
+#define PERF_RECORD_BYTES_MAX 65535u
+#define PERF_FEATURES_MAX 256u
+
+/* Places in the header of a file. */
+enum perf_header_place {
+    PERF_AT_HEADER_SIZE = 8,
+    PERF_AT_ATTR_SIZE = 16,
+    PERF_AT_ATTRS = 24,
+    PERF_AT_DATA = 40,
+    PERF_AT_EVENT_TYPES = 56,
+    PERF_AT_FEATURES = 72
+};
+
+/* Feature sections: bit numbers. */
+enum perf_feature {
+    PERF_FEATURE_RESERVED = 0,     /* of nothing; set in a file that its recorder has not ended (perf_put_mark) */
+    PERF_FEATURE_TRACING_DATA = 1,
+    PERF_FEATURE_BUILD_ID = 2,
+    PERF_FEATURE_HOSTNAME = 3,
+    PERF_FEATURE_OSRELEASE = 4,
+    PERF_FEATURE_VERSION = 5,
+    PERF_FEATURE_ARCH = 6,
+    PERF_FEATURE_NRCPUS = 7,
+    PERF_FEATURE_CPUDESC = 8,
+    PERF_FEATURE_CPUID = 9,
+    PERF_FEATURE_TOTAL_MEM = 10,
+    PERF_FEATURE_CMDLINE = 11,
+    PERF_FEATURE_EVENT_DESC = 12,
+    PERF_FEATURE_CPU_TOPOLOGY = 13,
+    PERF_FEATURE_NUMA_TOPOLOGY = 14,
+    PERF_FEATURE_BRANCH_STACK = 15,
+    PERF_FEATURE_PMU_MAPPINGS = 16,
+    PERF_FEATURE_GROUP_DESC = 17,
+    PERF_FEATURE_AUXTRACE = 18,
+    PERF_FEATURE_STAT = 19,
+    PERF_FEATURE_CACHE = 20,
+    PERF_FEATURE_SAMPLE_TIME = 21,
+    PERF_FEATURE_MEM_TOPOLOGY = 22,
+    PERF_FEATURE_CLOCKID = 23,
+    PERF_FEATURE_DIR_FORMAT = 24,
+    PERF_FEATURE_BPF_PROG_INFO = 25,
+    PERF_FEATURE_BPF_BTF = 26,
+    PERF_FEATURE_COMPRESSED = 27,
+    PERF_FEATURE_CPU_PMU_CAPS = 28,
+    PERF_FEATURE_CLOCK_DATA = 29,
+    PERF_FEATURE_HYBRID_TOPOLOGY = 30,
+    PERF_FEATURE_PMU_CAPS = 31
+};
+
+/* Records: of the kernel below 64, of the tool from there. */
+enum perf_record {
+    PERF_MMAP = 1,
+    PERF_LOST = 2,
+    PERF_COMM = 3,
+    PERF_EXIT = 4,
+    PERF_THROTTLE = 5,
+    PERF_UNTHROTTLE = 6,
+    PERF_FORK = 7,
+    PERF_READ = 8,
+    PERF_SAMPLE = 9,
+    PERF_MMAP2 = 10,
+    PERF_AUX = 11,
+    PERF_ITRACE_START = 12,
+    PERF_LOST_SAMPLES = 13,
+    PERF_SWITCH = 14,
+    PERF_SWITCH_CPU_WIDE = 15,
+    PERF_NAMESPACES = 16,
+    PERF_KSYMBOL = 17,
+    PERF_BPF_EVENT = 18,
+    PERF_CGROUP = 19,
+    PERF_TEXT_POKE = 20,
+    PERF_AUX_OUTPUT_HW_ID = 21,
+    PERF_TOOL_FIRST = 64,
+    PERF_HEADER_ATTR = 64,
+    PERF_HEADER_EVENT_TYPE = 65,
+    PERF_HEADER_TRACING_DATA = 66, /* [8..11] bytes that follow the record, outside of its size */
+    PERF_HEADER_BUILD_ID = 67,
+    PERF_FINISHED_ROUND = 68,
+    PERF_ID_INDEX = 69,
+    PERF_AUXTRACE_INFO = 70,
+    PERF_AUXTRACE = 71,            /* [8..15] bytes that follow the record, outside of its size */
+    PERF_AUXTRACE_ERROR = 72,
+    PERF_THREAD_MAP = 73,
+    PERF_CPU_MAP = 74,
+    PERF_STAT_CONFIG = 75,
+    PERF_STAT = 76,
+    PERF_STAT_ROUND = 77,
+    PERF_EVENT_UPDATE = 78,
+    PERF_TIME_CONV = 79,
+    PERF_HEADER_FEATURE = 80,
+    PERF_COMPRESSED = 81,
+    PERF_FINISHED_INIT = 82,
+    PERF_COMPRESSED2 = 83
+};
+
+/* Bits of a record's misc. */
+#define PERF_MISC_CPUMODE 7u           /* mask */
+#define PERF_MISC_KERNEL 1u
+#define PERF_MISC_USER 2u
+#define PERF_MISC_COMM_EXEC 0x2000u    /* of COMM: a program was started */
+#define PERF_MISC_MMAP_DATA 0x2000u    /* of MMAP, MMAP2: not executable */
+#define PERF_MISC_SWITCH_OUT 0x2000u   /* of SWITCH */
+#define PERF_MISC_SWITCH_PREEMPT 0x4000u /* of SWITCH, going out: it would have run on */
+#define PERF_MISC_BUILD_ID 0x4000u     /* of MMAP2: a build id stands in place of device and inode */
+#define PERF_MISC_BUILD_ID_SIZE 0x8000u /* of BUILD_ID: the id's length is told */
+
+/* Types of events in an attribute. */
+enum perf_type {
+    PERF_TYPE_HARDWARE_EVENT = 0,
+    PERF_TYPE_SOFTWARE_EVENT = 1,
+    PERF_TYPE_TRACEPOINT_EVENT = 2,
+    PERF_TYPE_HW_CACHE_EVENT = 3,
+    PERF_TYPE_RAW_EVENT = 4,
+    PERF_TYPE_BREAKPOINT_EVENT = 5
+};
+
+/* Places in a perf_event_attr. */
+enum perf_attr_place {
+    PERF_ATTR_TYPE = 0,          /* u32 */
+    PERF_ATTR_SIZE = 4,          /* u32 */
+    PERF_ATTR_CONFIG = 8,        /* u64; of a tracepoint its id */
+    PERF_ATTR_PERIOD = 16,       /* u64; a frequency where the bit FREQ is set */
+    PERF_ATTR_SAMPLE_TYPE = 24,  /* u64 */
+    PERF_ATTR_READ_FORMAT = 32,  /* u64 */
+    PERF_ATTR_FLAGS = 40,        /* 64 bits, see below */
+    PERF_ATTR_WAKEUP = 48,       /* u32 */
+    PERF_ATTR_BP_TYPE = 52,      /* u32 */
+    PERF_ATTR_CONFIG1 = 56,      /* u64 */
+    PERF_ATTR_CONFIG2 = 64,      /* u64; first of those that older attributes lack */
+    PERF_ATTR_BRANCH_TYPE = 72,  /* u64 */
+    PERF_ATTR_REGS_USER = 80,    /* u64 */
+    PERF_ATTR_STACK_USER = 88,   /* u32 */
+    PERF_ATTR_CLOCKID = 92,      /* s32 */
+    PERF_ATTR_REGS_INTR = 96,    /* u64 */
+    PERF_ATTR_AUX_WATERMARK = 104, /* u32 */
+    PERF_ATTR_MAX_STACK = 108,   /* u16 */
+    PERF_ATTR_AUX_SAMPLE = 112,  /* u32 */
+    PERF_ATTR_SIG_DATA = 120,    /* u64 */
+    PERF_ATTR_CONFIG3 = 128      /* u64 */
+};
+#define PERF_ATTR_VER0 64u
+#define PERF_ATTR_VER7 128u
+
+/* Bits of PERF_ATTR_FLAGS, from the lowest; in a file of a big-endian machine from the highest of the word. */
+enum perf_attr_flag {
+    PERF_FLAG_DISABLED = 0,
+    PERF_FLAG_INHERIT = 1,
+    PERF_FLAG_EXCLUDE_USER = 4,
+    PERF_FLAG_EXCLUDE_KERNEL = 5,
+    PERF_FLAG_EXCLUDE_HV = 6,
+    PERF_FLAG_MMAP = 8,
+    PERF_FLAG_COMM = 9,
+    PERF_FLAG_FREQ = 10,
+    PERF_FLAG_ENABLE_ON_EXEC = 12,
+    PERF_FLAG_TASK = 13,
+    PERF_FLAG_WATERMARK = 14,
+    PERF_FLAG_PRECISE = 15,      /* two bits */
+    PERF_FLAG_SAMPLE_ID_ALL = 18,
+    PERF_FLAG_EXCLUDE_HOST = 19,
+    PERF_FLAG_EXCLUDE_GUEST = 20,
+    PERF_FLAG_EXCLUDE_CALLCHAIN_KERNEL = 21,
+    PERF_FLAG_EXCLUDE_CALLCHAIN_USER = 22,
+    PERF_FLAG_MMAP2 = 23,
+    PERF_FLAG_COMM_EXEC = 24,
+    PERF_FLAG_USE_CLOCKID = 25,
+    PERF_FLAG_CONTEXT_SWITCH = 26,
+    PERF_FLAG_WRITE_BACKWARD = 27
+};
+
+/* Bits of sample_type.  Order on the wire: IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ CALLCHAIN RAW BRANCH_STACK REGS_USER
+ * STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR CGROUP DATA_PAGE CODE_PAGE AUX.  Other records end with TID TIME ID STREAM_ID
+ * CPU IDENTIFIER where SAMPLE_ID_ALL is set. */
+#define PERF_SAMPLE_HAS_IP (1u << 0)
+#define PERF_SAMPLE_HAS_TID (1u << 1)
+#define PERF_SAMPLE_HAS_TIME (1u << 2)
+#define PERF_SAMPLE_HAS_ADDR (1u << 3)
+#define PERF_SAMPLE_HAS_READ (1u << 4)
+#define PERF_SAMPLE_HAS_CALLCHAIN (1u << 5)
+#define PERF_SAMPLE_HAS_ID (1u << 6)
+#define PERF_SAMPLE_HAS_CPU (1u << 7)
+#define PERF_SAMPLE_HAS_PERIOD (1u << 8)
+#define PERF_SAMPLE_HAS_STREAM_ID (1u << 9)
+#define PERF_SAMPLE_HAS_RAW (1u << 10)
+#define PERF_SAMPLE_HAS_BRANCH_STACK (1u << 11)
+#define PERF_SAMPLE_HAS_REGS_USER (1u << 12)
+#define PERF_SAMPLE_HAS_STACK_USER (1u << 13)
+#define PERF_SAMPLE_HAS_WEIGHT (1u << 14)
+#define PERF_SAMPLE_HAS_DATA_SRC (1u << 15)
+#define PERF_SAMPLE_HAS_IDENTIFIER (1u << 16)
+#define PERF_SAMPLE_HAS_TRANSACTION (1u << 17)
+#define PERF_SAMPLE_HAS_REGS_INTR (1u << 18)
+#define PERF_SAMPLE_HAS_PHYS_ADDR (1u << 19)
+#define PERF_SAMPLE_HAS_AUX (1u << 20)
+#define PERF_SAMPLE_HAS_CGROUP (1u << 21)
+#define PERF_SAMPLE_HAS_DATA_PAGE (1u << 22)
+#define PERF_SAMPLE_HAS_CODE_PAGE (1u << 23)
+#define PERF_SAMPLE_HAS_WEIGHT_STRUCT (1u << 24)
+
+/* Bits of read_format. */
+#define PERF_READ_TIME_ENABLED 1u
+#define PERF_READ_TIME_RUNNING 2u
+#define PERF_READ_ID 4u
+#define PERF_READ_GROUP 8u
+#define PERF_READ_LOST 16u
+
+/* Addresses of a callchain that are none: what follows is of this mode. */
+#define PERF_CONTEXT_FIRST UINT64_C(0xfffffffffffff001) /* this and all above */
+#define PERF_CONTEXT_KERNEL_MARK UINT64_C(0xffffffffffffff80)
+#define PERF_CONTEXT_USER_MARK UINT64_C(0xfffffffffffffe00)
+
+/* How a COMPRESSED section names zstd. */
+#define PERF_COMPRESSION_ZSTD 1u
+
+/* What begins a TRACING_DATA section (and a trace.dat). */
+#define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
+#define PERF_TRACING_MAGIC_BYTES 10u
+
+/* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in whose place the ip stands. */
+enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
+
+
+#define PERF_BUILD_ID_BYTES 20u
+
+/* The bytes of the build id of an MMAP2 record of at least 64 bytes that has PERF_MISC_BUILD_ID (they stand at its byte 44), 0 where none stands there:
+ * u8 length, 3 zeros, the id, zeros up to 20 bytes.  While any session asks for build ids, kernels set the bit in records of sessions that did
+ * not, too (seen of 6.18); device and inode stand there then, as in all their records. */
+static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
+{
+    const uint32_t n = record[40];
+    const bool may_be_device = n < 16 && (!(record[44] | record[45]) || !(record[46] | record[47])); /* the number of its major part, and a small minor one */
+    uint8_t rest = record[41] | record[42] | record[43];
+    for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
+        rest |= record[44 + i];
+    return n > PERF_BUILD_ID_BYTES || rest || may_be_device ? 0 : n;
+}
+
+#endif

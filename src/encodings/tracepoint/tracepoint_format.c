@@ -1,0 +1,402 @@
+/* The text of a tracefs `format` file:
+ *
+ *   name: sched_wakeup
+ *   ID: 317
+ *   format:
+ *           field:unsigned short common_type;  offset:0;  size:2;  signed:0;
+ *           ...                                              those of every event, then an empty line
+ *           field:char comm[16];  offset:8;  size:16;  signed:0;
+ *
+ *   print fmt: "comm=%s", REC->comm
+ *
+ * A name is the last word before its brackets ("char comm[16]", "__rel_loc u8 data[]"), or behind them ("__data_loc char[] name").  What
+ * stands in brackets is not believed: kernels print garbage there; the size told behind counts.  const, volatile and attributes mean
+ * nothing.  Sizes of `long` and pointers are those of the traced machine.
+ * Left out: nested structs written out (no kernel prints any), names of types beyond the well-known ones: unknown ones are numbers where their
+ * size is that of a number. */
+#include <string.h>
+
+#include "base/number.h"
+#include "encodings/tracepoint/tracepoint.h"
+
+#define FIELD_BYTES_MAX 65536u /* a record of the kernel's ring buffer is shorter */
+#define FIELDS_MAX 4096u
+
+struct reading {
+    struct tracepoint *tp;
+    struct arena *arena;
+    ttr_text rest;
+    unsigned long_bytes;
+    struct tracepoint_complaint *complaint;
+    struct tracepoint_field *field;
+    uint32_t capacity;
+};
+
+static bool complain(struct reading *reading, const char *why)
+{
+    reading->complaint->why = why;
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static ttr_text trim(ttr_text text)
+{
+    while (text.n && is_blank(*text.p))
+        text.p++, text.n--;
+    while (text.n && is_blank(text.p[text.n - 1]))
+        text.n--;
+    return text;
+}
+
+static bool is_same(ttr_text text, const char *word)
+{
+    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
+}
+
+static bool begins(ttr_text text, const char *word)
+{
+    size_t n = strlen(word);
+    return text.n >= n && memcmp(text.p, word, n) == 0;
+}
+
+static ttr_text behind(ttr_text text, size_t n)
+{
+    return (ttr_text){text.p + n, text.n - n};
+}
+
+static bool next_line(struct reading *reading, ttr_text *line)
+{
+    if (reading->rest.n == 0)
+        return false;
+    const char *end = memchr(reading->rest.p, '\n', reading->rest.n);
+    size_t n = end ? (size_t)(end - reading->rest.p) : reading->rest.n;
+    *line = (ttr_text){reading->rest.p, n};
+    reading->rest = behind(reading->rest, end ? n + 1 : n);
+    reading->complaint->line++;
+    return true;
+}
+
+/* --- Declarations --- */
+
+/* Words of a declaration that tell its type. */
+struct words {
+    ttr_text word[8];
+    unsigned n;
+    bool is_pointer, is_array;
+    uint8_t place;
+    ttr_text name;      /* the last word */
+};
+
+/* Passes over "(...)" with parentheses inside; gives what is behind. */
+static ttr_text skip_parentheses(ttr_text text)
+{
+    unsigned depth = 0;
+    size_t i = 0;
+    for (; i < text.n; i++) {
+        depth += text.p[i] == '(';
+        if (text.p[i] == ')' && --depth == 0)
+            break;
+    }
+    return behind(text, i < text.n ? i + 1 : i);
+}
+
+static ttr_text skip_brackets(ttr_text text)
+{
+    const char *end = memchr(text.p, ']', text.n);
+    return behind(text, end ? (size_t)(end - text.p) + 1 : text.n);
+}
+
+static bool means_nothing(ttr_text word)
+{
+    return is_same(word, "const") || is_same(word, "volatile") || is_same(word, "__attribute__") || is_same(word, "__user") ||
+           is_same(word, "__percpu") || is_same(word, "__rcu");
+}
+
+static void add_word(struct words *words, ttr_text word)
+{
+    if (is_same(word, "__data_loc"))
+        words->place = TRACEPOINT_DATA_LOC;
+    else if (is_same(word, "__rel_loc"))
+        words->place = TRACEPOINT_REL_LOC;
+    else if (words->n < sizeof words->word / sizeof *words->word)
+        words->word[words->n++] = word;
+}
+
+/* Splits a declaration; the name is its last word. */
+static bool split(ttr_text text, struct words *words)
+{
+    *words = (struct words){.place = TRACEPOINT_HERE};
+    while (text.n) {
+        size_t n = 0;
+        while (n < text.n && is_word(text.p[n]))
+            n++;
+        if (n > 0) {
+            ttr_text word = {text.p, n};
+            if (!means_nothing(word) && words->name.p)
+                add_word(words, words->name);
+            if (!means_nothing(word))
+                words->name = word;
+            text = behind(text, n);
+            continue;
+        }
+        char c = *text.p;
+        words->is_pointer |= c == '*' || c == '&';
+        words->is_array |= c == '[';
+        text = c == '[' ? skip_brackets(text) : c == '(' ? skip_parentheses(text) : behind(text, 1);
+    }
+    return words->name.p != NULL;
+}
+
+/* --- Types --- */
+
+struct known_type {
+    const char *name;
+    uint8_t bytes; /* 0: those of a long */
+    bool is_signed;
+};
+
+static const struct known_type known_types[] = {
+    {"char", 1, true}, {"short", 2, true}, {"int", 4, true}, {"long", 0, true}, {"bool", 1, false}, {"_Bool", 1, false},
+    {"u8", 1, false}, {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false}, {"s8", 1, true}, {"s16", 2, true}, {"s32", 4, true},
+    {"s64", 8, true}, {"__u8", 1, false}, {"__u16", 2, false}, {"__u32", 4, false}, {"__u64", 8, false}, {"__s8", 1, true},
+    {"__s16", 2, true}, {"__s32", 4, true}, {"__s64", 8, true}, {"uint8_t", 1, false}, {"uint16_t", 2, false}, {"uint32_t", 4, false},
+    {"uint64_t", 8, false}, {"int8_t", 1, true}, {"int16_t", 2, true}, {"int32_t", 4, true}, {"int64_t", 8, true}, {"__le16", 2, false},
+    {"__le32", 4, false}, {"__le64", 8, false}, {"__be16", 2, false}, {"__be32", 4, false}, {"__be64", 8, false}, {"pid_t", 4, true},
+    {"uid_t", 4, false}, {"gid_t", 4, false}, {"dev_t", 4, false}, {"size_t", 0, false}, {"ssize_t", 0, true}, {"uint", 4, false},
+    {"ulong", 0, false}, {"ushort", 2, false}, {"uchar", 1, false}, {"ktime_t", 8, true}, {"loff_t", 8, true},
+    {"dma_addr_t", 8, false},
+};
+
+/* Bytes and sign of a type by its words; 0 = not known. */
+static unsigned element_of(const struct words *words, unsigned long_bytes, bool *is_signed)
+{
+    unsigned bytes = 0, longs = 0;
+    bool says_signed = false, says_unsigned = false;
+    *is_signed = true;
+    for (unsigned i = 0; i < words->n; i++) {
+        ttr_text word = words->word[i];
+        if (is_same(word, "struct") || is_same(word, "union"))
+            return 0;
+        says_signed |= is_same(word, "signed") || is_same(word, "enum");
+        says_unsigned |= is_same(word, "unsigned");
+        longs += is_same(word, "long");
+        for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
+            if (!is_same(word, known_types[j].name))
+                continue;
+            bool is_rest = is_same(word, "int") && bytes; /* "short int", "long int" */
+            bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
+            *is_signed = known_types[j].is_signed;
+        }
+    }
+    if (longs > 1)
+        bytes = 8;
+    if (says_unsigned)
+        *is_signed = false;
+    return bytes ? bytes : says_unsigned || says_signed ? 4 : 0;
+}
+
+static bool has_word(const struct words *words, const char *word)
+{
+    for (unsigned i = 0; i < words->n; i++)
+        if (is_same(words->word[i], word))
+            return true;
+    return false;
+}
+
+static bool is_number_size(uint32_t bytes)
+{
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+static void shape_array(struct tracepoint_field *field, const struct words *words, unsigned long_bytes)
+{
+    bool is_signed = false;
+    unsigned element = field->is_pointer ? long_bytes : element_of(words, long_bytes, &is_signed);
+    field->shape = TRACEPOINT_BYTES;
+    field->element = 1;
+    if (has_word(words, "char") && !has_word(words, "unsigned") && !has_word(words, "signed") && !field->is_pointer)
+        field->shape = TRACEPOINT_TEXT;
+    else if (element > 1 && (field->place != TRACEPOINT_HERE || field->size % element == 0))
+        field->shape = TRACEPOINT_ARRAY, field->element = (uint8_t)element, field->is_signed = is_signed;
+}
+
+static void shape_field(struct tracepoint_field *field, const struct words *words, unsigned long_bytes)
+{
+    bool is_struct = has_word(words, "struct") || has_word(words, "union");
+    if (field->is_array || field->place != TRACEPOINT_HERE)
+        shape_array(field, words, long_bytes);
+    else if (!is_number_size(field->size) || (is_struct && !field->is_pointer))
+        field->shape = TRACEPOINT_BYTES;
+    else if (field->is_pointer)
+        field->shape = TRACEPOINT_POINTER;
+    else if ((has_word(words, "bool") || has_word(words, "_Bool")) && field->size == 1)
+        field->shape = TRACEPOINT_BOOL;
+    else
+        field->shape = field->is_signed ? TRACEPOINT_INT : TRACEPOINT_UINT;
+}
+
+/* --- Lines --- */
+
+/* "offset:8" of "\toffset:8;\tsize:16;" */
+static bool take_number(ttr_text line, const char *key, uint64_t *number)
+{
+    for (ttr_text part = line; part.n;) {
+        const char *end = memchr(part.p, ';', part.n);
+        size_t n = end ? (size_t)(end - part.p) : part.n;
+        ttr_text one = trim((ttr_text){part.p, n});
+        if (begins(one, key)) {
+            one = trim(behind(one, strlen(key)));
+            return number_get_u64(one.p, one.n, number);
+        }
+        part = behind(part, end ? n + 1 : n);
+    }
+    return false;
+}
+
+static struct tracepoint_field *new_field(struct reading *reading)
+{
+    struct tracepoint *tp = reading->tp;
+    if (tp->fields_n == reading->capacity) {
+        uint32_t capacity = reading->capacity ? 2 * reading->capacity : 16;
+        struct tracepoint_field *field = arena_take(reading->arena, capacity * sizeof *field);
+        if (!field)
+            return NULL;
+        if (tp->fields_n)
+            memcpy(field, reading->field, tp->fields_n * sizeof *field);
+        reading->field = field;
+        reading->capacity = capacity;
+    }
+    struct tracepoint_field *field = &reading->field[tp->fields_n];
+    *field = (struct tracepoint_field){.name = {"", 0}};
+    return field;
+}
+
+/* The declaration without its name: what is before it, and behind. */
+static ttr_text type_text(const struct reading *reading, ttr_text declaration, ttr_text name)
+{
+    size_t before = (size_t)(name.p - declaration.p);
+    ttr_text tail = behind(declaration, before + name.n);
+    ttr_text head = trim((ttr_text){declaration.p, before});
+    if (tail.n == 0)
+        return head;
+    char *both = arena_take(reading->arena, head.n + tail.n);
+    if (!both)
+        return head;
+    memcpy(both, head.p, head.n);
+    memcpy(both + head.n, tail.p, tail.n);
+    return (ttr_text){both, head.n + tail.n};
+}
+
+static bool take_field(struct reading *reading, ttr_text line)
+{
+    const char *colon = memchr(line.p, ':', line.n), *end = memchr(line.p, ';', line.n);
+    if (!colon || !end || colon > end)
+        return complain(reading, "a field without \":\" and \";\"");
+    ttr_text declaration = trim((ttr_text){colon + 1, (size_t)(end - colon) - 1});
+    ttr_text places = behind(line, (size_t)(end - line.p) + 1);
+    uint64_t offset = 0, size = 0, is_signed = 0;
+    struct words words;
+    if (!split(declaration, &words))
+        return complain(reading, "a field without a name");
+    if (!take_number(places, "offset:", &offset) || !take_number(places, "size:", &size))
+        return complain(reading, "a field without offset and size");
+    if (offset > FIELD_BYTES_MAX || size > FIELD_BYTES_MAX)
+        return complain(reading, "a field beyond 64 KiB");
+    bool has_sign = take_number(places, "signed:", &is_signed), means_signed = false;
+    if (!has_sign) /* kernels before 2.6.33 */
+        is_signed = element_of(&words, reading->long_bytes, &means_signed) > 0 && means_signed;
+    if (words.place != TRACEPOINT_HERE && size != 2 && size != 4)
+        return complain(reading, "a place that takes neither 2 nor 4 bytes");
+    if (reading->tp->fields_n == FIELDS_MAX)
+        return complain(reading, "too many fields");
+    struct tracepoint_field *field = new_field(reading);
+    if (!field)
+        return complain(reading, NULL);
+    field->name = words.name;
+    field->type = type_text(reading, declaration, words.name);
+    field->offset = (uint32_t)offset;
+    field->size = (uint32_t)size;
+    field->place = words.place != TRACEPOINT_HERE || size > 0 ? words.place : TRACEPOINT_REST;
+    field->is_signed = is_signed != 0;
+    field->is_array = words.is_array;
+    field->is_pointer = words.is_pointer;
+    shape_field(field, &words, reading->long_bytes);
+    reading->tp->fields_n++;
+    reading->tp->has_places |= words.place != TRACEPOINT_HERE;
+    if (offset + size > reading->tp->fixed_bytes)
+        reading->tp->fixed_bytes = (uint32_t)(offset + size);
+    return true;
+}
+
+/* "name:" and "ID:", in either order, up to "format:". */
+static bool take_head(struct reading *reading)
+{
+    ttr_text line;
+    bool has_id = false;
+    while (next_line(reading, &line)) {
+        ttr_text text = trim(line);
+        uint64_t id = 0;
+        if (begins(text, "format:"))
+            return reading->tp->name.n && has_id ? true : complain(reading, "\"format:\" before \"name:\" and \"ID:\"");
+        if (begins(text, "name:"))
+            reading->tp->name = trim(behind(text, 5));
+        if (!begins(text, "ID:"))
+            continue;
+        text = trim(behind(text, 3));
+        if (!number_get_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
+            return complain(reading, "\"ID:\" is no number below 65,536");
+        reading->tp->id = (uint32_t)id;
+        has_id = true;
+    }
+    return complain(reading, "the text ends before \"format:\"");
+}
+
+/* Fields, then "print fmt:" with all that is behind. */
+static bool take_fields(struct reading *reading)
+{
+    struct tracepoint *tp = reading->tp;
+    ttr_text line;
+    while (next_line(reading, &line)) {
+        ttr_text text = trim(line);
+        if (begins(text, "print fmt:")) {
+            const char *at = text.p + strlen("print fmt:");
+            tp->print = trim((ttr_text){at, (size_t)(reading->rest.p + reading->rest.n - at)});
+            return true;
+        }
+        if (begins(text, "field") && !take_field(reading, text))
+            return false;
+    }
+    return true;
+}
+
+/* Common fields stand first and are called so. */
+static uint32_t count_common(const struct tracepoint *tp)
+{
+    uint32_t n = 0;
+    while (n < tp->fields_n && begins(tp->field[n].name, "common_"))
+        n++;
+    return n;
+}
+
+bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text, unsigned long_bytes,
+                      struct tracepoint_complaint *complaint)
+{
+    struct reading reading = {.tp = tp, .arena = arena, .rest = text, .long_bytes = long_bytes, .complaint = complaint};
+    *complaint = (struct tracepoint_complaint){.why = NULL, .line = 0};
+    bool is_fine = take_head(&reading) && take_fields(&reading);
+    tp->field = reading.field;
+    if (is_fine)
+        tp->common_n = count_common(tp);
+    else
+        tp->fields_n = tp->common_n = 0;
+    return is_fine;
+}

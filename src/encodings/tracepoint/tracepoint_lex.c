@@ -1,0 +1,115 @@
+/* Words of a print format, as libtraceevent splits it: names and numbers are one kind of word, signs have one or two characters ("<<=" does not
+ * occur), strings that follow each other are one.  Escapes in strings stay what they are: only the format itself has them resolved. */
+#include "encodings/tracepoint/tracepoint_print.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static bool is_name(char c)
+{
+    char lower = (char)(c | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void skip_blanks(ttr_text *text)
+{
+    while (text->n && is_blank(*text->p))
+        text->p++, text->n--;
+}
+
+static ttr_text take(ttr_text *text, size_t n)
+{
+    ttr_text taken = {text->p, n};
+    text->p += n;
+    text->n -= n;
+    return taken;
+}
+
+/* The length of what is between quotes, the first of them passed; SIZE_MAX where there is no second. */
+static size_t quoted(ttr_text text, char quote)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == quote)
+            return i;
+        i += text.p[i] == '\\';
+    }
+    return SIZE_MAX;
+}
+
+/* Goes behind one piece in quotes, and the blanks there; false where it has no end. */
+static bool take_piece(ttr_text *rest, char quote, ttr_text *piece)
+{
+    (void)take(rest, 1);
+    size_t n = quoted(*rest, quote);
+    if (n == SIZE_MAX)
+        return false;
+    *piece = take(rest, n);
+    (void)take(rest, 1);
+    skip_blanks(rest);
+    return true;
+}
+
+static bool follows(ttr_text rest, char quote)
+{
+    return quote == '"' && rest.n && *rest.p == '"';
+}
+
+static void take_quoted(struct tracepoint_lexer *lexer, char quote)
+{
+    ttr_text rest = lexer->rest, piece;
+    size_t n = 0, pieces = 0;
+    lexer->word = WORD_ERROR;
+    lexer->text = (ttr_text){"", 0};
+    do {
+        if (!take_piece(&rest, quote, &piece))
+            return;
+        n += piece.n;
+        pieces++;
+    } while (follows(rest, quote));
+    lexer->text = piece;
+    char *all = pieces > 1 ? arena_take(lexer->arena, n + 1) : NULL;
+    if (pieces > 1 && !all) {
+        lexer->is_out_of_memory = true;
+        return;
+    }
+    n = 0;
+    for (size_t i = 0; i < pieces && take_piece(&lexer->rest, quote, &piece); i++) {
+        if (all)
+            memcpy(all + n, piece.p, piece.n);
+        n += piece.n;
+    }
+    if (all)
+        lexer->text = (ttr_text){all, n};
+    lexer->word = quote == '"' ? WORD_TEXT : WORD_CHAR;
+}
+
+static size_t sign_length(ttr_text text)
+{
+    static const char *const pairs[] = {"->", "++", "--", "||", "&&", ">>", "<<", "<=", ">=", "==", "!="};
+    for (size_t i = 0; text.n >= 2 && i < sizeof pairs / sizeof *pairs; i++)
+        if (memcmp(text.p, pairs[i], 2) == 0)
+            return 2;
+    return 1;
+}
+
+void tracepoint_lex(struct tracepoint_lexer *lexer)
+{
+    skip_blanks(&lexer->rest);
+    if (lexer->rest.n == 0) {
+        lexer->word = WORD_END;
+        lexer->text = (ttr_text){"", 0};
+        return;
+    }
+    char c = *lexer->rest.p;
+    if (c == '"' || c == '\'') {
+        take_quoted(lexer, c);
+        return;
+    }
+    size_t n = 0;
+    while (n < lexer->rest.n && is_name(lexer->rest.p[n]))
+        n++;
+    lexer->word = n ? WORD_NAME : WORD_SIGN;
+    lexer->text = take(&lexer->rest, n ? n : sign_length(lexer->rest));
+}

@@ -1,0 +1,133 @@
+/* The text of an event: the items of its print format run over its record; where the format cannot be evaluated the fields by name, as perf and
+ * trace-cmd print them then. */
+#include <ctype.h>
+
+#include "base/number.h"
+#include "encodings/tracepoint/tracepoint_print.h"
+
+static void put_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
+{
+    int star = item->has_star ? (int)(uint32_t)tracepoint_value(run, item->star) : -1;
+    switch (item->kind) {
+    case ITEM_TEXT: buffer_add(run->to, item->text.p, item->text.n); break;
+    case ITEM_NUMBER: tracepoint_put_number(run->to, item, tracepoint_value(run, item->node), star); break;
+    case ITEM_STRING: tracepoint_put_string(run, item, item->node, star); break;
+    case ITEM_CHARACTER: {
+        char c = (char)tracepoint_value(run, item->node);
+        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0}, star); /* a text with a zero is none */
+        break;
+    }
+    default: tracepoint_put_pointer(run, item, star);
+    }
+}
+
+void tracepoint_run_items(const struct tracepoint_run *run)
+{
+    size_t before = run->to->n;
+    for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++)
+        put_item(run, &run->program->item[i]);
+}
+
+/* --- Fields by name --- */
+
+static bool has_word(ttr_text type, const char *word)
+{
+    return memmem(type.p, type.n, word, strlen(word)) != NULL;
+}
+
+static bool is_printable(ttr_text text)
+{
+    for (size_t i = 0; i < text.n && text.p[i]; i++)
+        if (!isprint((unsigned char)text.p[i]) && !isspace((unsigned char)text.p[i]))
+            return false;
+    return true;
+}
+
+static void put_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+{
+    ttr_text bytes = tracepoint_array(run, field);
+    bool is_text = has_word(field->type, "char") || has_word(field->type, "u8") || has_word(field->type, "s8");
+    if (is_text && is_printable(bytes)) {
+        const char *zero = bytes.n ? memchr(bytes.p, 0, bytes.n) : NULL;
+        buffer_add(run->to, bytes.p, zero ? (size_t)(zero - bytes.p) : bytes.n);
+        return;
+    }
+    buffer_add_text(run->to, "ARRAY[");
+    for (size_t i = 0; i < bytes.n; i++) {
+        if (i)
+            buffer_add(run->to, ", ", 2);
+        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+    }
+    buffer_add_byte(run->to, ']');
+}
+
+/* A long is shown in hexadecimal: it often holds an address. */
+static void put_number(const struct tracepoint_run *run, const struct tracepoint_field *field)
+{
+    uint64_t x = field->offset <= run->raw.n && field->size <= run->raw.n - field->offset
+                     ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
+                     : 0;
+    char text[NUMBER_MAX];
+    bool is_long = has_word(field->type, "long"), is_signed = field->is_signed && !field->is_pointer;
+    bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
+    if (is_hex) {
+        buffer_add(run->to, "0x", 2);
+        tracepoint_put_hex(run->to, x, 1);
+    } else if (is_signed) {
+        int64_t s = tracepoint_sign(x, field->size);
+        if (field->size == 2 && s >= 0 && s < 10)
+            buffer_add_byte(run->to, ' ');
+        buffer_add(run->to, text, number_put_i64(text, s));
+    } else {
+        buffer_add(run->to, text, number_put_u64(text, x));
+    }
+}
+
+static void put_fields(const struct tracepoint_run *run)
+{
+    const struct tracepoint *tp = run->tp;
+    size_t before = run->to->n;
+    for (uint32_t i = tp->common_n; i < tp->fields_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++) {
+        buffer_add_byte(run->to, ' ');
+        buffer_add(run->to, tp->field[i].name.p, tp->field[i].name.n);
+        buffer_add_byte(run->to, '=');
+        if (tp->field[i].is_array || tp->field[i].place >= TRACEPOINT_DATA_LOC)
+            put_array(run, &tp->field[i]);
+        else
+            put_number(run, &tp->field[i]);
+    }
+}
+
+static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program, struct tracepoint_raw raw, struct buffer *to)
+{
+    const struct tracepoint_run run = {.tp = tp, .program = program, .raw = raw, .is_big_endian = tp->all->spec.is_big_endian, .to = to};
+    tracepoint_run_items(&run);
+    if (!program->why)
+        return;
+    buffer_add_text(to, "[FAILED TO PARSE]");
+    put_fields(&run);
+}
+
+bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
+{
+    const struct tracepoint *tp = tracepoint_of(t, event);
+    if (!tp || !tp->lazy || !tp->lazy->program)
+        return false;
+    const struct tracepoints_spec *spec = &tp->all->spec;
+    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    if (tp->role == TRACEPOINT_BPRINT)
+        tracepoint_put_bprint(tp, raw, to);
+    else
+        put_event(tp, tp->lazy->program, raw, to);
+    return true;
+}
+
+bool tracepoint_print_error(const struct tracepoint *tp, ttr_text *why, ttr_text *what)
+{
+    const struct tracepoint_program *program = tp->lazy ? tp->lazy->program : NULL;
+    if (!program || !program->why)
+        return false;
+    *why = (ttr_text){program->why, strlen(program->why)};
+    *what = program->what;
+    return true;
+}

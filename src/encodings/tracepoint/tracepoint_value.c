@@ -1,0 +1,93 @@
+/* Nodes of print formats over a record, as numbers: unsigned, of 64 bits, as libtraceevent has them.  What lies outside of the record is 0, and so is
+ * what is divided by 0. */
+#include "encodings/tracepoint/tracepoint_print.h"
+
+/* A field of any size: only those of 1, 2, 4 and 8 bytes are numbers. */
+static uint64_t load(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
+{
+    if (offset > run->raw.n || size > run->raw.n - offset)
+        return 0;
+    return tracepoint_load(run->raw.p + offset, size, run->is_big_endian);
+}
+
+ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+{
+    const uint8_t *p;
+    size_t n;
+    if (!field || !tracepoint_bytes(field, run->is_big_endian, run->raw, &p, &n))
+        return (ttr_text){"", 0};
+    return (ttr_text){(const char *)p, n};
+}
+
+static uint64_t length_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+{
+    return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC ? tracepoint_array(run, field).n : 0;
+}
+
+static uint64_t element_of(const struct tracepoint_run *run, const struct tracepoint_node *node)
+{
+    uint64_t index = tracepoint_value(run, node->a);
+    if (index > UINT16_MAX)
+        return 0;
+    return load(run, node->field->offset + index * node->size, node->size) & node->value;
+}
+
+static uint64_t whole_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+{
+    return field ? load(run, field->offset, field->size) : 0;
+}
+
+static uint64_t shift(uint64_t a, uint64_t b, bool is_left)
+{
+    /* As the processors do that most traces are read on: by the lowest six bits. */
+    return is_left ? a << (b & 63) : a >> (b & 63);
+}
+
+static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case OP_MULTIPLY: return a * b;
+    case OP_DIVIDE: return b ? a / b : 0;
+    case OP_REST: return b ? a % b : 0;
+    case OP_ADD: return a + b;
+    case OP_SUBTRACT: return a - b;
+    case OP_SHIFT_LEFT: return shift(a, b, true);
+    case OP_SHIFT_RIGHT: return shift(a, b, false);
+    case OP_LESS: return a < b;
+    case OP_MORE: return a > b;
+    case OP_LESS_EQUAL: return a <= b;
+    case OP_MORE_EQUAL: return a >= b;
+    case OP_EQUAL: return a == b;
+    case OP_UNEQUAL: return a != b;
+    case OP_AND: return a & b;
+    case OP_XOR: return a ^ b;
+    case OP_OR: return a | b;
+    case OP_BOTH: return a && b;
+    default: return a || b;
+    }
+}
+
+/* Depth of the recursion is that of the expression: TRACEPOINT_DEPTH_MAX. */
+uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
+{
+    const struct tracepoint_node *node = &run->program->node[index];
+    switch (node->op) {
+    case OP_NUMBER: return node->value;
+    case OP_LOAD: return load(run, node->value, node->size);
+    case OP_LENGTH: return length_of(run, node->field);
+    case OP_CAST: return tracepoint_value(run, node->a) & node->value;
+    case OP_NOT: return !tracepoint_value(run, node->a);
+    case OP_COMPLEMENT: return ~tracepoint_value(run, node->a);
+    case OP_NEGATE: return 0 - tracepoint_value(run, node->a);
+    case OP_SAME: return tracepoint_value(run, node->a);
+    case OP_CHOOSE: return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b) : tracepoint_value(run, node->c);
+    case OP_ELEMENT: return element_of(run, node);
+    case OP_WHOLE: return whole_of(run, node->field);
+    case OP_TEXT: return node->value;
+    case OP_ARGUMENT: return node->value < run->arguments_n ? run->argument[node->value].value : 0;
+    default:
+        if (node->op >= OP_STRING)
+            return 0;
+        return combine(node->op, tracepoint_value(run, node->a), tracepoint_value(run, node->b));
+    }
+}

@@ -1,0 +1,181 @@
+/* The description of tracepoints; see tracing_data.h. */
+#include "encodings/tracepoint/tracing_data.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+
+#define SYSTEM_MAX 4096u /* bytes of a system's name that are believed */
+
+uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
+{
+    const uint8_t *p = cursor_take(c, bytes);
+    uint64_t value = 0;
+    for (unsigned i = 0; p && i < bytes; i++)
+        value = value << 8 | p[data->is_big_endian ? i : bytes - 1 - i];
+    return value;
+}
+
+/* Characters up to a zero, of at most `most`; NULL, and the cursor has failed, where there is none. */
+static ttr_text take_string(struct cursor *c, size_t most)
+{
+    size_t left = cursor_left(c);
+    const uint8_t *zero = left ? memchr(c->p, 0, left < most ? left : most) : NULL;
+    if (!zero) {
+        c->failed = true;
+        return (ttr_text){0};
+    }
+    ttr_text text = {(const char *)c->p, (size_t)(zero - c->p)};
+    (void)cursor_skip(c, text.n + 1);
+    return text;
+}
+
+/* As many characters as a number of `bytes` before them says. */
+static ttr_text take_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
+{
+    uint64_t n = tracing_data_number(data, c, bytes);
+    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
+    return (ttr_text){(const char *)p, p ? (size_t)n : 0};
+}
+
+bool tracing_data_head(struct tracing_data *data, struct cursor *c)
+{
+    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .own = data->own};
+    const uint8_t *magic = cursor_take(c, TRACING_DATA_MAGIC_BYTES);
+    if (!magic || memcmp(magic, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) != 0)
+        return false;
+    ttr_text version = take_string(c, sizeof data->version);
+    if (c->failed)
+        return false;
+    memcpy(data->version, version.p, version.n);
+    data->is_big_endian = cursor_u8(c) != 0;
+    data->long_bytes = cursor_u8(c);
+    data->page_bytes = (uint32_t)tracing_data_number(data, c, 4);
+    data->commit_bytes = data->long_bytes == 4 ? 4 : 8;
+    data->page_data = 8u + data->commit_bytes;
+    return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
+}
+
+/* The number behind `key` in the line of `text` that tells of a field: "field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;". */
+static bool field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
+{
+    const char *at = memmem(text.p, text.n, field, strlen(field));
+    if (!at)
+        return false;
+    size_t left = text.n - (size_t)(at - text.p);
+    const char *end = memchr(at, '\n', left);
+    size_t line = end ? (size_t)(end - at) : left;
+    const char *number = memmem(at, line, key, strlen(key));
+    if (!number)
+        return false;
+    number += strlen(key);
+    size_t digits = 0, most = line - (size_t)(number - at);
+    while (digits < most && number[digits] >= '0' && number[digits] <= '9')
+        digits++;
+    return digits > 0 && number_get_u64(number, digits, value);
+}
+
+ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
+{
+    static const char *const names[] = {"header_page", "header_event"};
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t offset = c->offset, commit, place;
+        ttr_text name = take_string(c, 16);
+        ttr_text text = c->failed ? name : take_text(data, c, 8);
+        if (c->failed)
+            return TTR_OK;
+        if (name.n != strlen(names[i]) || memcmp(name.p, names[i], name.n) != 0) {
+            data->odd(data->own, offset, "the layout of pages has another name than expected");
+            c->failed = true;
+            return TTR_OK;
+        }
+        if (i == 1 || text.n == 0) /* how events are stored is the same since the first of these files */
+            continue;
+        if (field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
+            data->commit_bytes = (uint8_t)commit;
+        data->page_data = 8u + data->commit_bytes;
+        if (field_number(text, " data;", "offset:", &place) && place >= data->page_data && place <= 64)
+            data->page_data = (uint32_t)place;
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_text system, ttr_error *error)
+{
+    uint64_t n = tracing_data_number(data, c, 4);
+    for (uint64_t i = 0; i < n && !c->failed; i++) {
+        uint64_t offset = c->offset;
+        ttr_text format = take_text(data, c, 8);
+        if (c->failed || !data->all)
+            continue;
+        ttr_error why;
+        ttr_status status = tracepoints_add(data->all, system, format, &why);
+        if (status == TTR_E_MALFORMED)
+            data->odd(data->own, offset, why.text);
+        else if (status != TTR_OK) {
+            if (error)
+                *error = why;
+            return status;
+        }
+    }
+    return TTR_OK;
+}
+
+ttr_status tracing_data_ftrace(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    return take_formats(data, c, (ttr_text){"ftrace", 6}, error);
+}
+
+ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    uint64_t n = tracing_data_number(data, c, 4);
+    ttr_status status = TTR_OK;
+    for (uint64_t i = 0; i < n && !c->failed && status == TTR_OK; i++) {
+        ttr_text system = take_string(c, SYSTEM_MAX);
+        if (!c->failed)
+            status = take_formats(data, c, system, error);
+    }
+    return status;
+}
+
+ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    ttr_text lines = take_text(data, c, 4);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines) ? TTR_OK : fail_memory(error);
+}
+
+ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    ttr_text lines = take_text(data, c, 4);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines) ? TTR_OK : fail_memory(error);
+}
+
+ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    ttr_text lines = take_text(data, c, 8);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines) ? TTR_OK : fail_memory(error);
+}
+
+/* Versions before 0.6 have no names of threads. */
+static bool has_comms(const struct tracing_data *data)
+{
+    const char *version = data->version;
+    return !(version[0] == '0' && version[1] == '.' && version[2] < '6' && version[3] == 0);
+}
+
+ttr_status tracing_data_take(struct tracing_data *data, struct cursor *c, ttr_error *error)
+{
+    ttr_status status = tracing_data_pages(data, c);
+    if (status == TTR_OK && !c->failed)
+        status = tracing_data_ftrace(data, c, error);
+    if (status == TTR_OK && !c->failed)
+        status = tracing_data_systems(data, c, error);
+    if (status == TTR_OK && !c->failed)
+        status = tracing_data_kallsyms(data, c, error);
+    if (status == TTR_OK && !c->failed)
+        status = tracing_data_printk(data, c, error);
+    if (status == TTR_OK && !c->failed && has_comms(data))
+        status = tracing_data_comms(data, c, error);
+    return status;
+}

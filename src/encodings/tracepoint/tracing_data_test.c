@@ -1,0 +1,159 @@
+/* The description of tracepoints: both byte orders, old and new versions, formats that are none, and every cut. */
+#include "encodings/tracepoint/tracing_data.h"
+
+#include "support/support.h"
+
+#define FORMAT "name: it\nID: 300\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+               "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\tfield:int v;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define PAGE32 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n" \
+               "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
+
+static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+{
+    (void)own;
+    return (struct tracepoint_raw){event->payload, event->payload_size};
+}
+
+static const struct tracepoint_container container = {.raw = raw_of};
+
+struct scene {
+    ttr *t;
+    struct tracing_data data;
+    unsigned odd;
+    uint64_t odd_offset;
+};
+
+static void count_odd(void *own, uint64_t offset, const char *what)
+{
+    struct scene *scene = own;
+    assert_true(what[0] != 0);
+    scene->odd++;
+    scene->odd_offset = offset;
+}
+
+static void begin(struct scene *scene, bool is_big_endian)
+{
+    *scene = (struct scene){.t = ttr_new(NULL)};
+    uint16_t source = context_add_source(scene->t, "here", "test");
+    scene->data = (struct tracing_data){.odd = count_odd, .own = scene};
+    scene->data.all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t, .container = &container, .source = source,
+                                                                 .is_big_endian = is_big_endian, .long_bytes = 4});
+    assert_non_null(scene->data.all);
+}
+
+static void end(struct scene *scene)
+{
+    tracepoints_free(scene->data.all);
+    ttr_free(scene->t);
+}
+
+static void number(struct buffer *to, bool is_big_endian, unsigned bytes, uint64_t value)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buffer_add_byte(to, (uint8_t)(value >> 8 * (is_big_endian ? bytes - 1 - i : i)));
+}
+
+static void text(struct buffer *to, bool is_big_endian, unsigned bytes, const char *value)
+{
+    number(to, is_big_endian, bytes, strlen(value));
+    buffer_add_text(to, value);
+}
+
+/* The block by the words of trace-cmd's manual. */
+static void make(struct buffer *to, bool big, const char *version, const char *format)
+{
+    buffer_add(to, "\x17\x08\x44tracing", 10);
+    buffer_add(to, version, strlen(version) + 1);
+    buffer_add_byte(to, big);
+    buffer_add_byte(to, 8);
+    number(to, big, 4, 4096);
+    buffer_add(to, "header_page", 12);
+    text(to, big, 8, PAGE32);
+    buffer_add(to, "header_event", 13);
+    text(to, big, 8, "# compressed entry header\n");
+    number(to, big, 4, 0);
+    number(to, big, 4, 1);
+    buffer_add(to, "sys", 4);
+    number(to, big, 4, 1);
+    text(to, big, 8, format);
+    text(to, big, 4, "ffffffff81000000 T _text\n");
+    text(to, big, 4, "0xffffffff82000000 : \"hello %d\"\n");
+    if (version[0] != '0' || version[2] >= '6')
+        text(to, big, 8, "77 someone\n");
+    assert_false(to->failed);
+}
+
+static void is_read_in_both_byte_orders(void **state)
+{
+    (void)state;
+    for (unsigned big = 0; big < 2; big++) {
+        static const char *const versions[] = {"6", "0.6", "0.5"};
+        for (unsigned i = 0; i < 3; i++) {
+            struct scene scene;
+            struct buffer block;
+            begin(&scene, big);
+            buffer_init(&block, alloc_default());
+            make(&block, big, versions[i], FORMAT);
+            struct cursor c = cursor_over(block.bytes, block.n, 0);
+            assert_true(tracing_data_head(&scene.data, &c));
+            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+            assert_false(c.failed);
+            assert_int_equal(cursor_left(&c), 0);
+            assert_string_equal(scene.data.version, versions[i]);
+            assert_int_equal(scene.data.is_big_endian, big);
+            assert_int_equal(scene.data.page_bytes, 4096);
+            assert_int_equal(scene.data.commit_bytes, 4);
+            assert_int_equal(scene.data.page_data, 12);
+            assert_int_equal(scene.odd, 0);
+            assert_non_null(tracepoints_find(scene.data.all, 300));
+            buffer_free(&block);
+            end(&scene);
+        }
+    }
+}
+
+static void a_format_that_is_none_is_told_of(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct buffer block;
+    begin(&scene, false);
+    buffer_init(&block, alloc_default());
+    make(&block, false, "6", "no format at all");
+    struct cursor c = cursor_over(block.bytes, block.n, 1000);
+    assert_true(tracing_data_head(&scene.data, &c));
+    assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+    assert_int_equal(cursor_left(&c), 0);
+    assert_int_equal(scene.odd, 1);
+    assert_true(scene.odd_offset > 1000 && scene.odd_offset < 1000 + block.n);
+    buffer_free(&block);
+    end(&scene);
+}
+
+static void every_cut_is_seen(void **state)
+{
+    (void)state;
+    struct buffer block;
+    buffer_init(&block, alloc_default());
+    make(&block, false, "6", FORMAT);
+    for (size_t n = 0; n < block.n; n++) {
+        struct scene scene;
+        begin(&scene, false);
+        struct cursor c = cursor_over(block.bytes, n, 0);
+        if (tracing_data_head(&scene.data, &c))
+            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+        assert_true(c.failed);
+        end(&scene);
+    }
+    buffer_free(&block);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_read_in_both_byte_orders),
+        cmocka_unit_test(a_format_that_is_none_is_told_of),
+        cmocka_unit_test(every_cut_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* The description itself: parts are made in its arena, found by id, and never move. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/description/ctf_description.h"
+
+void ctf_description_init(struct ctf_description *description, const struct alloc *alloc)
+{
+    *description = (struct ctf_description){.alloc = alloc};
+    arena_init(&description->arena, alloc);
+}
+
+void ctf_description_free(struct ctf_description *description)
+{
+    const struct alloc *alloc = description->alloc;
+    if (!alloc)
+        return;
+    for (size_t i = 0; i < description->streams_n; i++) {
+        struct ctf_stream_class *stream = description->streams[i];
+        alloc_free(alloc, stream->events, stream->events_capacity, sizeof *stream->events);
+        pairmap_free(&stream->events_by_id);
+    }
+    alloc_free(alloc, description->streams, description->streams_capacity, sizeof *description->streams);
+    alloc_free(alloc, description->clocks, description->clocks_capacity, sizeof *description->clocks);
+    alloc_free(alloc, description->environment, description->environment_capacity, sizeof *description->environment);
+    arena_free(&description->arena);
+    *description = (struct ctf_description){0};
+}
+
+/* A zeroed block of the arena. */
+static void *take_zeroed(struct ctf_description *description, size_t size)
+{
+    void *block = arena_take(&description->arena, size);
+    if (block)
+        memset(block, 0, size);
+    return block;
+}
+
+struct ctf_clock *ctf_add_clock(struct ctf_description *description)
+{
+    if (!alloc_reserve(description->alloc, (void **)&description->clocks, &description->clocks_capacity, description->clocks_n + 1,
+                       sizeof *description->clocks))
+        return NULL;
+    struct ctf_clock *clock = take_zeroed(description, sizeof *clock);
+    if (!clock)
+        return NULL;
+    clock->frequency = 1000000000;
+    description->clocks[description->clocks_n++] = clock;
+    return clock;
+}
+
+struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
+{
+    if (!alloc_reserve(description->alloc, (void **)&description->streams, &description->streams_capacity, description->streams_n + 1,
+                       sizeof *description->streams))
+        return NULL;
+    struct ctf_stream_class *stream = take_zeroed(description, sizeof *stream);
+    if (!stream)
+        return NULL;
+    pairmap_init(&stream->events_by_id, description->alloc);
+    description->streams[description->streams_n++] = stream;
+    return stream;
+}
+
+struct ctf_event_class *ctf_add_event(struct ctf_description *description, struct ctf_stream_class *stream, uint64_t id)
+{
+    if (!alloc_reserve(description->alloc, (void **)&stream->events, &stream->events_capacity, stream->events_n + 1,
+                       sizeof *stream->events))
+        return NULL;
+    struct ctf_event_class *event = take_zeroed(description, sizeof *event);
+    if (!event || !pairmap_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
+        return NULL;
+    event->id = id;
+    event->number = description->events_n++;
+    event->stream = stream;
+    stream->events[stream->events_n++] = event;
+    return event;
+}
+
+struct ctf_environment *ctf_add_environment(struct ctf_description *description)
+{
+    if (!alloc_reserve(description->alloc, (void **)&description->environment, &description->environment_capacity,
+                       description->environment_n + 1, sizeof *description->environment))
+        return NULL;
+    struct ctf_environment *entry = &description->environment[description->environment_n++];
+    *entry = (struct ctf_environment){0};
+    return entry;
+}
+
+struct ctf_stream_class *ctf_find_stream(const struct ctf_description *description, uint64_t id)
+{
+    for (size_t i = 0; i < description->streams_n; i++)
+        if (description->streams[i]->id == id)
+            return description->streams[i];
+    return NULL;
+}
+
+struct ctf_event_class *ctf_find_event(const struct ctf_stream_class *stream, uint64_t id)
+{
+    const uint32_t *index = pairmap_get(&stream->events_by_id, id, 0);
+    return index ? stream->events[*index] : NULL;
+}
+
+const struct ctf_environment *ctf_find_environment(const struct ctf_description *description, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < description->environment_n; i++)
+        if (description->environment[i].name.n == n && memcmp(description->environment[i].name.p, name, n) == 0)
+            return &description->environment[i];
+    return NULL;
+}

@@ -1,0 +1,173 @@
+/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of ten members, is a field.
+ *
+ * The list is walked by the layout of its class, which knows of byte orders and alignments; what an entry says of a field is given only as far as
+ * it can be.  The walk's state is that of the layout's walk alone: entries tell by themselves what they are. */
+#include "formats/ctf/dialect/ctf_dialect.h"
+#include "layout/layout.h"
+
+#define DEPTH_MAX 64u /* levels that entries may claim */
+
+bool ctf_is_listed(const struct ctf_event_class *event)
+{
+    size_t n = strlen(CTF_DIALECT_LISTED);
+    return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
+}
+
+/* Entries that are still to come. */
+static uint64_t entries_left(const ttr_fields *fields)
+{
+    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
+}
+
+/* A name as it is, which lives as long as the batch. */
+static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
+{
+    const struct layout_schema *schema = fields->own;
+    struct buffer plain;
+    if (!ctf_has_escapes(escaped))
+        return escaped;
+    buffer_init(&plain, schema->scratch->alloc);
+    ctf_name_unescape(&plain, escaped);
+    const char *own = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
+    ttr_text name = own ? (ttr_text){own, plain.n} : escaped;
+    buffer_free(&plain);
+    return name;
+}
+
+/* A value that no reader need be afraid of. */
+static void settle(ttr_value *value, uint64_t left, bool is_attribute)
+{
+    bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
+    bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
+    if (value->type >= TTR_TYPE_COUNT)
+        value->type = TTR_TYPE_NULL;
+    if (value->hint == TTR_HINT_THREAD || value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS || value->hint > TTR_HINT_ABSENT)
+        value->hint = TTR_HINT_NONE;
+    if (value->bits > 64)
+        value->bits = 0;
+    if (value->base != 2 && value->base != 8 && value->base != 16)
+        value->base = 0;
+    if (is_group)
+        value->count = (uint32_t)(value->v.u < left ? value->v.u : left < UINT32_MAX ? left : UINT32_MAX);
+    if ((is_group || is_text || value->type == TTR_TYPE_NULL) && !is_attribute)
+        value->v.u = 0;
+    if (value->type == TTR_TYPE_BOOL)
+        value->v.u = value->v.u != 0;
+}
+
+/* Takes one member of an entry. */
+static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said, ttr_field *field)
+{
+    switch (member) {
+    case CTF_LISTED_NAME: field->name = plain_name(fields, said->text); break;
+    case CTF_LISTED_PART: field->group = (uint8_t)said->v.u; break;
+    case CTF_LISTED_TYPE: field->value.type = (uint8_t)said->v.u; break;
+    case CTF_LISTED_DEPTH: field->depth = (uint16_t)(said->v.u < DEPTH_MAX ? said->v.u : DEPTH_MAX); break;
+    case CTF_LISTED_BITS: field->value.bits = (uint8_t)said->v.u; break;
+    case CTF_LISTED_BASE: field->value.base = (uint8_t)said->v.u; break;
+    case CTF_LISTED_HINT: field->value.hint = (uint8_t)said->v.u; break;
+    case CTF_LISTED_VALUE: field->value.v.u = said->v.u; break;
+    case CTF_LISTED_TEXT:
+        if (field->value.type == TTR_TYPE_TEXT)
+            field->value.text = said->text;
+        break;
+    default:
+        if (field->value.type == TTR_TYPE_BYTES)
+            field->value.text = said->text;
+    }
+}
+
+/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where the list is another than ours. */
+static bool next_entry(ttr_fields *fields, ttr_field *field)
+{
+    ttr_field said;
+    do {
+        if (!layout_field_ops.next(fields, &said))
+            return false;
+    } while (said.value.type != TTR_TYPE_STRUCT || said.depth != 1);
+    uint64_t left = entries_left(fields);
+    uint32_t members = said.value.count;
+    field_clear(field);
+    field->value.text = (ttr_text){"", 0};
+    for (uint32_t i = 0; i < members; i++) {
+        if (!layout_field_ops.next(fields, &said) || said.depth != 2)
+            return false;
+        take_member(fields, i, &said.value, field);
+    }
+    settle(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
+    return members == CTF_LISTED_MEMBERS;
+}
+
+static bool listed_next(ttr_fields *fields, ttr_field *field)
+{
+    do {
+        if (!next_entry(fields, field))
+            return false;
+    } while (field->group != TTR_GROUP_PAYLOAD && field->group != TTR_GROUP_CONTEXT);
+    return true;
+}
+
+static void listed_begin(ttr_fields *fields)
+{
+    layout_field_ops.begin(fields);
+}
+
+static void listed_begin_group(ttr_fields *fields, ttr_group group)
+{
+    const struct field_ops *plain = &layout_field_ops;
+    plain->begin_group(fields, group);
+    fields->ops = plain;
+}
+
+static uint64_t listed_packet(const void *own, const ttr_event *event)
+{
+    return layout_field_ops.packet(own, event);
+}
+
+const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,
+                                               .next = listed_next,
+                                               .begin_group = listed_begin_group,
+                                               .packet = listed_packet};
+
+/* --- Attributes --- */
+
+static enum ctf_attribute attribute_named(ttr_text name)
+{
+    unsigned i = 0;
+    while (i < CTF_ATTRIBUTE_COUNT && (name.n != strlen(ctf_attribute_names[i]) || memcmp(name.p, ctf_attribute_names[i], name.n) != 0))
+        i++;
+    return (enum ctf_attribute)i;
+}
+
+/* Sixteen bytes, or nothing. */
+static const uint8_t *id16(const ttr_value *value)
+{
+    return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p : NULL;
+}
+
+static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who, ttr_event *event, bool *failed)
+{
+    enum ctf_attribute attribute = attribute_named(field->name);
+    const ttr_value *value = &field->value;
+    switch (attribute) {
+    case CTF_ATTRIBUTE_KIND: event->kind = (uint8_t)(value->v.u < TTR_KIND_COUNT ? value->v.u : TTR_KIND_NONE); break;
+    case CTF_ATTRIBUTE_CATEGORY: event->category = ctf_unescaped_id(t, value->text, failed); break;
+    case CTF_ATTRIBUTE_PROVIDER: event->provider = ctf_unescaped_id(t, value->text, failed); break;
+    case CTF_ATTRIBUTE_ACTIVITY: event->activity = id16(value); break;
+    case CTF_ATTRIBUTE_RELATED: event->related = id16(value); break;
+    default: ctf_dialect_take(attribute, value->v.u, who, event);
+    }
+}
+
+bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event)
+{
+    struct ctf_said_who who = {.is_told = {false}};
+    ttr_fields fields;
+    ttr_field field;
+    bool failed = false;
+    ttr_fields_begin(t, event, &fields);
+    while (next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
+        take_attribute(&field, t, &who, event, &failed);
+    return ctf_dialect_take_threads(&who, t, source, event) && !failed;
+}

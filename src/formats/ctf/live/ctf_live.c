@@ -1,0 +1,356 @@
+/* Live traces as a reader: opening, giving in order, waiting; see ctf_live.h. */
+#include "formats/ctf/live/ctf_live.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "model/options.h"
+
+#define PATIENCE_MS 2000u    /* at least; four periods of the live timer where these are longer */
+
+/* --- Giving in order --- */
+
+/* Events of equal time: in the order of lanes, which is that of their places in live->lanes. */
+static bool comes_before(const struct live_lane *a, const struct live_lane *b)
+{
+    int64_t time_a = ttr_batch_at(&a->batch, a->at)->time, time_b = ttr_batch_at(&b->batch, b->at)->time;
+    return time_a != time_b ? time_a < time_b : a->heap < b->heap;
+}
+
+static void sift_down(struct live_reader *live, size_t i)
+{
+    struct live_lane **heap = live->heap, *lane = heap[i];
+    for (size_t child; (child = 2 * i + 1) < live->heap_n; i = child) {
+        if (child + 1 < live->heap_n && comes_before(heap[child + 1], heap[child]))
+            child++;
+        if (!comes_before(heap[child], lane))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = lane;
+}
+
+/* Puts the lanes with events into the heap; gives up to which time all that comes is known. */
+static int64_t begin_round(struct live_reader *live)
+{
+    int64_t bound = live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
+    live->heap_n = 0;
+    for (size_t i = 0; i < live->lanes_n; i++) {
+        struct live_lane *lane = live->lanes[i];
+        lane->heap = i;
+        if (lane->at < lane->batch.n) {
+            live->heap[live->heap_n++] = lane;
+            continue;
+        }
+        if (lane->quiet_ms > live->patience_ms)
+            continue;
+        int64_t horizon = lane->has_horizon ? lane->horizon : INT64_MIN;
+        bound = horizon < bound ? horizon : bound;
+    }
+    for (size_t i = live->heap_n / 2; i-- > 0;)
+        sift_down(live, i);
+    return bound;
+}
+
+/* A gap tells when its stream was last heard of, which may be before what others have told since. */
+static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
+{
+    ttr_event *out = &live->out[n];
+    *out = *event;
+    if (event->time >= live->told) {
+        live->told = event->time;
+    } else if (event->kind == TTR_KIND_GAP) {
+        uint64_t shift = (uint64_t)live->told - (uint64_t)event->time;
+        out->time = live->told;
+        out->duration -= shift < out->duration ? shift : out->duration;
+    } else {
+        live_note(live, TTR_NOTE_ODD, "live.late", "an event came when later ones had been given already: its stream had been silent for long");
+    }
+}
+
+/* Gives what can go: at most up to where a lane must be filled again, because what was given of it would go then. */
+static uint32_t give(struct live_reader *live, bool *is_behind_range)
+{
+    int64_t bound = begin_round(live);
+    uint32_t n = 0;
+    while (live->heap_n && n < LIVE_BATCH) {
+        struct live_lane *lane = live->heap[0];
+        const ttr_event *event = ttr_batch_at(&lane->batch, lane->at);
+        if (event->time > bound)
+            break;
+        tell(live, event, n++);
+        if (++lane->at == lane->batch.n)
+            return n;
+        sift_down(live, 0);
+    }
+    int64_t next = live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
+    next = next < bound ? next : bound;
+    *is_behind_range = live->to != INT64_MAX && next >= live->to && live->lanes_n;
+    return n;
+}
+
+/* --- Reading --- */
+
+/* The client has failed: its streams end here. */
+static void take_failure(struct live_reader *live, const ttr_error *reason)
+{
+    live->has_failed = true;
+    live->failure = *reason;
+    for (size_t i = 0; i < live->client.streams_n; i++) {
+        struct live_stream *stream = live->client.streams[i];
+        stream->is_gone |= !stream->is_over;
+        stream->is_over = true;
+    }
+}
+
+static void tell_counts(struct live_reader *live)
+{
+    const struct live_client *client = &live->client;
+    for (; live->reconnections_told < client->reconnections; live->reconnections_told++)
+        live_note(live, TTR_NOTE_REMARK, "live.reconnected", "the connection to %s was lost and made again", live->tcp.url.daemon);
+    for (; live->refused_told < client->packets_refused; live->refused_told++)
+        live_note(live, TTR_NOTE_ODD, "live.packet-refused", "the relay daemon announced a packet that it could not give");
+}
+
+static ttr_status converse(struct live_reader *live)
+{
+    ttr_error own = {0};
+    if (live->has_failed || live->client.phase == LIVE_OVER)
+        return TTR_END;
+    ttr_status status = live_client_step(&live->client, &own);
+    if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
+        take_failure(live, &own);
+    return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
+}
+
+static ttr_status end(struct live_reader *live, ttr_error *error)
+{
+    if (live->client.is_session_gone)
+        live_note(live, TTR_NOTE_ODD, "live.session-gone", "the session was no longer there when the connection was made again");
+    if (!live->has_failed)
+        return TTR_END;
+    *error = live->failure;
+    (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
+    return error->status;
+}
+
+static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct live_reader *live = (struct live_reader *)base;
+    uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
+    for (;;) {
+        bool is_behind_range = false;
+        ttr_status moved = converse(live), status = live_feed(live, error);
+        if (status != TTR_OK)
+            return status;
+        tell_counts(live);
+        uint32_t n = give(live, &is_behind_range);
+        *batch = (ttr_batch){.event = live->out, .n = n};
+        if (n)
+            return TTR_OK;
+        if (is_behind_range || (moved == TTR_END && live->lanes_n == 0))
+            return end(live, error);
+        uint64_t now = socket_now_ms();
+        if (now >= deadline || !context_goes_on(base->t))
+            return TTR_AGAIN;
+        unsigned limit = deadline - now < live->client.poll_ms ? (unsigned)(deadline - now) : live->client.poll_ms;
+        if (moved == TTR_AGAIN)
+            live_client_wait(&live->client, limit);
+    }
+}
+
+static void live_close(ttr_reader *base)
+{
+    struct live_reader *live = (struct live_reader *)base;
+    const struct alloc *alloc = &base->t->counted;
+    while (live->lanes_n)
+        live_end_lane(live, live->lanes[live->lanes_n - 1]);
+    for (size_t i = 0; i < live->client.traces_n; i++)
+        live_drop_source(live, live->client.traces[i]);
+    live_client_free(&live->client);
+    notes_free(&live->notes);
+    alloc_free(alloc, live->lanes, live->lanes_capacity, sizeof *live->lanes);
+    alloc_free(alloc, live->heap, live->heap_capacity, sizeof *live->heap);
+    if (live->path)
+        alloc_free(alloc, live->path, strlen(live->path) + 1, 1);
+    alloc_free(alloc, live, 1, sizeof *live);
+}
+
+static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+{
+    struct live_reader *live = (struct live_reader *)base;
+    live->from = from_ns > live->from ? from_ns : live->from;
+    live->to = to_ns < live->to ? to_ns : live->to;
+}
+
+/* What belongs to no open stream: what was of streams that are over, and of the connection. */
+static void report_own(const struct live_reader *live, ttr_report *report)
+{
+    report->format = format_ctf.name;
+    report->version = report->compression = "";
+    for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
+        report->version = live->lanes[i]->source->ctf->class->version;
+    report->path = report->trace_path = ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
+    report->source = report->trace = live->id;
+    report->bytes = live->bytes;
+    report->events = live->events;
+    report->lost = live->lost;
+    report->lost_packets = live->lost_packets;
+    report->gaps = live->gaps;
+    report->packets = live->packets;
+    report->damage_regions = live->notes.damage_regions;
+    report->damage_bytes = live->notes.damage_bytes;
+    report->notes = live->notes.note;
+    report->notes_n = live->notes.n;
+    report->regions = live->notes.region;
+    report->regions_n = live->notes.regions_n;
+    report->order = live->base.order;
+}
+
+/* The streams that are open, then the rest where there is any. */
+static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    const struct live_reader *live = (struct live_reader *)base;
+    size_t inputs = 0;
+    for (size_t i = 0; i < live->lanes_n; i++) {
+        struct input *in = live->lanes[i]->in;
+        if (in && inputs++ == index)
+            return in->base.ops->report(&in->base, 0, report);
+    }
+    if (index > inputs || (inputs && !live->bytes && !live->gaps && !live->notes.n))
+        return false;
+    report_own(live, report);
+    return true;
+}
+
+static struct notes *live_notes(ttr_reader *base)
+{
+    return &((struct live_reader *)base)->notes;
+}
+
+/* --- Opening --- */
+
+static const struct reader_ops live_ops = {.next = live_next, .close = live_close, .range = live_range, .report = live_report,
+                                           .notes = live_notes};
+
+static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how, ttr_error *error)
+{
+    ttr *t = live->base.t;
+    size_t size = strlen(path) + 1;
+    live->path = alloc_zero(&t->counted, size, 1);
+    live->id = live->path ? context_add_source(t, path, format_ctf.name) : UINT16_MAX;
+    if (live->id == UINT16_MAX)
+        return fail_memory(error);
+    memcpy(live->path, path, size);
+    ttr_status status = live_await_client(&live->client, t, error);
+    if (status != TTR_OK)
+        return status;
+    unsigned period = live->client.session.timer_us / 1000;
+    unsigned usual = period > PATIENCE_MS / 4 ? period < UINT32_MAX / 4 ? 4 * period : UINT32_MAX : PATIENCE_MS;
+    live->patience_ms = how->patience_ms ? how->patience_ms : usual;
+    return live_add_session(t, live->id, path, &live->client.session) ? TTR_OK : fail_memory(error);
+}
+
+static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url, const struct live_how *how,
+                                const ttr_read_options *options, ttr_error *error)
+{
+    struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
+    if (!live) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    live->base = (ttr_reader){.t = t, .ops = &live_ops, .order = TTR_ORDER_TIME};
+    live->tcp = (struct live_tcp){t, *url};
+    live->from = live->told = INT64_MIN;
+    live->to = INT64_MAX;
+    live->options = (ttr_read_options){.size = sizeof live->options};
+    if (options) {
+        /* Packets cannot be copied as they are: metadata goes on growing. */
+        live->options.flags = options->flags & ~TTR_READ_DEFINITIONS;
+        live->options.max_record = options->max_record;
+        live->options.time_offset = options->time_offset;
+    }
+    notes_init(&live->notes, &t->counted);
+    live_begin_client(&live->client, &live->tcp, how, NULL, NULL);
+    if (set_up(live, path, how, error) == TTR_OK)
+        return &live->base;
+    live_close(&live->base);
+    return NULL;
+}
+
+ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *how, const ttr_read_options *options, ttr_error *error)
+{
+    struct live_url url;
+    ttr_error own = {0};
+    ttr_reader *reader = NULL;
+    if (live_url_parse(path, &url, &own) == TTR_OK)
+        reader = url.has_session ? open_session(t, path, &url, how, options, &own) : live_open_list(t, path, &url, how, &own);
+    if (!reader && error) {
+        *error = own;
+        (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
+    }
+    return reader;
+}
+
+/* --- Options --- */
+
+/* "2.5" seconds as milliseconds. */
+static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms, ttr_error *error)
+{
+    const char *text = options_get(copies, n, key);
+    double seconds;
+    if (!text)
+        return TTR_OK;
+    if (!number_get_double(text, strlen(text), &seconds) || !(seconds >= 0 && seconds <= 1e6))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected seconds from 0 to 1000000", key, text);
+    *ms = (unsigned)(seconds * 1000);
+    return TTR_OK;
+}
+
+static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, ttr_error *error)
+{
+    const char *start = options_get(copies, n, "live-start");
+    bool is_now = start && strcmp(start, "now") == 0;
+    if (start && !is_now && strcmp(start, "begin") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option live-start=%s of ctf: expected begin or now", start);
+    how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
+    how->reconnect_ms = LIVE_RECONNECT_MS;
+    ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
+    if (status == TTR_OK)
+        status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
+    return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error) : status;
+}
+
+ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
+{
+    struct live_how how = {.dial = NULL};
+    return take_how(copies, n, &how, error);
+}
+
+/* Options of files that nothing can be made of here: passed over without a word they would only seem to work. */
+static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
+{
+    if (options_get(copies, n, "metadata"))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "metadata: those of a live trace grow with it and come from its daemon only");
+    const char *intersects = options_get(copies, n, "stream-intersection");
+    if (intersects && strcmp(intersects, "yes") == 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
+    return TTR_OK;
+}
+
+ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error)
+{
+    struct live_how how = {.dial = NULL};
+    struct options_list list = {&t->counted, options ? options->format_options : NULL, &format_ctf, false};
+    char **copies = NULL;
+    size_t n = 0;
+    ttr_status status = options_copy(&list, &copies, &n, error);
+    if (status == TTR_OK)
+        status = take_how(copies, n, &how, error);
+    if (status == TTR_OK)
+        status = refuse_those_of_files(copies, n, error);
+    options_free(&t->counted, copies, n);
+    return status == TTR_OK ? ctf_open_live_with(t, url, &how, options, error) : NULL;
+}

@@ -1,0 +1,420 @@
+/* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or lie, failing memory. */
+#include "formats/ctf/live/ctf_live.h"
+
+#include <poll.h>
+
+#include "support/live_scene.h"
+#include "support/support.h"
+
+/* --- Losses --- */
+
+static void what_packets_say_is_missing_is_a_gap_as_in_files(void **state)
+{
+    (void)state;
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[2];
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 3, 30, 40, 10, 0)};
+    store_u64le(packet[1].bytes + 48, 7);
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    struct scene scene = scene_of(streams, 1, &whole, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, "10 20 -20 -20 30 40");
+    assert_int_equal(seen.gaps, 2);
+    assert_int_equal(seen.lost, 7);
+    scene_assert_note(&seen, "ctf.packets-lost=1");
+}
+
+static void a_connection_lost_anywhere_loses_nothing_and_brings_nothing_twice(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    uint64_t reconnected = 0;
+    for (uint64_t cut = 13850; cut < 15800; cut += 31) {
+        struct scene scene = scene_of_pair(&pair);
+        scene.relay.fault[0].cut_at = cut;
+        struct seen seen = scene_read(&scene);
+        assert_int_equal(seen.status, TTR_END);
+        scene_assert_times(&seen, SCENE_PAIR_TIMES);
+        assert_int_equal(seen.gaps, 0);
+        reconnected += scene.relay.connections > 1;
+    }
+    assert_true(reconnected > 20);
+}
+
+static void a_lost_connection_is_told(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = scene.relay.fault[1].cut_at = 15000;
+    struct seen seen = scene_read(&scene);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    scene_assert_note(&seen, "live.reconnected=2");
+    assert_int_equal(scene.relay.connections, 3);
+    assert_int_equal(scene.relay.begins, 3);
+}
+
+static void without_reconnecting_a_lost_connection_is_a_failure_behind_what_came(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.how.reconnect_ms = 0;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_IO);
+    assert_int_equal(seen.gaps, 2);
+    scene_assert_note(&seen, "live.stream-gone=2");
+    assert_int_equal(seen.events + 2, seen.n);
+}
+
+static void a_session_that_is_gone_after_a_reconnection_ends_with_gaps(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.relay.fault[1].hides_session = true;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_note(&seen, "live.session-gone=1");
+    assert_int_equal(seen.gaps, 2);
+}
+
+static void a_session_that_is_closed_when_attached_again_ends_with_gaps(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.relay.fault[1].attach_status = 3;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.gaps, 2);
+}
+
+static void a_daemon_that_still_sees_the_old_viewer_is_tried_again(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.relay.fault[1].attach_status = 2;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    assert_int_equal(scene.relay.connections, 3);
+}
+
+static void a_stream_that_the_daemon_refuses_ends_with_a_gap(void **state)
+{
+    (void)state;
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[2];
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), {.kind = RELAY_ERROR}};
+    const struct relay_step b[] = {scene_make(&packet[1], 0, 15, 45, 10, 0)};
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2},
+                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
+    struct scene scene = scene_of(streams, 2, &whole, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, "10 15 20 -20 25 35 45");
+}
+
+/* The gap begins where its stream was last heard of: that may be before what others have told meanwhile. */
+static void a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told(void **state)
+{
+    (void)state;
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[3];
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), {.kind = RELAY_BEACON, .end = 80}, scene_make(&packet[1], 8, 121, 140, 19, 0)};
+    const struct relay_step b[] = {scene_make(&packet[2], 0, 50, 60, 10, 0)};
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 3},
+                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
+    struct scene scene = scene_of(streams, 2, &whole, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, "10 20 50 60 -60 121 140");
+    assert_null(strstr(seen.notes, "live.late"));
+}
+
+/* --- Slow and lying daemons --- */
+
+static void packets_may_come_in_pieces_and_bytes_one_by_one(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].piece = 40;
+    scene.relay.fault[0].drip = 7;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    assert_int_equal(scene.relay.connections, 1);
+}
+
+static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].stall_at = 15000;
+    scene.how.limit_ms = 500;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    assert_true(scene.relay.connections >= 2); /* more where the machine is very slow */
+}
+
+/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer has come. */
+static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000 };
+    static uint8_t large[SIZE];
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[2];
+    struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 1, 30, 40, 10, 0)};
+    memcpy(large, packet[1].bytes, packet[1].n);
+    store_u64le(large + 32, (uint64_t)SIZE * 8);
+    a[1].bytes = large;
+    a[1].n = SIZE;
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    struct scene scene = scene_of(streams, 1, &whole, 1);
+    scene.relay.fault[0].pause_ms = 30; /* nothing of it has come when the reader goes */
+    scene.how.limit_ms = 600;
+    struct seen seen = {.n = 0};
+    ttr_reader *reader = scene_open(&scene, &seen.error);
+    assert_non_null(reader);
+    scene_read_some(reader, &seen, 2);
+    struct live_client *client = &((struct live_reader *)reader)->client;
+    for (const struct live_stream *stream = client->streams[0]; !stream->has_index || !stream->is_asked || stream->index.begin != 30;)
+        assert_in_range(live_client_step(client, &seen.error), TTR_OK, TTR_AGAIN);
+    (void)poll(NULL, 0, 1000);
+    scene_read_some(reader, &seen, SIZE_MAX);
+    scene_assert_times(&seen, "10 20 30 40");
+    assert_int_equal(scene.relay.connections, 1);
+    scene_close(&scene, reader);
+}
+
+static void answers_that_are_none_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    static const uint8_t garbage[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    static const char http[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+    struct scene scene = scene_of(NULL, 0, NULL, 0);
+    scene.relay.fault[0].instead = garbage;
+    scene.relay.fault[0].instead_n = sizeof garbage;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_UNSUPPORTED);
+    assert_non_null(strstr(seen.error.text, "is it a relay daemon?"));
+    assert_string_equal(seen.error.format, "ctf");
+    scene = scene_of(NULL, 0, NULL, 0);
+    scene.relay.fault[0].instead = http;
+    scene.relay.fault[0].instead_n = sizeof http;
+    seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_UNSUPPORTED);
+}
+
+static void lengths_that_cannot_be_are_refused_without_memory_for_them(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].metadata_count = UINT64_MAX;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_LIMIT);
+    scene = scene_of_pair(&pair);
+    scene.relay.fault[0].packet_count = 513;
+    seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_MALFORMED);
+    assert_non_null(strstr(seen.error.text, "PACKET"));
+    scene = scene_of_pair(&pair);
+    scene.relay.fault[0].streams_count = UINT32_MAX;
+    scene.how.limit_ms = 100;
+    seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_IO);
+}
+
+static void an_index_that_cannot_be_costs_its_packet_only(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    pair.a[1].claims = UINT64_MAX - 7;
+    struct scene scene = scene_of_pair(&pair);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, "10 15 20 30 30 -30 45 46 56 60 61 71 90");
+    scene_assert_note(&seen, "live.packet-refused=1");
+}
+
+static void a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    for (unsigned status = 2; status <= 4; status++) {
+        struct scene scene = scene_of_pair(&pair);
+        scene.relay.fault[0].packet_status = status;
+        struct seen seen = scene_read(&scene);
+        assert_int_equal(seen.status, TTR_END);
+        assert_int_equal(seen.events, status == 2 ? 14 : 11);
+    }
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].packet_status = 3;
+    scene.relay.fault[0].packet_flags = LIVE_NEW_METADATA | LIVE_NEW_STREAM;
+    struct seen seen = scene_read(&scene);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+}
+
+static void a_packet_of_another_size_than_announced_is_damage(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    store_u64le(pair.packet[1].bytes + 32, 123456);
+    struct scene scene = scene_of_pair(&pair);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_note(&seen, "live.bad-packet=1");
+    scene_assert_times(&seen, "10 15 20 30 30 -30 45 46 56 60 61 71 90");
+    scene = scene_of_pair(&pair);
+    scene.options.flags = TTR_READ_STRICT;
+    seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_MALFORMED);
+}
+
+static void damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    memset(pair.packet[1].bytes, 0xee, 8);
+    struct scene scene = scene_of_pair(&pair);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.damage, 1);
+    scene_assert_times(&seen, "10 15 20 30 30 -30 45 46 56 60 61 71 90");
+}
+
+static void a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on(void **state)
+{
+    (void)state;
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[2];
+    static const char bad[] = "/* CTF 1.8 */ trace { this is; no metadata; };        ";
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0)}, b[] = {scene_make(&packet[1], 0, 15, 25, 10, 0)};
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
+                                           {.id = 6, .trace = 2, .channel = "b", .steps = b, .steps_n = 1}};
+    const struct relay_metadata pieces[] = {whole, {.trace = 2, .stream = 91, .bytes = bad, .n = sizeof bad - 1}};
+    struct scene scene = scene_of(streams, 2, pieces, 2);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, "10 20");
+    scene_assert_note(&seen, "live.metadata=1");
+    scene_assert_note(&seen, "live.bad-packet=1");
+    scene = scene_of(streams, 2, pieces, 2);
+    scene.options.flags = TTR_READ_STRICT;
+    seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_E_MALFORMED);
+}
+
+/* --- Memory --- */
+
+static struct relay failing_relay;
+static char failing_url[200];
+
+static bool read_with(const struct alloc *alloc)
+{
+    const ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    struct live_how how = {.poll_ms = 1, .limit_ms = 20000};
+    struct seen seen = {.n = 0};
+    ttr *t = ttr_new(&options);
+    ttr_reader *reader = t ? ctf_open_live_with(t, failing_url, &how, NULL, &seen.error) : NULL;
+    if (reader)
+        scene_read_some(reader, &seen, SIZE_MAX);
+    ttr_close(reader);
+    ttr_free(t);
+    return reader && seen.status == TTR_END && seen.n == 14;
+}
+
+static void a_trace_without_metadata_is_damage(void **state)
+{
+    (void)state;
+    const struct relay_metadata none = {.trace = 1, .stream = 90, .n = 0};
+    struct scene_packet packet;
+    const struct relay_step a[] = {scene_make(&packet, 0, 10, 20, 10, 0)};
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1}};
+    struct scene scene = scene_of(streams, 1, &none, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.events, 0);
+    assert_int_equal(seen.damage, 1);
+    scene_assert_note(&seen, "live.no-metadata=1");
+}
+
+static void metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.relay.fault[1].changes_metadata = true;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    scene_assert_note(&seen, "live.metadata-changed=1");
+}
+
+static void failing_memory_is_survived_anywhere(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    failing_relay = scene.relay;
+    relay_start(&failing_relay, failing_url, sizeof failing_url);
+    support_fail_each(read_with);
+    relay_stop(&failing_relay);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_packets_say_is_missing_is_a_gap_as_in_files),
+        cmocka_unit_test(a_connection_lost_anywhere_loses_nothing_and_brings_nothing_twice),
+        cmocka_unit_test(a_lost_connection_is_told),
+        cmocka_unit_test(without_reconnecting_a_lost_connection_is_a_failure_behind_what_came),
+        cmocka_unit_test(a_session_that_is_gone_after_a_reconnection_ends_with_gaps),
+        cmocka_unit_test(a_session_that_is_closed_when_attached_again_ends_with_gaps),
+        cmocka_unit_test(a_daemon_that_still_sees_the_old_viewer_is_tried_again),
+        cmocka_unit_test(a_stream_that_the_daemon_refuses_ends_with_a_gap),
+        cmocka_unit_test(a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told),
+        cmocka_unit_test(packets_may_come_in_pieces_and_bytes_one_by_one),
+        cmocka_unit_test(a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection),
+        cmocka_unit_test(a_reader_that_was_away_does_not_blame_the_daemon),
+        cmocka_unit_test(answers_that_are_none_are_refused_with_their_place),
+        cmocka_unit_test(lengths_that_cannot_be_are_refused_without_memory_for_them),
+        cmocka_unit_test(an_index_that_cannot_be_costs_its_packet_only),
+        cmocka_unit_test(a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps),
+        cmocka_unit_test(a_packet_of_another_size_than_announced_is_damage),
+        cmocka_unit_test(damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only),
+        cmocka_unit_test(a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on),
+        cmocka_unit_test(a_trace_without_metadata_is_damage),
+        cmocka_unit_test(metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
+        cmocka_unit_test(failing_memory_is_survived_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

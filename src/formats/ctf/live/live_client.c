@@ -1,0 +1,400 @@
+/* The client's side of the conversation: connecting, what to ask next, and what to forget when a connection is lost. */
+#include "formats/ctf/live/live_client.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "base/status.h"
+
+#define DIAL_AFTER_MOST 2000u
+#define GOODBYE_MS 100u
+#define PIECE_BYTES 262144u    /* of a packet asked for at once */
+
+enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
+
+void live_client_init(struct live_client *client, const struct alloc *alloc, const struct live_url *url, const struct live_options *options)
+{
+    *client = (struct live_client){.alloc = alloc, .url = *url, .options = *options, .poll_ms = options->poll_ms,
+                                   .dial_after_ms = options->poll_ms};
+    live_link_init(&client->link, alloc, options->limit_ms);
+    pairmap_init(&client->known, alloc);
+}
+
+/* --- Streams and traces --- */
+
+static void free_stream(struct live_client *client, struct live_stream *stream)
+{
+    buffer_free(&stream->packet);
+    alloc_free(client->alloc, stream->name, stream->name_size, 1);
+    alloc_free(client->alloc, stream, 1, sizeof *stream);
+}
+
+static void free_trace(struct live_client *client, struct live_trace *trace)
+{
+    buffer_free(&trace->metadata);
+    alloc_free(client->alloc, trace, 1, sizeof *trace);
+}
+
+/* "path/channel" */
+static bool name_stream(struct live_client *client, struct live_stream *stream, const struct live_stream_head *head)
+{
+    size_t n = head->path.n;
+    stream->name_size = n + 1 + head->channel.n + 1;
+    stream->name = alloc_zero(client->alloc, stream->name_size, 1);
+    if (!stream->name)
+        return false;
+    if (n) {
+        memcpy(stream->name, head->path.p, n);
+        stream->name[n++] = '/';
+    }
+    if (head->channel.n)
+        memcpy(stream->name + n, head->channel.p, head->channel.n);
+    return true;
+}
+
+struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
+{
+    const uint32_t *place = pairmap_get(&client->known, id, KNOWN_TRACE);
+    if (place)
+        return client->traces[*place];
+    if (!alloc_reserve(client->alloc, (void **)&client->traces, &client->traces_capacity, client->traces_n + 1, sizeof *client->traces) ||
+        !pairmap_put(&client->known, id, KNOWN_TRACE, (uint32_t)client->traces_n))
+        return NULL;
+    struct live_trace *trace = alloc_zero(client->alloc, 1, sizeof *trace);
+    if (!trace) {
+        (void)pairmap_remove(&client->known, id, KNOWN_TRACE);
+        return NULL;
+    }
+    *trace = (struct live_trace){.id = id};
+    buffer_init(&trace->metadata, client->alloc);
+    return client->traces[client->traces_n++] = trace;
+}
+
+/* A stream that was read to its end and forgotten has nothing for the user. */
+struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head, struct live_trace *trace)
+{
+    const uint32_t *place = pairmap_get(&client->known, head->id, KNOWN_STREAM);
+    bool was_there = place != NULL;
+    if (place && *place != UINT32_MAX)
+        return client->streams[*place];
+    if (!alloc_reserve(client->alloc, (void **)&client->streams, &client->streams_capacity, client->streams_n + 1,
+                       sizeof *client->streams))
+        return NULL;
+    struct live_stream *stream = alloc_zero(client->alloc, 1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    *stream = (struct live_stream){.id = head->id, .trace = trace, .is_over = was_there, .is_done = was_there};
+    buffer_init(&stream->packet, client->alloc);
+    if (!name_stream(client, stream, head) || !pairmap_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
+        free_stream(client, stream);
+        return NULL;
+    }
+    trace->streams++;
+    return client->streams[client->streams_n++] = stream;
+}
+
+/* Forgets what the user is done with, but for its id.  The last one takes the place of each. */
+static void sweep(struct live_client *client)
+{
+    for (size_t i = client->streams_n; i-- > 0;) {
+        struct live_stream *stream = client->streams[i];
+        if (!stream->is_done || stream->is_asked || (stream->is_listed && !stream->is_closed))
+            continue;
+        *pairmap_get(&client->known, stream->id, KNOWN_STREAM) = UINT32_MAX;
+        client->streams[i] = client->streams[--client->streams_n];
+        if (i < client->streams_n)
+            *pairmap_get(&client->known, client->streams[i]->id, KNOWN_STREAM) = (uint32_t)i;
+        stream->trace->streams--;
+        free_stream(client, stream);
+    }
+    for (size_t i = client->traces_n; i-- > 0;) {
+        struct live_trace *trace = client->traces[i];
+        if (!trace->is_done || trace->is_asked || trace->streams)
+            continue;
+        (void)pairmap_remove(&client->known, trace->id, KNOWN_TRACE);
+        client->traces[i] = client->traces[--client->traces_n];
+        if (i < client->traces_n)
+            *pairmap_get(&client->known, client->traces[i]->id, KNOWN_TRACE) = (uint32_t)i;
+        free_trace(client, trace);
+    }
+}
+
+void live_client_took(struct live_stream *stream)
+{
+    stream->is_whole = stream->has_index = false;
+    stream->packet.n = 0;
+}
+
+/* --- Questions --- */
+
+struct live_call *live_ask(struct live_client *client, enum live_command command, uint64_t id)
+{
+    struct buffer *out = &client->link.out;
+    struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
+    *call = (struct live_call){.command = (uint8_t)command, .id = id};
+    switch (command) {
+    case LIVE_CONNECT:
+        live_put_connect(out);
+        break;
+    case LIVE_LIST:
+        live_put_list(out);
+        break;
+    case LIVE_CREATE:
+        live_put_create(out);
+        break;
+    case LIVE_ATTACH:
+        live_put_attach(out, id, client->is_attached ? LIVE_SEEK_BEGIN : client->options.seek);
+        break;
+    default:
+        live_put_id(out, command, id);
+        break;
+    }
+    return call;
+}
+
+static void ask_packet(struct live_client *client, struct live_stream *stream)
+{
+    uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
+    struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
+    *call = (struct live_call){.command = LIVE_PACKET, .id = stream->id, .stream = stream};
+    live_put_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
+                    left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
+}
+
+static bool may_ask(const struct live_client *client)
+{
+    return client->calls_n < LIVE_CALLS;
+}
+
+static void ask_for_streams(struct live_client *client)
+{
+    size_t alive = 0;
+    for (size_t i = 0; i < client->streams_n; i++)
+        alive += client->streams[i]->is_listed && !client->streams[i]->is_closed;
+    if (!(client->wants_streams || alive == 0) || client->now < client->ask_streams_at)
+        return;
+    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++) {
+        struct live_attached *session = &client->sessions[i];
+        if (session->is_closed || session->is_asked)
+            continue;
+        session->is_asked = true;
+        (void)live_ask(client, LIVE_NEW_STREAMS, session->id);
+    }
+}
+
+static void ask_for_metadata(struct live_client *client)
+{
+    for (size_t i = 0; i < client->traces_n && may_ask(client); i++) {
+        struct live_trace *trace = client->traces[i];
+        /* One without streams is asked for more, now and then, to see whether it is closed. */
+        bool is_wanted = trace->has_metadata_stream && !trace->is_closed && (trace->wants_metadata || trace->streams == 0);
+        if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
+            continue;
+        trace->is_asked = true;
+        live_ask(client, LIVE_METADATA, trace->metadata_stream)->trace = trace;
+    }
+}
+
+static void ask_for_packets(struct live_client *client)
+{
+    for (size_t i = 0; i < client->streams_n && may_ask(client); i++) {
+        struct live_stream *stream = client->streams[client->turn++ % client->streams_n];
+        if (stream->is_asked || stream->is_closed || stream->is_whole || !stream->is_listed || client->now < stream->ask_at)
+            continue;
+        stream->is_asked = true;
+        if (stream->has_index)
+            ask_packet(client, stream);
+        else
+            live_ask(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
+    }
+}
+
+/* --- Connections --- */
+
+/* What the end of a session means to its streams. */
+static void end_session(struct live_client *client)
+{
+    for (size_t i = 0; i < client->streams_n; i++) {
+        struct live_stream *stream = client->streams[i];
+        stream->is_gone |= !stream->is_over;
+        stream->is_over = true;
+    }
+    client->phase = LIVE_OVER;
+    live_link_end(&client->link);
+}
+
+static ttr_status give_up(struct live_client *client, const ttr_error *reason, ttr_error *error)
+{
+    client->phase = LIVE_FAILED;
+    client->error = *reason;
+    live_link_end(&client->link);
+    *error = client->error;
+    return reason->status;
+}
+
+/* What was under way is asked again, in the next connection. */
+static void forget_questions(struct live_client *client)
+{
+    client->calls_n = 0;
+    client->sessions_n = 0;
+    for (size_t i = 0; i < client->traces_n; i++) {
+        struct live_trace *trace = client->traces[i];
+        trace->is_asked = false;
+        trace->wants_metadata = !trace->is_closed;
+        trace->received = 0;
+        trace->ask_at = 0;
+    }
+    for (size_t i = 0; i < client->streams_n; i++) {
+        struct live_stream *stream = client->streams[i];
+        stream->is_asked = stream->is_listed = stream->is_closed = false;
+        stream->ask_at = 0;
+        if (!stream->is_whole)
+            live_client_took(stream);
+        if (!stream->has_last && stream->has_beacon) {
+            stream->has_last = true;
+            stream->last_begin = UINT64_MAX;
+            stream->last_end = stream->beacon;
+        }
+        stream->skips = stream->has_last;
+    }
+}
+
+/* The connection is lost, or there was none to be had. */
+static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_error *error)
+{
+    bool may_try = client->is_attached && client->options.reconnect_ms > 0;
+    if (client->away_since == 0)
+        client->away_since = client->now;
+    client->bytes += client->link.received;
+    client->link.received = 0;
+    live_link_end(&client->link);
+    forget_questions(client);
+    if (!may_try || client->now - client->away_since >= client->options.reconnect_ms)
+        return give_up(client, reason, error);
+    client->phase = LIVE_AWAY;
+    client->dial_at = client->now + client->dial_after_ms;
+    client->dial_after_ms = client->dial_after_ms * 2 < DIAL_AFTER_MOST ? client->dial_after_ms * 2 : DIAL_AFTER_MOST;
+    return TTR_OK;
+}
+
+static ttr_status dial(struct live_client *client, ttr_error *error)
+{
+    ttr_error own = {0};
+    if (client->now < client->dial_at)
+        return TTR_AGAIN;
+    struct socket *socket = client->options.dial(client->options.dial_own, &own);
+    client->now = socket_now_ms();
+    if (!socket && own.status == TTR_AGAIN)
+        return TTR_AGAIN;
+    if (!socket)
+        return own.status == TTR_E_IO ? lose(client, &own, error) : give_up(client, &own, error);
+    live_link_begin(&client->link, socket);
+    client->reconnections += client->is_attached;
+    client->phase = LIVE_GREETING;
+    (void)live_ask(client, LIVE_CONNECT, 0);
+    return TTR_OK;
+}
+
+/* Where everything has come to its end. */
+static bool is_over(const struct live_client *client)
+{
+    if (client->phase != LIVE_RUNNING || client->wants_streams)
+        return false;
+    for (size_t i = 0; i < client->sessions_n; i++)
+        if (!client->sessions[i].is_closed)
+            return false;
+    for (size_t i = 0; i < client->streams_n; i++)
+        if (!client->streams[i]->is_closed && client->streams[i]->is_listed)
+            return false;
+    for (size_t i = 0; i < client->traces_n; i++) {
+        const struct live_trace *trace = client->traces[i];
+        if (trace->is_asked || (trace->wants_metadata && !trace->is_closed && trace->streams))
+            return false;
+    }
+    return true;
+}
+
+static ttr_status converse(struct live_client *client, ttr_error *error)
+{
+    if (client->phase == LIVE_RUNNING) {
+        ask_for_streams(client);
+        ask_for_metadata(client);
+        ask_for_packets(client);
+    }
+    ttr_error lost = {0};
+    ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
+    ttr_status taken = live_take_answers(client, error);
+    if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
+        return taken == TTR_AGAIN ? moved : taken;
+    *error = lost; /* what came before it has been taken */
+    return moved;
+}
+
+ttr_status live_client_step(struct live_client *client, ttr_error *error)
+{
+    ttr_error own = {0};
+    client->now = socket_now_ms();
+    if (client->phase == LIVE_FAILED) {
+        *error = client->error;
+        return client->error.status;
+    }
+    sweep(client);
+    if (client->phase == LIVE_OVER)
+        return TTR_END;
+    if (client->phase == LIVE_AWAY)
+        return dial(client, error);
+    ttr_status status = converse(client, &own);
+    if (status == TTR_E_IO)
+        return lose(client, &own, error);
+    if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
+        return give_up(client, &own, error);
+    if (status == TTR_END || is_over(client)) {
+        end_session(client);
+        return TTR_OK;
+    }
+    return status;
+}
+
+void live_client_wait(const struct live_client *client, unsigned limit_ms)
+{
+    const struct live_link *link = &client->link;
+    bool has_out = link->sent < link->out.n;
+    if (link->socket)
+        (void)socket_wait(link->socket, has_out && client->calls_n == 0, limit_ms);
+    else
+        (void)poll(NULL, 0, (int)limit_ms);
+}
+
+/* Takes leave of the daemon, which may have answers for us on their way; it is not waited for long. */
+static void say_goodbye(struct live_client *client)
+{
+    ttr_error ignored;
+    uint64_t deadline = socket_now_ms() + GOODBYE_MS;
+    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++)
+        (void)live_ask(client, LIVE_DETACH, client->sessions[i].id);
+    while (client->calls_n && socket_now_ms() < deadline) {
+        ttr_status moved = live_link_move(&client->link, false, &ignored);
+        if (moved != TTR_OK && moved != TTR_AGAIN)
+            return;
+        ttr_status taken = live_take_answers(client, &ignored);
+        if (taken != TTR_OK && taken != TTR_AGAIN)
+            return;
+        if (moved == TTR_AGAIN)
+            live_client_wait(client, GOODBYE_MS / 10);
+    }
+}
+
+void live_client_free(struct live_client *client)
+{
+    if (client->phase == LIVE_RUNNING && client->link.socket)
+        say_goodbye(client);
+    live_link_free(&client->link);
+    for (size_t i = 0; i < client->streams_n; i++)
+        free_stream(client, client->streams[i]);
+    for (size_t i = 0; i < client->traces_n; i++)
+        free_trace(client, client->traces[i]);
+    alloc_free(client->alloc, client->streams, client->streams_capacity, sizeof *client->streams);
+    alloc_free(client->alloc, client->traces, client->traces_capacity, sizeof *client->traces);
+    alloc_free(client->alloc, client->sessions, client->sessions_capacity, sizeof *client->sessions);
+    pairmap_free(&client->known);
+}

@@ -1,0 +1,163 @@
+/* Requests into bytes, answers into structs; the layout of each is drawn in the header. */
+#include "formats/ctf/live/live_protocol.h"
+
+#include <string.h>
+
+static void put_u32(struct buffer *to, uint32_t value)
+{
+    uint8_t bytes[4];
+    store_u32be(bytes, value);
+    buffer_add(to, bytes, sizeof bytes);
+}
+
+static void put_u64(struct buffer *to, uint64_t value)
+{
+    uint8_t bytes[8];
+    store_u64be(bytes, value);
+    buffer_add(to, bytes, sizeof bytes);
+}
+
+static void put_head(struct buffer *to, enum live_command command, uint64_t bytes)
+{
+    put_u64(to, bytes);
+    put_u32(to, (uint32_t)command);
+    put_u32(to, 0);
+}
+
+void live_put_connect(struct buffer *to)
+{
+    put_head(to, LIVE_CONNECT, LIVE_CONNECT_BYTES);
+    put_u64(to, UINT64_MAX);
+    put_u32(to, LIVE_MAJOR);
+    put_u32(to, LIVE_MINOR);
+    put_u32(to, 1);
+}
+
+void live_put_list(struct buffer *to)
+{
+    put_head(to, LIVE_LIST, 0);
+}
+
+void live_put_create(struct buffer *to)
+{
+    put_head(to, LIVE_CREATE, 0);
+}
+
+void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek)
+{
+    put_head(to, LIVE_ATTACH, 20);
+    put_u64(to, session);
+    put_u64(to, 0);
+    put_u32(to, (uint32_t)seek);
+}
+
+void live_put_id(struct buffer *to, enum live_command command, uint64_t id)
+{
+    put_head(to, command, 8);
+    put_u64(to, id);
+}
+
+void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
+{
+    put_head(to, LIVE_PACKET, 20);
+    put_u64(to, stream);
+    put_u64(to, offset);
+    put_u32(to, bytes);
+}
+
+/* A text in a field of fixed size: up to the first zero. */
+static ttr_text take_text(struct cursor *from, size_t size)
+{
+    const uint8_t *at = cursor_take(from, size);
+    const uint8_t *zero = at ? memchr(at, 0, size) : NULL;
+    if (!at)
+        return (ttr_text){"", 0};
+    return (ttr_text){(const char *)at, zero ? (size_t)(zero - at) : size};
+}
+
+bool live_take_connect(struct cursor *from, struct live_version *version)
+{
+    (void)cursor_skip(from, 8);
+    version->major = cursor_u32be(from);
+    version->minor = cursor_u32be(from);
+    (void)cursor_skip(from, 4);
+    return !from->failed;
+}
+
+bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session, bool *is_bad)
+{
+    *is_bad = false;
+    *session = (struct live_session){.id = cursor_u64be(from)};
+    session->timer_us = cursor_u32be(from);
+    session->viewers = cursor_u32be(from);
+    session->streams = cursor_u32be(from);
+    if (minor < LIVE_MINOR_LENGTHS) {
+        session->host = take_text(from, 64);
+        session->name = take_text(from, 255);
+        return !from->failed;
+    }
+    uint32_t host = cursor_u32be(from), name = cursor_u32be(from);
+    session->is_ctf2 = cursor_u32be(from) == 1;
+    *is_bad = host > LIVE_NAME_MAX || name > LIVE_NAME_MAX;
+    if (*is_bad)
+        return false;
+    session->host = take_text(from, host);
+    session->name = take_text(from, name);
+    return !from->failed;
+}
+
+bool live_take_streams(struct cursor *from, struct live_counted *counted)
+{
+    *counted = (struct live_counted){.status = cursor_u32be(from)};
+    counted->count = cursor_u32be(from);
+    return !from->failed;
+}
+
+bool live_take_stream(struct cursor *from, struct live_stream_head *stream)
+{
+    *stream = (struct live_stream_head){.id = cursor_u64be(from)};
+    stream->trace = cursor_u64be(from);
+    stream->is_metadata = cursor_u32be(from) != 0;
+    stream->path = take_text(from, 4096);
+    stream->channel = take_text(from, 255);
+    return !from->failed;
+}
+
+bool live_take_index(struct cursor *from, struct live_index *index)
+{
+    *index = (struct live_index){.offset = cursor_u64be(from)};
+    index->packet_bits = cursor_u64be(from);
+    index->content_bits = cursor_u64be(from);
+    index->begin = cursor_u64be(from);
+    index->end = cursor_u64be(from);
+    index->discarded = cursor_u64be(from);
+    index->class_id = cursor_u64be(from);
+    index->status = cursor_u32be(from);
+    index->flags = cursor_u32be(from);
+    return !from->failed;
+}
+
+bool live_take_packet(struct cursor *from, struct live_counted *counted)
+{
+    *counted = (struct live_counted){.status = cursor_u32be(from)};
+    counted->count = cursor_u32be(from);
+    counted->flags = cursor_u32be(from);
+    return !from->failed;
+}
+
+bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes)
+{
+    *bytes = cursor_u64be(from);
+    *status = cursor_u32be(from);
+    return !from->failed;
+}
+
+const char *live_command_text(enum live_command command)
+{
+    static const char *const texts[LIVE_COMMAND_COUNT] = {
+        [LIVE_CONNECT] = "CONNECT", [LIVE_LIST] = "LIST",         [LIVE_ATTACH] = "ATTACH",
+        [LIVE_NEXT_INDEX] = "NEXT_INDEX", [LIVE_PACKET] = "PACKET", [LIVE_METADATA] = "METADATA",
+        [LIVE_NEW_STREAMS] = "NEW_STREAMS", [LIVE_CREATE] = "CREATE", [LIVE_DETACH] = "DETACH",
+    };
+    return (unsigned)command < LIVE_COMMAND_COUNT && texts[command] ? texts[command] : "unknown";
+}

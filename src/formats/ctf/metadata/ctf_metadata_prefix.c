@@ -1,0 +1,344 @@
+/* Which metadata begin others; see the header.
+ *
+ * One pass over the folders keeps the metadata that no others seen so far begin with: those that go on take the place of what they begin with.  What
+ * may be akin has the same beginning up to its uuid, by whose hash it is found; what names none is no part of a trace of several folders. */
+#include "formats/ctf/metadata/ctf_metadata_prefix.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/ctf/read/ctf_open.h"
+
+#define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
+#define UUID_BYTES 64u                 /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
+
+/* A metadata file. */
+struct stored {
+    uint8_t *bytes; /* n + 1 were taken; NULL: somebody has them */
+    size_t n;
+    uint64_t hash;
+};
+
+/* Metadata that no others begin with. */
+struct longest {
+    struct stored file;
+    const char *path;
+    char *unpacked;          /* of a file in packets, text_n + 1 bytes, while folders are compared */
+    size_t text_n;
+    struct ctf_trace *made;  /* holds the class */
+    bool is_bad, has_notes;
+    size_t quiet_n;          /* of others that begin these, of which nothing is to be told */
+    uint64_t quiet_hash;
+    uint32_t next;           /* with the same beginning: its index + 1 */
+};
+
+struct ctf_grown {
+    ttr *t;
+    struct arena arena;
+    struct pairmap by_beginning; /* index + 1 */
+    struct longest *longest;
+    size_t n, capacity;
+    struct of_folder {
+        uint32_t longest;    /* index + 1; 0: nothing is known */
+        size_t text_n, bytes_n;
+        uint64_t hash;
+    } *folder;
+    size_t folders_n;        /* and that of another file */
+};
+
+static void free_file(struct ctf_grown *grown, struct stored *file)
+{
+    if (file->bytes)
+        alloc_free(&grown->t->counted, file->bytes, file->n + 1, 1);
+    file->bytes = NULL;
+}
+
+static void free_unpacked(struct ctf_grown *grown, struct longest *of)
+{
+    if (of->unpacked)
+        alloc_free(&grown->t->counted, of->unpacked, of->text_n + 1, 1);
+    of->unpacked = NULL;
+}
+
+static const char *text_of(const struct longest *of)
+{
+    return of->unpacked ? of->unpacked : (const char *)of->file.bytes;
+}
+
+/* --- Comparing --- */
+
+/* Takes the packets away, where the text stands in some; it stays empty where nothing can be known of it. */
+static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error *error)
+{
+    const struct alloc *alloc = &grown->t->counted;
+    struct ctf_description description;
+    struct ctf_text text = {.file = ""};
+    bool is_packetised;
+    const enum ctf_version version = ctf_sniff(of->file.bytes, of->file.n, &is_packetised);
+    if (version != CTF_1_8 && version != CTF_2)
+        return TTR_OK;
+    if (!is_packetised) {
+        of->text_n = of->file.n;
+        return TTR_OK;
+    }
+    ctf_description_init(&description, alloc);
+    ttr_error own = {0};
+    ttr_status status = ctf_unpack_metadata(&description, of->file.bytes, of->file.n, &(struct ctf_key){NULL}, &text, &own);
+    if (status == TTR_OK && !(of->unpacked = alloc_zero(alloc, text.n + 1, 1)))
+        status = fail_memory(&own);
+    if (status == TTR_OK) {
+        memcpy(of->unpacked, text.p, text.n);
+        of->text_n = text.n;
+    }
+    ctf_description_free(&description);
+    return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+}
+
+/* What texts are found by that may be akin; false where one names no uuid, or ends before. */
+static bool key_of(const char *text, size_t n, uint64_t *key)
+{
+    static const char word[] = "uuid";
+    const char *at = n ? memmem(text, n < UUID_WITHIN ? n : UUID_WITHIN, word, sizeof word - 1) : NULL;
+    if (!at || n - (size_t)(at - text) < UUID_BYTES)
+        return false;
+    *key = hash_bytes(text, (size_t)(at - text) + UUID_BYTES);
+    return true;
+}
+
+static bool begins(const struct longest *a, const struct longest *b)
+{
+    const size_t n = a->text_n < b->text_n ? a->text_n : b->text_n;
+    return memcmp(text_of(a), text_of(b), n) == 0;
+}
+
+/* Adds metadata that are akin to no others so far, and takes them over. */
+static bool add(struct ctf_grown *grown, struct longest *of, const char *path, uint64_t key)
+{
+    const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
+    of->next = first ? *first : 0;
+    of->path = arena_copy(&grown->arena, path, strlen(path));
+    if (!of->path || !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1, sizeof *grown->longest) ||
+        !pairmap_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
+        return false;
+    grown->longest[grown->n++] = *of;
+    *of = (struct longest){.text_n = 0};
+    return true;
+}
+
+/* Puts metadata in the place of others that they begin with, and takes them over. */
+static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of, const char *path)
+{
+    of->next = old->next;
+    of->path = arena_copy(&grown->arena, path, strlen(path));
+    if (!of->path)
+        return false;
+    free_unpacked(grown, old);
+    free_file(grown, &old->file);
+    *old = *of;
+    *of = (struct longest){.text_n = 0};
+    return true;
+}
+
+/* Finds those that are akin, or adds these; `of` keeps what was not taken over. */
+static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
+{
+    uint64_t key;
+    ttr_status status = unpack(grown, of, error);
+    if (status != TTR_OK || !of->text_n || !key_of(text_of(of), of->text_n, &key))
+        return status;
+    of->file.hash = hash_bytes(of->file.bytes, of->file.n);
+    struct of_folder *here = &grown->folder[i];
+    *here = (struct of_folder){.text_n = of->text_n, .bytes_n = of->file.n, .hash = of->file.hash};
+    const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
+    uint32_t k = first ? *first : 0;
+    while (k && !begins(&grown->longest[k - 1], of))
+        k = grown->longest[k - 1].next;
+    here->longest = k ? k : (uint32_t)grown->n + 1;
+    const bool is_fine = !k ? add(grown, of, path, key)
+                            : grown->longest[k - 1].text_n >= of->text_n || replace(grown, &grown->longest[k - 1], of, path);
+    return is_fine ? TTR_OK : fail_memory(error);
+}
+
+/* Whether a folder has the very metadata that the one before it is known by, as most have. */
+static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size_t i)
+{
+    const uint32_t k = i ? grown->folder[i - 1].longest : 0;
+    const struct stored *before = k ? &grown->longest[k - 1].file : NULL;
+    if (!before || before->n != of->file.n || memcmp(before->bytes, of->file.bytes, before->n) != 0)
+        return false;
+    grown->folder[i] = (struct of_folder){.longest = k, .text_n = grown->longest[k - 1].text_n, .bytes_n = before->n, .hash = before->hash};
+    return true;
+}
+
+/* Compares what was read, and frees what nobody took over. */
+static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
+{
+    ttr_status status = is_as_before(grown, of, i) ? TTR_OK : place(grown, of, i, path, error);
+    free_unpacked(grown, of);
+    free_file(grown, &of->file);
+    return status;
+}
+
+static ttr_status look(struct ctf_grown *grown, size_t i, struct folder *folder, ttr_error *error)
+{
+    char path[1024];
+    struct longest of = {.text_n = 0};
+    ttr_error own = {0};
+    const struct folder_file *file = folder_find(folder, CTF_METADATA);
+    ttr_status status = file ? folder_read(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own) : TTR_E_UNSUPPORTED;
+    if (status != TTR_OK)
+        return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+    folder_file_path(folder, file, path, sizeof path);
+    return compare(grown, &of, i, path, error);
+}
+
+static ttr_status look_further(struct ctf_grown *grown, size_t i, const char *path, ttr_error *error)
+{
+    struct longest of = {.text_n = 0};
+    ttr_status status = ctf_read_metadata_file(grown->t, path, &of.file.bytes, &of.file.n, error);
+    return status == TTR_OK ? compare(grown, &of, i, path, error) : status;
+}
+
+struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further, ttr_error *error)
+{
+    const struct alloc *alloc = &t->counted;
+    struct ctf_grown *grown = alloc_zero(alloc, 1, sizeof *grown);
+    if (!grown) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    grown->t = t;
+    arena_init_small(&grown->arena, alloc, 1024);
+    pairmap_init(&grown->by_beginning, alloc);
+    grown->folder = alloc_zero(alloc, found->n + 1, sizeof *grown->folder);
+    grown->folders_n = grown->folder ? found->n + 1 : 0;
+    ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
+    for (size_t i = 0; i < found->n && status == TTR_OK; i++)
+        if (!found->list[i].untold)
+            status = look(grown, i, found->list[i].folder, error);
+    if (status == TTR_OK && further)
+        status = look_further(grown, found->n, further, error);
+    for (size_t i = 0; i < grown->n; i++)
+        free_unpacked(grown, &grown->longest[i]);
+    if (status == TTR_OK)
+        return grown;
+    ctf_grown_free(grown);
+    return NULL;
+}
+
+void ctf_grown_free(struct ctf_grown *grown)
+{
+    if (!grown)
+        return;
+    const struct alloc *alloc = &grown->t->counted;
+    for (size_t i = 0; i < grown->n; i++) {
+        free_unpacked(grown, &grown->longest[i]);
+        free_file(grown, &grown->longest[i].file);
+        ctf_trace_release(grown->longest[i].made);
+    }
+    alloc_free(alloc, grown->longest, grown->capacity, sizeof *grown->longest);
+    alloc_free(alloc, grown->folder, grown->folders_n, sizeof *grown->folder);
+    pairmap_free(&grown->by_beginning);
+    arena_free(&grown->arena);
+    alloc_free(alloc, grown, 1, sizeof *grown);
+}
+
+/* --- What is known --- */
+
+static struct longest *longest_of(const struct ctf_grown *grown, size_t folder)
+{
+    const uint32_t k = grown ? grown->folder[folder].longest : 0;
+    return k ? &grown->longest[k - 1] : NULL;
+}
+
+/* Whether the folder's are the longest, to the byte. */
+static bool is_same(const struct ctf_grown *grown, size_t folder)
+{
+    const struct longest *of = longest_of(grown, folder);
+    return of && of->text_n == grown->folder[folder].text_n && of->file.n == grown->folder[folder].bytes_n && of->file.hash == grown->folder[folder].hash;
+}
+
+bool ctf_grown_has_more(const struct ctf_grown *grown, size_t folder)
+{
+    const struct longest *of = longest_of(grown, folder);
+    return of && of->text_n > grown->folder[folder].text_n;
+}
+
+static bool lend(struct longest *of, struct ctf_trace *trace)
+{
+    if (!of->file.bytes)
+        return false;
+    trace->class->metadata = of->file.bytes;
+    trace->class->metadata_n = of->file.n;
+    of->file.bytes = NULL;
+    return true;
+}
+
+bool ctf_grown_lend(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
+{
+    return is_same(grown, folder) && lend(longest_of(grown, folder), trace);
+}
+
+bool ctf_grown_lend_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
+{
+    return ctf_grown_has_more(grown, folder) && lend(longest_of(grown, folder), trace);
+}
+
+bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace, size_t *bytes)
+{
+    const struct longest *of = longest_of(grown, folder);
+    if (!of || !of->made || of->is_bad)
+        return false;
+    const struct of_folder *here = &grown->folder[folder];
+    const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n && of->quiet_hash == here->hash && ctf_grown_has_more(grown, folder);
+    if (!is_quiet && (of->has_notes || !is_same(grown, folder)))
+        return false;
+    ctf_trace_adopt(trace, of->made->class);
+    *bytes = here->bytes_n;
+    return true;
+}
+
+static void keep(struct longest *of, struct ctf_trace *made, bool has_notes)
+{
+    of->is_bad = !made;
+    of->has_notes = has_notes;
+    of->made = made;
+    if (made)
+        made->users++;
+}
+
+void ctf_grown_keep(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes)
+{
+    struct longest *of = longest_of(grown, folder);
+    if (is_same(grown, folder) && !of->made && !of->is_bad)
+        keep(of, made, has_notes);
+}
+
+void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes)
+{
+    if (ctf_grown_has_more(grown, folder))
+        keep(longest_of(grown, folder), made, has_notes);
+}
+
+struct ctf_trace *ctf_grown_longer(const struct ctf_grown *grown, size_t folder, bool *is_bad)
+{
+    const struct longest *of = longest_of(grown, folder);
+    *is_bad = !ctf_grown_has_more(grown, folder) || of->is_bad;
+    return *is_bad ? NULL : of->made;
+}
+
+void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder)
+{
+    struct longest *of = longest_of(grown, folder);
+    if (!of)
+        return;
+    of->quiet_n = grown->folder[folder].bytes_n;
+    of->quiet_hash = grown->folder[folder].hash;
+}
+
+const char *ctf_grown_path(const struct ctf_grown *grown, size_t folder)
+{
+    const struct longest *of = longest_of(grown, folder);
+    return of ? of->path : "";
+}

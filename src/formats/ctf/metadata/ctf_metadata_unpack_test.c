@@ -1,0 +1,250 @@
+/* Metadata files told apart, and packets of CTF 1.8 and 2 taken away: bytes written from CTF 1.8.3, 7.1, and CTF2-PMETA-1.0. */
+#include <stdio.h>
+
+#include "formats/ctf/description/ctf_description.h"
+#include "support/support.h"
+
+#define UUID "0102030405060708090a0b0c0d0e0f10"
+/* magic, uuid, checksum; content and packet bits follow; then schemes, version 1.8 */
+#define HEADER_LE "571dd175" UUID "00000000"
+#define HEADER_BE "75d11d57" UUID "00000000"
+#define TAIL "0000000108"
+
+struct unpacked {
+    struct ctf_description description;
+    struct ctf_text text;
+    ttr_error error;
+    ttr_status status;
+};
+
+static void unpack(struct unpacked *unpacked, const char *hex)
+{
+    uint8_t bytes[400];
+    size_t n = support_hex(bytes, sizeof bytes, hex);
+    *unpacked = (struct unpacked){.text.file = "metadata"};
+    ctf_description_init(&unpacked->description, alloc_default());
+    unpacked->status = ctf_unpack_metadata(&unpacked->description, bytes, n, NULL, &unpacked->text, &unpacked->error);
+}
+
+static void assert_text(const char *hex, const char *text)
+{
+    struct unpacked unpacked;
+    unpack(&unpacked, hex);
+    assert_int_equal(unpacked.status, TTR_OK);
+    support_assert_text(unpacked.text.p, unpacked.text.n, text);
+    assert_int_equal(unpacked.text.p[unpacked.text.n], 0);
+    ctf_description_free(&unpacked.description);
+}
+
+static void refuse(const char *hex, ttr_status status, const char *message)
+{
+    struct unpacked unpacked;
+    unpack(&unpacked, hex);
+    if (unpacked.status != status || !strstr(unpacked.error.text, message))
+        fail_msg("expected \"%s\", got %d: %s", message, (int)unpacked.status, unpacked.status ? unpacked.error.text : "");
+    ctf_description_free(&unpacked.description);
+}
+
+static void languages_are_told_by_their_first_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum ctf_version version;
+    } texts[] = {{"/* CTF 1.8 */", CTF_1_8}, {"/* CTF 1.1 */", CTF_1_8}, {"\x1e{", CTF_2}, {"  {\"type\"", CTF_2},
+                 {"trace { major = 1;", CTF_RFC_1_1}, {"/* any */", CTF_RFC_1_1}, {"type x { }", CTF_RFC_1_1}, {"hello", CTF_UNKNOWN},
+                 {"", CTF_UNKNOWN}};
+    bool is_packetised;
+    uint8_t bytes[64];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(ctf_sniff((const uint8_t *)texts[i].text, strlen(texts[i].text), &is_packetised), texts[i].version);
+        assert_false(is_packetised);
+    }
+    size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "2801000028010000" TAIL);
+    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_1_8);
+    assert_true(is_packetised);
+    bytes[35] = 2;
+    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_2);
+    n = support_hex(bytes, sizeof bytes, "c1fc1fc1");
+    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+    n = support_hex(bytes, sizeof bytes, "c11ffcc1");
+    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+}
+
+static void plain_text_passes_as_it_is(void **state)
+{
+    (void)state;
+    assert_text("2f2a2043544620312e38202a2f", "/* CTF 1.8 */");
+}
+
+/* 37 bytes of header and 3 of content are 320 bits. */
+static void contents_of_packets_are_put_together(void **state)
+{
+    (void)state;
+    assert_text(HEADER_LE "4001000040010000" TAIL "616263", "abc");
+    assert_text(HEADER_BE "0000014000000140" TAIL "616263", "abc");
+    assert_text(HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL "6400", "abcd");
+    assert_text(HEADER_LE "2801000028010000" TAIL, "");
+}
+
+/* CTF2-PMETA-1.0: 3 more bytes and the size of the header, 352 bits; some writers leave these out. */
+static void packets_of_version_2_have_long_or_short_headers(void **state)
+{
+    (void)state;
+    assert_text(HEADER_LE "7801000078010000" "0000000200" "000000" "60010000" "616263", "abc");
+    assert_text(HEADER_LE "4001000040010000" "0000000200" "616263", "abc");
+}
+
+static void places_in_the_text_are_places_in_the_file(void **state)
+{
+    (void)state;
+    struct unpacked unpacked;
+    unpack(&unpacked, HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL "6400");
+    assert_int_equal(ctf_text_offset(&unpacked.text, 2), 39);
+    assert_int_equal(ctf_text_offset(&unpacked.text, 3), 42 + 37);
+    assert_true(unpacked.description.has_byte_order && !unpacked.description.is_big_endian);
+    ctf_description_free(&unpacked.description);
+}
+
+static void the_last_packet_may_lack_its_padding(void **state)
+{
+    (void)state;
+    assert_text(HEADER_LE "40010000" "00800000" TAIL "616263", "abc");
+}
+
+static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+{
+    struct unpacked *unpacked = own;
+    assert_int_equal(severity, TTR_NOTE_DAMAGE);
+    assert_string_equal(code, "ctf.cut");
+    unpacked->error.offset = offset;
+    (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
+}
+
+/* Two packets with "abc" and "de", of which the file holds so many bytes. */
+static void assert_cut(size_t n, const char *text, uint64_t cut_at)
+{
+    uint8_t bytes[100];
+    struct unpacked unpacked = {.text.file = "metadata", .error.offset = UINT64_MAX};
+    size_t whole = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_LE "3801000038010000" TAIL "6465");
+    assert_true(n <= whole);
+    ctf_description_init(&unpacked.description, alloc_default());
+    unpacked.description.note = note_cut;
+    unpacked.description.note_own = &unpacked;
+    assert_int_equal(ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
+    support_assert_text(unpacked.text.p, unpacked.text.n, text);
+    assert_int_equal(unpacked.error.offset, cut_at);
+    ctf_description_free(&unpacked.description);
+}
+
+static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **state)
+{
+    (void)state;
+    assert_cut(79, "abcde", UINT64_MAX);
+    assert_cut(78, "abcd", 40);
+    assert_cut(77, "abc", 40);
+    assert_cut(76, "abc", 40);
+    assert_cut(41, "abc", 40);
+    assert_cut(40, "abc", UINT64_MAX);
+    assert_cut(39, "ab", 0);
+    assert_cut(37, "", 0);
+}
+
+static void wrong_packets_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    refuse("571dd175" UUID, TTR_E_TRUNCATED, "metadata ends at byte 20, inside the header of its first metadata packet, which has 37 bytes");
+    refuse(HEADER_LE "4001000040010000" TAIL "616263" "57" UUID UUID "00000000", TTR_E_MALFORMED, "expected the magic number 75D11D57");
+    refuse(HEADER_LE "2001000040010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 288 bits in 320");
+    refuse(HEADER_LE "4001000038010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 320 bits in 312");
+    refuse(HEADER_LE "4101000048010000" TAIL "61626300", TTR_E_MALFORMED, "has a content of 321 bits");
+    refuse(HEADER_LE "4001000040010000" "0100000108" "616263", TTR_E_UNSUPPORTED, "compressed, encrypted or checked (schemes 1, 0, 0)");
+    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "the metadata packet at byte 0 is of version 3.0: expected 1.8 or 2.0");
+    refuse(HEADER_LE "4001000040010000" TAIL "616263" "571dd175" UUID "00000000" "4001000040010000" "0000000208" "616263",
+           TTR_E_MALFORMED, "is of version 2.8, not 1");
+    refuse(HEADER_LE "2801000028010000" TAIL "571dd175" "ff02030405060708090a0b0c0d0e0f10" "00000000" "2801000028010000" TAIL,
+           TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
+}
+
+static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+{
+    uint64_t *at = own;
+    assert_int_equal(severity, TTR_NOTE_ODD);
+    assert_string_equal(code, "ctf.metadata-byte-order");
+    assert_non_null(strstr(text, "another byte order than the first"));
+    *at = *at * 1000 + offset;
+}
+
+/* CTF2-PMETA-1.0: the magic of each tells the order of what follows it. */
+static void each_packet_has_its_own_byte_order(void **state)
+{
+    (void)state;
+    uint8_t bytes[400];
+    uint64_t told = 0;
+    struct ctf_description description;
+    struct ctf_text text = {.file = "metadata"};
+    size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_BE "0000013800000148" TAIL "64650000"
+                           HEADER_BE "0000013000000130" TAIL "66");
+    ctf_description_init(&description, alloc_default());
+    description.note = note_order;
+    description.note_own = &told;
+    assert_int_equal(ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL), TTR_OK);
+    support_assert_text(text.p, text.n, "abcdef");
+    assert_int_equal(told, 40);
+    assert_false(description.is_big_endian);
+    ctf_description_free(&description);
+}
+
+/* Parsers take as much memory as fits to the text, from what was taken on. */
+static void padding_takes_no_memory(void **state)
+{
+    (void)state;
+    enum { PACKETS = 2000, BYTES = 1024 };
+    static uint8_t bytes[PACKETS * BYTES];
+    struct ctf_description description;
+    struct ctf_text text = {.file = "metadata"};
+    for (size_t i = 0; i < PACKETS; i++)
+        (void)support_hex(bytes + i * BYTES, BYTES, HEADER_LE "3001000000200000" TAIL "61");
+    ctf_description_init(&description, alloc_default());
+    assert_int_equal(ctf_unpack_metadata(&description, bytes, sizeof bytes, NULL, &text, NULL), TTR_OK);
+    assert_int_equal(text.n, PACKETS);
+    assert_true(description.arena.total < 64 * text.n);
+    assert_int_equal(ctf_text_offset(&text, PACKETS - 1), (PACKETS - 1) * BYTES + 37);
+    ctf_description_free(&description);
+}
+
+static bool unpack_with(const struct alloc *alloc)
+{
+    uint8_t bytes[64];
+    size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263");
+    struct ctf_description description;
+    struct ctf_text text = {.file = "metadata"};
+    ctf_description_init(&description, alloc);
+    ttr_status status = ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL);
+    ctf_description_free(&description);
+    return status == TTR_OK;
+}
+
+static void failing_memory_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(unpack_with);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(languages_are_told_by_their_first_bytes),
+        cmocka_unit_test(plain_text_passes_as_it_is),
+        cmocka_unit_test(contents_of_packets_are_put_together),
+        cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
+        cmocka_unit_test(places_in_the_text_are_places_in_the_file),
+        cmocka_unit_test(the_last_packet_may_lack_its_padding),
+        cmocka_unit_test(of_a_packet_that_the_file_ends_inside_what_is_there_is_taken),
+        cmocka_unit_test(wrong_packets_are_refused_with_their_place),
+        cmocka_unit_test(each_packet_has_its_own_byte_order),
+        cmocka_unit_test(padding_takes_no_memory),
+        cmocka_unit_test(failing_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* Field class aliases: a table by name, and the trees of those that must be built again for each use.
+ *
+ * Uses of aliases inside aliases could make much of little text.  So work is counted: what aliases and locations cost in one
+ * description is bounded, far beyond what real traces need (a kernel trace with every event: some 100,000). */
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/ctf/metadata/json/ctf2_parser.h"
+
+#define WORK_MAX (UINT64_C(1) << 24)
+#define SLOTS_MIN 16
+
+ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *at, uint64_t work)
+{
+    parser->state->expansions += work;
+    if (parser->state->expansions > WORK_MAX)
+        return ctf2_refuse(parser, TTR_E_LIMIT, at, "the metadata uses aliases and locations too often");
+    return TTR_OK;
+}
+
+/* The slot of that name, or the free one for it. */
+static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t hash, const char *name, size_t n)
+{
+    size_t at = (size_t)hash & (state->slots_n - 1);
+    for (;; at = (at + 1) & (state->slots_n - 1)) {
+        const struct ctf2_alias *alias = state->slots[at];
+        if (!alias || (alias->hash == hash && alias->name.n == n && memcmp(alias->name.p, name, n) == 0))
+            return &state->slots[at];
+    }
+}
+
+const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const char *name, size_t n)
+{
+    return state->slots_n ? *find_slot(state, hash_bytes(name, n), name, n) : NULL;
+}
+
+/* At most half of the slots are used; an old table stays in the arena. */
+static bool reserve_slot(struct ctf2_parser *parser)
+{
+    struct ctf2_state *state = parser->state, old = *state;
+    if (2 * (state->aliases_n + 1) <= state->slots_n)
+        return true;
+    size_t n = old.slots_n ? 2 * old.slots_n : SLOTS_MIN;
+    struct ctf2_alias **slots = ctf2_take(parser, n, sizeof *slots);
+    if (!slots)
+        return false;
+    state->slots = slots;
+    state->slots_n = n;
+    for (size_t i = 0; i < old.slots_n; i++)
+        if (old.slots[i])
+            *find_slot(state, old.slots[i]->hash, old.slots[i]->name.p, old.slots[i]->name.n) = old.slots[i];
+    return true;
+}
+
+/* Copies a value and all inside into the description's arena and counts them; NULL when memory is out.  Recursion is bounded by the
+ * depth of JSON texts. */
+static struct json_value *keep_tree(struct ctf2_parser *parser, const struct json_value *from, uint64_t *nodes)
+{
+    struct arena *arena = &parser->description->arena;
+    struct json_value *copy = ctf2_take(parser, 1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    ++*nodes;
+    *copy = *from;
+    copy->first = copy->last = copy->next = copy->parent = NULL;
+    copy->token.text = arena_copy(arena, from->token.text, from->token.n);
+    copy->key = arena_copy(arena, from->key, from->key_n);
+    if (!copy->token.text || !copy->key)
+        return NULL;
+    for (const struct json_value *item = from->first; item; item = item->next) {
+        struct json_value *kept = keep_tree(parser, item, nodes);
+        if (!kept)
+            return NULL;
+        kept->parent = copy;
+        if (copy->last)
+            copy->last->next = kept;
+        else
+            copy->first = kept;
+        copy->last = kept;
+    }
+    return copy;
+}
+
+/* A shared type under another name. */
+static ttr_status name_type(struct ctf2_parser *parser, const struct type *type, struct ctf2_alias *alias)
+{
+    struct type *named = ctf2_take(parser, 1, sizeof *named);
+    if (!named)
+        return TTR_E_NOMEM;
+    *named = *type;
+    named->name = alias->name;
+    alias->type = named;
+    return TTR_OK;
+}
+
+/* What the alias stands for. */
+static ttr_status define(struct ctf2_parser *parser, const struct json_value *json, struct ctf2_alias *alias)
+{
+    static const struct type *const no_roots[ROOT_COUNT];
+    struct ctf2_build build = {.parser = parser, .roots = no_roots, .root = ROOT_PAYLOAD, .is_definition = true};
+    const struct type *type = NULL;
+    ttr_status status = ctf2_build_class(&build, json, &type);
+    if (status != TTR_OK)
+        return status;
+    alias->height = build.deepest;
+    alias->size = build.size;
+    if (!build.is_contextual)
+        return name_type(parser, type, alias);
+    const struct ctf2_alias *other =
+        json->token.kind == JSON_TEXT ? ctf2_find_alias(parser->state, json->token.text, json->token.n) : NULL;
+    alias->json = other ? other->json : keep_tree(parser, json, &alias->nodes);
+    alias->nodes = other ? other->nodes : alias->nodes;
+    return alias->json ? TTR_OK : fail_memory(parser->error);
+}
+
+ttr_status ctf2_add_alias(struct ctf2_parser *parser, const struct ctf2_object *object)
+{
+    struct ctf2_alias *alias = ctf2_take(parser, 1, sizeof *alias);
+    if (!alias)
+        return TTR_E_NOMEM;
+    ttr_status status = ctf2_get_text(parser, object->at[CTF2_NAME], &alias->name);
+    if (status != TTR_OK)
+        return status;
+    alias->hash = hash_bytes(alias->name.p, alias->name.n);
+    if (ctf2_find_alias(parser->state, alias->name.p, alias->name.n))
+        return ctf2_fail(parser, object->at[CTF2_NAME], "another field class alias has this name");
+    status = define(parser, object->at[CTF2_FIELD_CLASS], alias);
+    if (status != TTR_OK)
+        return status;
+    if (!reserve_slot(parser))
+        return TTR_E_NOMEM;
+    *find_slot(parser->state, alias->hash, alias->name.p, alias->name.n) = alias;
+    parser->state->aliases_n++;
+    return TTR_OK;
+}

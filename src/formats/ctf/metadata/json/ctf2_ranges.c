@@ -1,0 +1,159 @@
+/* Sets of integer ranges, and the names that mappings and flags give them.
+ * JSON integers are kept as two's complement; which of two orders they compare in depends on the number they speak of, which for
+ * selectors is known only when the location was followed. */
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/ctf/metadata/json/ctf2_parser.h"
+
+static bool is_negative(const struct json_value *json)
+{
+    return json->token.is_negative && json->token.size;
+}
+
+/* Whether an integer has more than 64 bits, which only mappings of as large numbers need. */
+static bool is_far(const struct json_value *json)
+{
+    const bool is_integer = json->token.kind == JSON_INTEGER;
+    return is_integer && (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
+}
+
+/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one before those that are too far. */
+static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips, uint64_t *x)
+{
+    int64_t s = 0;
+    if (clips && is_far(json)) {
+        *x = is_negative(json) ? (uint64_t)INT64_MIN : UINT64_MAX;
+        return TTR_OK;
+    }
+    if (json->token.kind != JSON_INTEGER || !is_negative(json))
+        return ctf2_get_u64(parser, json, x);
+    ttr_status status = ctf2_get_i64(parser, json, &s);
+    *x = (uint64_t)s;
+    return status;
+}
+
+static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, bool clips, struct type_range *range)
+{
+    if (json->token.kind != JSON_ARRAY || json->count != 2)
+        return ctf2_fail(parser, json, "expected a range: [lowest, highest]");
+    const struct json_value *low = json->first, *high = json->last;
+    ttr_status status = get_end(parser, low, clips, &range->low);
+    if (status == TTR_OK)
+        status = get_end(parser, high, clips, &range->high);
+    if (status != TTR_OK)
+        return status;
+    bool same_sign = is_negative(low) == is_negative(high);
+    if (same_sign ? range->low > range->high : is_negative(high))
+        return ctf2_fail(parser, json, "a range must not end below its begin");
+    return TTR_OK;
+}
+
+/* Whether a number of that sign can have all values of the range; the end that it cannot have is `*beyond`. */
+static bool range_fits(const struct json_value *json, const struct type_range *range, enum ctf2_sign sign, const struct json_value **beyond)
+{
+    bool begins_negative = is_negative(json->first), ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
+    *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
+    if (is_far(json->first) || is_far(json->last))
+        return false;
+    return sign == CTF2_SIGNED ? !ends_wide : sign == CTF2_UNSIGNED ? !begins_negative : !(begins_negative && ends_wide);
+}
+
+/* Cuts a range to what a number of that sign can have; false when nothing is left. */
+static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
+{
+    if (sign == CTF2_UNSIGNED) {
+        range->low = is_negative(json->first) ? 0 : range->low;
+        return !is_negative(json->last);
+    }
+    bool begins_wide = !is_negative(json->first) && range->low > INT64_MAX;
+    range->high = is_negative(json->last) || range->high <= INT64_MAX ? range->high : INT64_MAX;
+    return !begins_wide;
+}
+
+/* Whether all of a range has more than 64 bits. */
+static bool is_all_far(const struct json_value *json)
+{
+    return is_negative(json->first) ? is_far(json->last) && is_negative(json->last) : is_far(json->first);
+}
+
+ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
+                           struct ctf2_ranges *ranges)
+{
+    ttr_status status = ctf2_expect(parser, json, JSON_ARRAY);
+    if (status != TTR_OK)
+        return status;
+    if (json->count == 0)
+        return ctf2_fail(parser, json, "a set of ranges must not be empty");
+    struct type_range *range = ctf2_take(parser, json->count, sizeof *range);
+    if (!range)
+        return TTR_E_NOMEM;
+    *ranges = (struct ctf2_ranges){.range = range};
+    for (const struct json_value *item = json->first, *beyond; item; item = item->next) {
+        range = &ranges->range[ranges->n];
+        status = get_range(parser, item, clips, range);
+        if (status != TTR_OK)
+            return status;
+        bool fits = range_fits(item, range, sign, &beyond);
+        if (!fits && !clips)
+            return ctf2_fail(parser, beyond, "%s number cannot have this value", sign == CTF2_SIGNED ? "a signed" : "an unsigned");
+        if (!fits)
+            ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond", "a range goes beyond what its number can be");
+        ranges->n += !is_all_far(item) && (fits || clip_range(item, range, sign));
+    }
+    return TTR_OK;
+}
+
+/* One name and its ranges. */
+static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
+                            struct type_label *label)
+{
+    struct ctf2_ranges ranges = {.n = 0};
+    label->name = (ttr_text){arena_copy(&parser->description->arena, json->key, json->key_n), json->key_n};
+    if (!label->name.p)
+        return fail_memory(parser->error);
+    ttr_status status = ctf2_get_ranges(parser, json, sign, clips, &ranges);
+    label->ranges = ranges.range;
+    label->ranges_n = ranges.n;
+    return status;
+}
+
+ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
+                           const struct type_labels **labels)
+{
+    const struct json_value *second;
+    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
+    if (status == TTR_OK && json_find_twice(json, &parser->scratch, &second) != TTR_OK)
+        return fail_memory(parser->error);
+    if (status == TTR_OK && second)
+        return ctf2_fail(parser, second, "this name comes twice");
+    if (status != TTR_OK || json->count == 0)
+        return status;
+    struct type_labels *made = ctf2_take(parser, 1, sizeof *made);
+    struct type_label *label = made ? ctf2_take(parser, json->count, sizeof *label) : NULL;
+    if (!label)
+        return TTR_E_NOMEM;
+    *made = (struct type_labels){.label = label, .is_signed = sign == CTF2_SIGNED};
+    for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
+        status = get_label(parser, item, sign, clips, &label[made->n]);
+        made->n += status == TTR_OK && label[made->n].ranges_n > 0;
+    }
+    type_labels_settle(made);
+    *labels = made->n ? made : NULL;
+    return status;
+}
+
+static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json, uint64_t value, bool is_signed)
+{
+    char digits[NUMBER_MAX];
+    size_t n = is_signed ? number_put_i64(digits, (int64_t)value) : number_put_u64(digits, value);
+    return ctf2_fail(parser, json, "two options are selected by %.*s", (int)n, digits);
+}
+
+ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json, const struct type *variant)
+{
+    bool overlaps;
+    uint64_t value;
+    if (ctf2_find_overlap(variant, &parser->scratch, &overlaps, &value) != TTR_OK)
+        return fail_memory(parser->error);
+    return overlaps ? fail_overlap(parser, json, value, variant->is_selector_signed) : TTR_OK;
+}

@@ -1,0 +1,214 @@
+/* Types made of declarations: what a concrete type must state is checked here, once, where it is declared or first used. */
+#include <string.h>
+
+#include "formats/ctf/metadata/rfc11/rfc11_types.h"
+#include "layout/layout.h"
+
+/* A concrete type has a precise binary representation (4.1.1): these attributes give it. */
+static const struct {
+    enum rfc11_kind kind;
+    uint8_t attribute;
+    const char *text;
+} needed[] = {
+    {RFC11_INTEGER, ATTRIBUTE_SIZE, "size = bits"},
+    {RFC11_STRUCT, ATTRIBUTE_FIELDS, "fields = { { type, name }, ... }"},
+    {RFC11_ARRAY, ATTRIBUTE_LENGTH, "length = value"},
+    {RFC11_ARRAY, ATTRIBUTE_ELEM_TYPE, "elem_type = type"},
+    {RFC11_SEQUENCE, ATTRIBUTE_LENGTH_TYPE, "length_type = type"},
+    {RFC11_SEQUENCE, ATTRIBUTE_ELEM_TYPE, "elem_type = type"},
+};
+
+static bool has(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
+{
+    return d->given & (1u << attribute);
+}
+
+static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+{
+    if (d->kind == RFC11_KIND_NONE)
+        return rfc11_refuse(&parser->lexer, at, "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
+                                                "sequence, string, or a type declared before");
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (needed[i].kind == d->kind && !has(d, needed[i].attribute))
+            return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing", needed[i].text);
+    if (d->wants_map && !has(d, ATTRIBUTE_MAP))
+        return rfc11_refuse(&parser->lexer, at, "the enumeration has no map = { { value, string }, ... }");
+    if (d->wants_unit && !has(d, ATTRIBUTE_UNIT_SIZE))
+        return rfc11_refuse(&parser->lexer, at, "the bitfield has no unit_size = bits");
+    return true;
+}
+
+/* Every label's value must fit in the integer. */
+static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
+{
+    uint64_t above = d->is_signed ? UINT64_C(1) << (d->size - 1) : d->size == 64 ? 0 : UINT64_C(1) << d->size; /* 0: none */
+    if (above && d->most >= above)
+        return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold", d->size, d->is_signed ? "signed" : "unsigned");
+    if (d->least && !d->is_signed)
+        return rfc11_refuse(&parser->lexer, d->least_at, "the value is negative, the enumeration is not signed");
+    if (d->least && 0 - d->least > above)
+        return rfc11_refuse(&parser->lexer, d->least_at, "the value is less than %u signed bits hold", d->size);
+    return true;
+}
+
+static struct rfc11_type *fail_made(struct rfc11_parser *parser)
+{
+    (void)rfc11_refuse_memory(&parser->lexer);
+    return NULL;
+}
+
+static struct rfc11_type *make_integer(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+{
+    bool is_bitfield = has(d, ATTRIBUTE_UNIT_SIZE);
+    if (is_bitfield && d->size > d->unit_size) {
+        (void)rfc11_refuse(&parser->lexer, at, "a bitfield of %u bits does not fit in its unit of %u", d->size, d->unit_size);
+        return NULL;
+    }
+    if (d->labels && !check_labels(parser, d))
+        return NULL;
+    if (d->is_float && ((d->size != 32 && d->size != 64) || d->is_signed || d->labels || is_bitfield)) {
+        (void)rfc11_refuse(&parser->lexer, at, "float = true is for unsigned integers of 32 and 64 bits without labels");
+        return NULL;
+    }
+    struct rfc11_type *made = rfc11_add_type(parser->description, d->is_float ? TYPE_FLOAT : d->is_signed ? TYPE_INT : TYPE_UINT, RULE_BASIC);
+    if (!made)
+        return fail_made(parser);
+    made->natural = is_bitfield ? 1 : d->size;
+    made->type.bits = d->size;
+    made->type.base = d->is_float ? 0 : d->base;
+    made->type.unit = is_bitfield ? d->unit_size : 0;
+    made->type.is_big_endian = has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
+    if (has(d, ATTRIBUTE_MAP)) {
+        struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
+        if (!labels)
+            return fail_made(parser);
+        *labels = (struct type_labels){.label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
+        type_labels_settle(labels);
+        made->type.labels = labels;
+        made->type.hint = TTR_HINT_ENUM;
+    }
+    return made;
+}
+
+/* The type that a member, element or length points to is the first part of ours. */
+static const struct rfc11_type *made_of(const struct type *type)
+{
+    return (const struct rfc11_type *)type;
+}
+
+/* Counts what is inside into the type: levels and fields. */
+static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made, const struct rfc11_type *inside, size_t at)
+{
+    if (inside->depth >= TYPE_DEPTH_MAX)
+        return rfc11_refuse(&parser->lexer, at, "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
+    if (inside->fields > RFC11_FIELDS_MAX - made->fields)
+        return rfc11_refuse(&parser->lexer, at, "the type has more than %u fields in all", RFC11_FIELDS_MAX);
+    made->fields += inside->fields;
+    if (made->depth <= inside->depth)
+        made->depth = (uint8_t)(inside->depth + 1);
+    return true;
+}
+
+static struct rfc11_type *make_struct(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+{
+    struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
+    if (!made)
+        return fail_made(parser);
+    made->type.members = d->members;
+    made->type.members_n = d->members_n;
+    made->is_empty = true;
+    for (uint32_t i = 0; i < d->members_n; i++) {
+        const struct rfc11_type *inside = made_of(d->members[i].type);
+        if (!count_inside(parser, made, inside, at))
+            return NULL;
+        made->is_empty = made->is_empty && inside->is_empty;
+    }
+    return made;
+}
+
+const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser, const struct rfc11_type *type, uint32_t context_n)
+{
+    struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
+    if (!made)
+        return fail_made(parser);
+    made->type.members = type->type.members;
+    made->type.members_n = type->type.members_n;
+    made->type.minimum_align = type->type.minimum_align;
+    made->type.name = type->type.name;
+    made->type.context_n = context_n;
+    made->depth = type->depth;
+    made->fields = type->fields;
+    made->is_empty = type->is_empty;
+    return made;
+}
+
+static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+{
+    bool is_array = d->kind == RFC11_ARRAY;
+    struct rfc11_type *made = rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
+    if (!made)
+        return fail_made(parser);
+    if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
+        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all", LAYOUT_SPINS);
+        return NULL;
+    }
+    if (!count_inside(parser, made, d->element, at))
+        return NULL;
+    made->type.element = &d->element->type;
+    made->is_empty = is_array && (d->length == 0 || d->element->is_empty);
+    if (is_array) {
+        made->type.count = d->length;
+    } else {
+        made->type.has_inline_length = true;
+        made->type.length_type = &d->length_type->type;
+        made->type.length_member = d->length_field;
+    }
+    return made;
+}
+
+static struct rfc11_type *make_string(struct rfc11_parser *parser, const struct rfc11_declaration *d)
+{
+    struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRING, RULE_FIXED);
+    if (!made)
+        return fail_made(parser);
+    made->type.bits = 8;
+    made->type.align = 3;
+    made->type.encoding = d->encoding;
+    return made;
+}
+
+/* An alignment that is stated: that of basic types exactly, others have at least this. */
+static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made, const struct rfc11_declaration *d, size_t at)
+{
+    if (!has(d, ATTRIBUTE_ALIGN))
+        return true;
+    if (d->kind == RFC11_STRING_KIND && d->align < 8)
+        return rfc11_refuse(&parser->lexer, at, "a string begins at a byte: expected align = 8 or more");
+    bool is_basic = made->rule == RULE_BASIC;
+    made->type.minimum_align = is_basic ? 0 : rfc11_log2(d->align);
+    if (made->rule != RULE_COMPOUND)
+        made->type.align = rfc11_log2(d->align);
+    made->rule = is_basic ? RULE_FIXED : made->rule;
+    return true;
+}
+
+struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_declaration *d, size_t at)
+{
+    if (d->made)
+        return d->made;
+    if (d->is_abstract && !(d->is_built_in && d->kind == RFC11_STRING_KIND)) {
+        (void)rfc11_refuse(&parser->lexer, at, "an abstract type has no place in the trace: derive a concrete one from it with type { parent = ...; }");
+        return NULL;
+    }
+    if (!check_complete(parser, d, at))
+        return NULL;
+    struct rfc11_type *made = d->kind == RFC11_INTEGER       ? make_integer(parser, d, at)
+                              : d->kind == RFC11_STRUCT      ? make_struct(parser, d, at)
+                              : d->kind == RFC11_STRING_KIND ? make_string(parser, d)
+                                                             : make_list(parser, d, at);
+    if (!made || !state_align(parser, made, d, at))
+        return NULL;
+    made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
+    d->made = made;
+    return made;
+}

@@ -1,0 +1,489 @@
+/* Descriptions as metadata of the 2010 RFC: read again, the text gives the same description.
+ *
+ * Named types come first, what they are made of before them; all state their alignment, so that nothing hangs on the architecture.
+ * What the RFC cannot say about how bytes are to be read is refused with the place: variants, optional fields, booleans, flags,
+ * numbers of variable size, text and bytes whose length stands elsewhere, contexts of single events as structs of their own, packet
+ * contexts, headers other than its two.  What only describes the trace is said by extensions or left out. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/metadata/rfc11/rfc11_types.h"
+
+struct printer {
+    const struct ctf_description *description;
+    struct buffer *to;
+    struct arena arena;          /* for the names */
+    struct rfc11_names named;    /* to the type that has the name in the text */
+    struct pairmap visited;      /* types whose insides were looked at; 1: it has its name in the text */
+    ttr_error *error;
+    ttr_status status;
+    const struct ctf_stream_class *stream; /* where we are, for messages */
+    const struct ctf_event_class *event;
+};
+
+static bool put(struct printer *p, const char *format, ...) TTR_PRINTF(2, 3);
+static bool put(struct printer *p, const char *format, ...)
+{
+    char text[160];
+    va_list values;
+    va_start(values, format);
+    int n = vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    buffer_add(p->to, text, n < 0 ? 0 : (size_t)n);
+    return true;
+}
+
+/* Refuses what the RFC has no words for; always false. */
+static bool refuse(struct printer *p, ttr_text field, const char *what)
+{
+    char place[200] = "";
+    int n = 0;
+    if (p->stream && p->stream->name.n)
+        n = snprintf(place, sizeof place, ", in section %.*s", (int)(p->stream->name.n < 40 ? p->stream->name.n : 40), p->stream->name.p);
+    if (p->event)
+        n += snprintf(place + n, sizeof place - (size_t)n, ", event %.*s", (int)(p->event->name.n < 40 ? p->event->name.n : 40), p->event->name.p);
+    if (field.n)
+        (void)snprintf(place + n, sizeof place - (size_t)n, ", field %.*s", (int)(field.n < 40 ? field.n : 40), field.p);
+    p->status = fail(p->error, TTR_E_UNSUPPORTED, NO_OFFSET, "RFC v1.1 has no %s%s", what, place);
+    return false;
+}
+
+static bool refuse_memory(struct printer *p)
+{
+    p->status = fail_memory(p->error);
+    return false;
+}
+
+static bool is_identifier(ttr_text name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!is_letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return name.n > 0;
+}
+
+static void put_string(struct printer *p, ttr_text text)
+{
+    buffer_add_byte(p->to, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        uint8_t c = (uint8_t)text.p[i];
+        if (c < ' ' || c == 0x7f)
+            (void)put(p, "\\%03o", c);
+        else if (c == '"' || c == '\\')
+            (void)put(p, "\\%c", c);
+        else
+            buffer_add_byte(p->to, c);
+    }
+    buffer_add_byte(p->to, '"');
+}
+
+/* A name as a word where it is one, else as a string. */
+static void put_name(struct printer *p, ttr_text name)
+{
+    if (is_identifier(name))
+        buffer_add(p->to, name.p, name.n);
+    else
+        put_string(p, name);
+}
+
+static void put_indent(struct printer *p, unsigned indent)
+{
+    for (unsigned i = 0; i < indent; i++)
+        buffer_add_text(p->to, "    ");
+}
+
+/* --- Types --- */
+
+static const char *unsayable_kind(uint8_t kind)
+{
+    static const char *const texts[TYPE_KIND_COUNT] = {
+        [TYPE_NONE] = "type for nothing",
+        [TYPE_BITS] = "bits that are no number",
+        [TYPE_BOOL] = "booleans",
+        [TYPE_FLAGS] = "flags",
+        [TYPE_VAR_UINT] = "numbers of variable size",
+        [TYPE_VAR_INT] = "numbers of variable size",
+        [TYPE_TEXT] = "text of a length given beforehand",
+        [TYPE_BLOB] = "bytes without structure",
+        [TYPE_OPTIONAL] = "optional fields",
+        [TYPE_VARIANT] = "variants",
+    };
+    return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
+}
+
+/* Why a type cannot be said, whatever is inside; NULL = it can. */
+static const char *why_unsayable(const struct type *type)
+{
+    const char *kind = unsayable_kind(type->kind);
+    if (kind)
+        return kind;
+    if (type->is_reversed)
+        return "reversed bits";
+    if (type->role)
+        return "fields that tell the reader something";
+    bool is_number = type->kind == TYPE_UINT || type->kind == TYPE_INT;
+    if (type->kind == TYPE_FLOAT && type->bits != 32 && type->bits != 64)
+        return "floating-point numbers of other sizes than 32 and 64 bits";
+    if (is_number && type->bits > 64)
+        return "integers of more than 64 bits";
+    if (type->kind == TYPE_SEQUENCE && !type->has_inline_length)
+        return "sequences whose length stands elsewhere";
+    if (type->kind == TYPE_STRING && (type->bits != 8 || type->encoding > ENCODING_ASCII))
+        return "strings of another encoding than UTF-8 and ASCII";
+    return NULL;
+}
+
+static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field);
+
+bool rfc11_lists_labels(const struct type_labels *labels)
+{
+    const uint64_t values = type_labels_values(labels);
+    return values <= RFC11_LABELS_MIN || values / RFC11_LABELS_EACH <= labels->entries;
+}
+
+static bool put_labels(struct printer *p, const struct type *type, ttr_text field)
+{
+    if (!rfc11_lists_labels(type->labels))
+        return refuse(p, field, "ranges of so many values in enumerations");
+    (void)put(p, " map = {");
+    for (uint32_t i = 0; i < type->labels->n; i++) {
+        const struct type_label *label = &type->labels->label[i];
+        for (uint32_t k = 0; k < label->ranges_n; k++) {
+            uint64_t more = label->ranges[k].high - label->ranges[k].low;
+            for (uint64_t x = 0; x <= more; x++) {
+                uint64_t value = label->ranges[k].low + x;
+                (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value) : put(p, " { %" PRIu64 ", ", value));
+                put_name(p, label->name);
+                (void)put(p, " },");
+            }
+        }
+    }
+    return put(p, " };");
+}
+
+static bool put_number(struct printer *p, const struct type *type, ttr_text field)
+{
+    (void)put(p, "parent = %s; size = %u; signed = %s; align = %u;", type->labels ? "enum" : type->unit ? "gcc_bitfield" : "integer",
+              type->bits, type->kind == TYPE_INT ? "true" : "false", 1u << type->align);
+    if (type->unit)
+        (void)put(p, " unit_size = %u;", type->unit);
+    if (type->is_big_endian != p->description->is_big_endian)
+        (void)put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+    if (type->base)
+        (void)put(p, " base = %u;", type->base);
+    if (type->kind == TYPE_FLOAT)
+        return put(p, " float = true;");
+    return !type->labels || put_labels(p, type, field);
+}
+
+static void put_minimum_align(struct printer *p, const struct type *type)
+{
+    if (type->minimum_align)
+        (void)put(p, " align = %u;", 1u << type->minimum_align);
+}
+
+static bool put_struct(struct printer *p, const struct type *type, unsigned indent)
+{
+    (void)put(p, "parent = struct;");
+    put_minimum_align(p, type);
+    (void)put(p, " fields = {\n");
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        put_indent(p, indent + 1);
+        (void)put(p, "{ ");
+        if (!put_type(p, type->members[i].type, indent + 1, type->members[i].name))
+            return false;
+        (void)put(p, ", ");
+        put_name(p, type->members[i].name);
+        (void)put(p, " },\n");
+    }
+    put_indent(p, indent);
+    return put(p, "};");
+}
+
+static bool put_list(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+{
+    bool is_array = type->kind == TYPE_ARRAY;
+    (void)put(p, "parent = %s;", is_array ? "array" : "sequence");
+    put_minimum_align(p, type);
+    if (is_array) {
+        (void)put(p, " length = %" PRIu64 ";", type->count);
+    } else {
+        (void)put(p, " length_type = ");
+        if (!put_type(p, type->length_type, indent, field))
+            return false;
+        (void)put(p, ";");
+        if (type->length_member.n) {
+            (void)put(p, " length_field = ");
+            put_name(p, type->length_member);
+            (void)put(p, ";");
+        }
+    }
+    (void)put(p, " elem_type = ");
+    return put_type(p, type->element, indent, field) && put(p, ";");
+}
+
+/* What stands between the braces of a type. */
+static bool put_body(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+{
+    const char *why = why_unsayable(type);
+    if (why)
+        return refuse(p, field, why);
+    switch (type->kind) {
+    case TYPE_STRUCT: return put_struct(p, type, indent);
+    case TYPE_ARRAY:
+    case TYPE_SEQUENCE: return put_list(p, type, indent, field);
+    case TYPE_STRING:
+        (void)put(p, "parent = string;");
+        put_minimum_align(p, type);
+        return put(p, " encoding = %s;", type->encoding == ENCODING_ASCII ? "ASCII" : "UTF8");
+    default: return put_number(p, type, field);
+    }
+}
+
+/* A type where it is used: its name, or all of it. */
+static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+{
+    const uint32_t *is_named = pairmap_get(&p->visited, (uintptr_t)type, 0);
+    if (is_named && *is_named) {
+        buffer_add(p->to, type->name.p, type->name.n);
+        return true;
+    }
+    return put(p, "type { ") && put_body(p, type, indent, field) && put(p, " }");
+}
+
+/* A type whose name is free gets it in the text. */
+static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
+{
+    bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) && !rfc11_names_get(&p->named, type->name);
+    if (!pairmap_put(&p->visited, (uintptr_t)type, 0, has_name))
+        return refuse_memory(p);
+    if (!has_name)
+        return true;
+    /* The text needs to know only that there is one. */
+    if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
+        return refuse_memory(p);
+    (void)put(p, "type ");
+    put_name(p, type->name);
+    (void)put(p, " { ");
+    return put_body(p, type, 0, field) && put(p, " }\n");
+}
+
+/* Declares all named types in a type, those inside first. */
+static bool declare_inside(struct printer *p, const struct type *type, unsigned depth, ttr_text field)
+{
+    if (!type || pairmap_get(&p->visited, (uintptr_t)type, 0))
+        return true;
+    if (depth > TYPE_DEPTH_MAX)
+        return refuse(p, field, "room for types so deep inside one another");
+    if (why_unsayable(type))
+        return refuse(p, field, why_unsayable(type));
+    for (uint32_t i = 0; i < type->members_n; i++)
+        if (!declare_inside(p, type->members[i].type, depth + 1, type->members[i].name))
+            return false;
+    return declare_inside(p, type->length_type, depth + 1, field) && declare_inside(p, type->element, depth + 1, field) &&
+           declare_type(p, type, field);
+}
+
+/* --- Blocks --- */
+
+static const ttr_text no_field = {"", 0};
+
+static void put_uuid(struct printer *p, const char *name, const uint8_t uuid[16])
+{
+    (void)put(p, "    %s = \"", name);
+    for (size_t i = 0; i < 16; i++)
+        (void)put(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    (void)put(p, "\";\n");
+}
+
+static void put_line(struct printer *p, const char *name, ttr_text text)
+{
+    (void)put(p, "    %s = ", name);
+    put_name(p, text);
+    (void)put(p, ";\n");
+}
+
+/* What else is known of a clock; "clock" is the name of those without. */
+static void put_about_clock(struct printer *p, const struct ctf_clock *clock)
+{
+    ttr_text name = clock->name.n ? clock->name : clock->id;
+    if (name.n && !(name.n == 5 && memcmp(name.p, "clock", 5) == 0))
+        put_line(p, "clock_name", name);
+    if (clock->description.n)
+        put_line(p, "clock_description", clock->description);
+    if (clock->has_uuid)
+        put_uuid(p, "clock_uuid", clock->uuid);
+    if (clock->has_precision)
+        (void)put(p, "    clock_precision = %" PRIu64 ";\n", clock->precision);
+}
+
+static bool put_clock(struct printer *p, const struct ctf_clock *clock)
+{
+    bool has_own_origin = !clock->is_unix && (clock->offset_s || clock->offset_cycles);
+    (void)put(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
+    put_about_clock(p, clock);
+    if (!clock->is_unix && !has_own_origin)
+        return true;
+    (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n", clock->offset_s, clock->offset_cycles);
+    return !has_own_origin || put(p, "    clock_absolute = false;\n");
+}
+
+static bool put_trace(struct printer *p)
+{
+    const struct ctf_description *d = p->description;
+    const struct ctf_clock *clock = NULL;
+    bool is_natural = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32;
+    for (size_t i = 0; i < d->streams_n; i++) {
+        if (clock && d->streams[i]->clock && d->streams[i]->clock != clock)
+            return refuse(p, no_field, "second clock");
+        clock = clock ? clock : d->streams[i]->clock;
+    }
+    if (!clock && d->clocks_n)
+        clock = d->clocks[0];
+    (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n", is_natural ? "natural" : "packed");
+    if (is_natural)
+        (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
+    if (d->has_uuid)
+        put_uuid(p, "uuid", d->uuid);
+    if (d->rfc_discarded_at_end)
+        (void)put(p, "    discarded_at_end = true;\n");
+    return (!clock || put_clock(p, clock)) && put(p, "}\n");
+}
+
+/* True where a context says no more than event_size = true does. */
+static bool is_plain_size(const struct ctf_description *d, const struct type *context)
+{
+    uint8_t align = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32 ? 4 : 3;
+    if (context->members_n != 1 || context->minimum_align || !type_member_named(context, (ttr_text){"payload_size", 12}))
+        return false;
+    const struct type *size = context->members[0].type;
+    return size->kind == TYPE_UINT && size->bits == 16 && size->align == align && size->is_big_endian == d->is_big_endian && !size->labels &&
+           !size->unit && !size->base && !size->role;
+}
+
+static bool put_context(struct printer *p, const struct ctf_stream_class *stream)
+{
+    bool is_plain = stream->rfc_has_event_size && stream->event_context && is_plain_size(p->description, stream->event_context);
+    (void)put(p, "        context {\n            event_size = %s;\n", stream->rfc_has_event_size ? "true" : "false");
+    if (stream->event_context && !is_plain) {
+        (void)put(p, "            context_type = ");
+        if (!put_type(p, stream->event_context, 3, no_field))
+            return false;
+        (void)put(p, ";\n");
+    }
+    return put(p, "        }\n");
+}
+
+static bool put_section(struct printer *p, size_t index)
+{
+    const struct ctf_stream_class *stream = p->description->streams[index];
+    p->stream = stream;
+    p->event = NULL;
+    if (!stream->name.n)
+        return refuse(p, no_field, "sections without a name");
+    if (stream->rfc_header != 1 && stream->rfc_header != 2)
+        return refuse(p, no_field, "event headers other than its two");
+    if (stream->packet_context)
+        return refuse(p, no_field, "packet contexts");
+    bool has_inside = stream->event_context && !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
+    if (has_inside && !declare_inside(p, stream->event_context, 0, no_field))
+        return false;
+    (void)put(p, "section {\n    name = ");
+    put_name(p, stream->name);
+    (void)put(p, ";\n");
+    if (stream->id != index)
+        (void)put(p, "    id = %" PRIu64 ";\n", stream->id);
+    (void)put(p, "    event {\n        header_type = type%u;\n", stream->rfc_header);
+    if (stream->rfc_has_no_time)
+        (void)put(p, "        timestamps = false;\n");
+    return put_context(p, stream) && put(p, "    }\n}\n");
+}
+
+static bool put_event(struct printer *p, const struct ctf_event_class *event)
+{
+    p->event = event;
+    if (event->context)
+        return refuse(p, no_field, "contexts of single events");
+    if (event->id > UINT32_MAX)
+        return refuse(p, no_field, "event ids of more than 32 bits");
+    if (!declare_inside(p, event->payload, 0, no_field))
+        return false;
+    (void)put(p, "event {\n");
+    if (event->name.n) {
+        (void)put(p, "    name = ");
+        put_name(p, event->name);
+        (void)put(p, ";\n");
+    }
+    (void)put(p, "    id = %" PRIu64 ";\n    section = ", event->id);
+    put_name(p, p->stream->name);
+    (void)put(p, ";\n");
+    if (event->has_log_level)
+        (void)put(p, "    loglevel = %" PRId64 ";\n", event->log_level);
+    if (event->emf_uri.n)
+        put_line(p, "emf_uri", event->emf_uri);
+    if (event->payload && event->payload->context_n)
+        (void)put(p, "    context_fields = %" PRIu32 ";\n", event->payload->context_n);
+    if (event->payload) {
+        (void)put(p, "    fields = ");
+        if (!put_type(p, event->payload, 1, no_field))
+            return false;
+        (void)put(p, ";\n");
+    }
+    return put(p, "}\n");
+}
+
+/* Names of entries are words; those that are none are left out. */
+static void put_environment(struct printer *p)
+{
+    const struct ctf_description *d = p->description;
+    if (d->environment_n)
+        (void)put(p, "env {\n");
+    for (size_t i = 0; i < d->environment_n; i++) {
+        const struct ctf_environment *entry = &d->environment[i];
+        if (!is_identifier(entry->name))
+            continue;
+        (void)put(p, "    ");
+        put_name(p, entry->name);
+        (void)put(p, " = ");
+        if (entry->is_number)
+            (void)put(p, "%" PRId64, entry->number);
+        else
+            put_string(p, entry->text);
+        (void)put(p, ";\n");
+    }
+    if (d->environment_n)
+        (void)put(p, "}\n");
+}
+
+static bool put_all(struct printer *p)
+{
+    const struct ctf_description *d = p->description;
+    if (!put(p, "/* Common Trace Format, RFC v1.1 */\n") || !put_trace(p))
+        return false;
+    put_environment(p);
+    for (size_t i = 0; i < d->streams_n; i++) {
+        if (!put_section(p, i))
+            return false;
+        for (size_t k = 0; k < d->streams[i]->events_n; k++)
+            if (!put_event(p, d->streams[i]->events[k]))
+                return false;
+    }
+    return true;
+}
+
+ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+{
+    struct printer p = {.description = description, .to = to, .error = error};
+    arena_init(&p.arena, to->alloc);
+    pairmap_init(&p.visited, to->alloc);
+    (void)put_all(&p);
+    pairmap_free(&p.visited);
+    arena_free(&p.arena);
+    return p.status == TTR_OK && to->failed ? fail_memory(error) : p.status;
+}

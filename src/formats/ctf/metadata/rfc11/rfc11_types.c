@@ -1,0 +1,154 @@
+/* Types of RFC v1.1 made for a description, and the alignment of those that state none (4.1.2, 6.1). */
+#include "formats/ctf/metadata/rfc11/rfc11_types.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define BUCKETS_FIRST 64u
+
+void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
+{
+    if (names->buckets_n == 0)
+        return NULL;
+    uint64_t hash = hash_bytes(name.p, name.n);
+    for (const struct rfc11_name *entry = names->buckets[hash & (names->buckets_n - 1)]; entry; entry = entry->next)
+        if (entry->hash == hash && entry->name.n == name.n && memcmp(entry->name.p, name.p, name.n) == 0)
+            return entry->thing;
+    return NULL;
+}
+
+/* Twice as many buckets; the old ones stay behind in the arena, half as many in all as there are now. */
+static bool grow_names(struct rfc11_names *names, struct arena *arena)
+{
+    size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
+    struct rfc11_name **buckets = arena_take(arena, n * sizeof *buckets);
+    if (!buckets)
+        return false;
+    memset(buckets, 0, n * sizeof *buckets);
+    for (size_t i = 0; i < names->buckets_n; i++)
+        for (struct rfc11_name *entry = names->buckets[i], *next; entry; entry = next) {
+            next = entry->next;
+            entry->next = buckets[entry->hash & (n - 1)];
+            buckets[entry->hash & (n - 1)] = entry;
+        }
+    names->buckets = buckets;
+    names->buckets_n = n;
+    return true;
+}
+
+bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name, void *thing)
+{
+    if (names->n >= names->buckets_n && !grow_names(names, arena))
+        return false;
+    struct rfc11_name *entry = arena_take(arena, sizeof *entry);
+    if (!entry)
+        return false;
+    *entry = (struct rfc11_name){.name = name, .hash = hash_bytes(name.p, name.n), .thing = thing};
+    struct rfc11_name **bucket = &names->buckets[entry->hash & (names->buckets_n - 1)];
+    entry->next = *bucket;
+    *bucket = entry;
+    names->n++;
+    return true;
+}
+
+struct rfc11_state *rfc11_state_of(struct ctf_description *description)
+{
+    if (description->parser)
+        return description->parser;
+    struct rfc11_state *state = arena_take(&description->arena, sizeof *state);
+    if (!state)
+        return NULL;
+    *state = (struct rfc11_state){.clock = description->clocks_n ? description->clocks[0] : ctf_add_clock(description)};
+    if (!state->clock)
+        return NULL;
+    if (!state->clock->id.n)
+        state->clock->id = state->clock->name = (ttr_text){"clock", 5};
+    description->parser = state;
+    return state;
+}
+
+struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind, enum rfc11_rule rule)
+{
+    struct rfc11_state *state = rfc11_state_of(description);
+    struct rfc11_type *made = state ? arena_take(&description->arena, sizeof *made) : NULL;
+    if (!made)
+        return NULL;
+    *made = (struct rfc11_type){.type = {.kind = kind}, .rule = (uint8_t)rule, .depth = 1, .fields = 1};
+    if (state->last)
+        state->last->next = made;
+    else
+        state->first = made;
+    state->last = made;
+    if (!state->unaligned)
+        state->unaligned = made;
+    return made;
+}
+
+/* --- Alignment --- */
+
+/* What a basic type of so many bits is aligned to where nobody says (4.1.2): bits that fill no bytes follow on the next bit; packed ones
+ * begin in a byte of their own; natural ones at their size, at most a word.  A size no machine has a type for (24 bits) begins at a byte. */
+static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
+{
+    uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
+    if (bits % 8 != 0 || bits == 0)
+        return 0; /* 0: a type left half made, where memory is out */
+    if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
+        return 3;
+    if ((bits & (bits - 1)) != 0)
+        return 3;
+    return rfc11_log2(bits < word ? bits : word);
+}
+
+static uint8_t larger(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a type asks of what it is in: a bitfield asks for its whole unit, as in C. */
+static uint8_t outer_align(const struct type *type)
+{
+    return type->unit ? larger(type->align, rfc11_log2(type->unit)) : type->align;
+}
+
+static uint8_t compound_align(const struct type *type)
+{
+    uint8_t align = type->minimum_align;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        align = larger(align, outer_align(type->members[i].type));
+    if (type->element)
+        align = larger(align, outer_align(type->element));
+    if (type->length_type)
+        align = larger(align, outer_align(type->length_type));
+    return align;
+}
+
+static void align_from(struct rfc11_type *first, enum ctf_alignment alignment)
+{
+    for (struct rfc11_type *made = first; made; made = made->next) {
+        switch ((enum rfc11_rule)made->rule) {
+        case RULE_FIXED: break;
+        case RULE_BASIC:
+        case RULE_HEADER: made->type.align = default_align(alignment, made->natural); break;
+        case RULE_COMPOUND: made->type.align = compound_align(&made->type); break;
+        }
+    }
+}
+
+void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment alignment)
+{
+    struct rfc11_state *state = description->parser;
+    description->alignment = alignment;
+    if (!state)
+        return;
+    align_from(state->first, alignment);
+    state->unaligned = NULL;
+}
+
+void rfc11_align_new(struct ctf_description *description)
+{
+    struct rfc11_state *state = description->parser;
+    align_from(state->unaligned, description->alignment);
+    state->unaligned = NULL;
+}

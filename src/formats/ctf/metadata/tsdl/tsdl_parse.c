@@ -1,0 +1,686 @@
+/* The grammar of TSDL (CTF 1.8.3, C.2) by recursive descent, with one token of look-ahead.
+ * Tolerated beyond it: `=` where `:=` belongs, keywords as labels of enumerations, no ';' behind the '}' of a type when another
+ * declaration follows.
+ * Left out: indices in expressions (a[1]), which nothing in the language could mean. */
+#include <string.h>
+
+#include "formats/ctf/metadata/tsdl/tsdl_tree.h"
+
+#define WORDS_MAX 16u /* words of one type name */
+
+/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which there may be any number, are only checked
+ * and parsed again when they are resolved, one at a time. */
+#define TREE_KEPT ((size_t)4 << 20)
+
+struct parser {
+    struct tsdl_reading *reading;
+    struct tsdl_token token; /* the next one */
+    unsigned depth;
+};
+
+static bool next(struct parser *p)
+{
+    return tsdl_lex(p->reading, &p->token);
+}
+
+static bool is_sign(const struct parser *p, char sign)
+{
+    return p->token.kind == TSDL_TOKEN_SIGN && p->token.keyword == (uint8_t)sign;
+}
+
+static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
+{
+    return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
+}
+
+/* The failure of the next token. */
+static bool unexpected(struct parser *p, const char *expected)
+{
+    const struct tsdl_token *token = &p->token;
+    p->reading->is_at_end = token->end == p->reading->text->n; /* also inside of a word */
+    if (token->kind == TSDL_TOKEN_END)
+        return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
+    int shown = token->end - token->at < 40 ? (int)(token->end - token->at) : 40;
+    return tsdl_fail(p->reading, token->at, "expected %s, found %s'%.*s'", expected,
+                     token->kind == TSDL_TOKEN_KEYWORD ? "the keyword " : "", shown, p->reading->text->p + token->at);
+}
+
+/* Takes the sign, which must be there. */
+static bool take_sign(struct parser *p, char sign, const char *expected)
+{
+    return is_sign(p, sign) ? next(p) : unexpected(p, expected);
+}
+
+static bool enter(struct parser *p)
+{
+    if (++p->depth <= TSDL_DEPTH_MAX)
+        return true;
+    return tsdl_fail(p->reading, p->token.at, "more than %u levels of nesting", TSDL_DEPTH_MAX);
+}
+
+static bool is_word(const struct tsdl_token *token)
+{
+    return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
+}
+
+/* Names with points between them, written with or without blanks: [begin, end) of the text without those. */
+static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text)
+{
+    const char *source = p->reading->text->p;
+    bool is_plain = true;
+    for (size_t i = begin; i < end && is_plain; i++)
+        is_plain = (unsigned char)source[i] > ' ' && source[i] != '/' && source[i] != '-';
+    *text = (ttr_text){source + begin, end - begin};
+    if (is_plain)
+        return true;
+    char *to = tsdl_tree_take(p->reading, end - begin);
+    if (!to)
+        return false;
+    size_t n = 0;
+    for (struct tsdl_token token = {.end = begin}; token.end < end;) {
+        if (!tsdl_lex(p->reading, &token))
+            return false;
+        if (!is_word(&token)) {
+            to[n++] = '.';
+            continue;
+        }
+        memcpy(to + n, token.text.p, token.text.n);
+        n += token.text.n;
+    }
+    *text = (ttr_text){to, n};
+    return true;
+}
+
+/* name.name.name; `*keyword`: the keyword where it is that one word. */
+static bool parse_path(struct parser *p, const char *expected, ttr_text *text, uint8_t *keyword)
+{
+    size_t begin = p->token.at, end = begin;
+    for (bool goes_on = true; goes_on;) {
+        if (!is_word(&p->token))
+            return unexpected(p, end == begin ? expected : "a name behind the point");
+        *keyword = end == begin ? p->token.keyword : 0;
+        end = p->token.end;
+        if (!next(p))
+            return false;
+        goes_on = is_sign(p, '.') || p->token.kind == TSDL_TOKEN_ARROW;
+        if (goes_on && !next(p))
+            return false;
+    }
+    return join_path(p, begin, end, text);
+}
+
+/* A number, a string or a path, with signs and parentheses. */
+static const struct tsdl_value *parse_value(struct parser *p)
+{
+    unsigned parentheses = 0;
+    bool has_sign = false;
+    struct tsdl_value *value = tsdl_tree_take(p->reading, sizeof *value);
+    if (!value)
+        return NULL;
+    value->at = p->token.at;
+    while (is_sign(p, '+') || is_sign(p, '-') || is_sign(p, '(')) {
+        has_sign |= !is_sign(p, '(');
+        value->is_negative ^= is_sign(p, '-');
+        parentheses += is_sign(p, '(');
+        if (!next(p))
+            return NULL;
+    }
+    if (p->token.kind == TSDL_TOKEN_NUMBER) {
+        value->kind = TSDL_VALUE_NUMBER;
+        value->number = p->token.number;
+    } else if (has_sign) {
+        (void)unexpected(p, "a number behind the sign");
+        return NULL;
+    } else if (p->token.kind == TSDL_TOKEN_STRING || p->token.kind == TSDL_TOKEN_CHARACTERS) {
+        value->kind = TSDL_VALUE_STRING;
+        value->text = p->token.text;
+        value->is_unescaped = p->token.is_unescaped;
+    } else {
+        value->kind = TSDL_VALUE_PATH;
+        if (!parse_path(p, "a number, a string or a name", &value->text, &value->keyword))
+            return NULL;
+    }
+    if (value->kind != TSDL_VALUE_PATH && !next(p))
+        return NULL;
+    while (parentheses-- > 0)
+        if (!take_sign(p, ')', "')'"))
+            return NULL;
+    return value;
+}
+
+static const struct tsdl_statement *parse_attributes(struct parser *p);
+static const struct tsdl_statement *parse_fields(struct parser *p);
+
+/* { body }: NULL with reading->status set when it fails, or an empty body without. */
+static bool parse_body(struct parser *p, bool has_fields, const struct tsdl_statement **body)
+{
+    if (!take_sign(p, '{', "'{'") || !enter(p))
+        return false;
+    *body = has_fields ? parse_fields(p) : parse_attributes(p);
+    p->depth--;
+    return p->reading->status == TTR_OK && take_sign(p, '}', "'}'");
+}
+
+static bool is_basic_word(const struct parser *p)
+{
+    if (p->token.kind != TSDL_TOKEN_KEYWORD)
+        return false;
+    switch (p->token.keyword) {
+    case TSDL_VOID:
+    case TSDL_CHAR:
+    case TSDL_SHORT:
+    case TSDL_INT:
+    case TSDL_LONG:
+    case TSDL_FLOAT:
+    case TSDL_DOUBLE:
+    case TSDL_SIGNED:
+    case TSDL_UNSIGNED:
+    case TSDL_CONST:
+    case TSDL_BOOL:
+    case TSDL_COMPLEX:
+    case TSDL_IMAGINARY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Words of C, or one name of another type: "unsigned long", "const uint32_t". */
+static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
+{
+    ttr_text words[WORDS_MAX];
+    size_t words_n = 0, size = 0;
+    bool has_type = false;
+    while (is_basic_word(p) || (p->token.kind == TSDL_TOKEN_NAME && !has_type)) {
+        has_type |= p->token.keyword != TSDL_CONST;
+        if (words_n == WORDS_MAX)
+            return unexpected(p, "a type name of fewer words");
+        size += p->token.text.n + 1;
+        words[words_n++] = p->token.text;
+        if (!next(p))
+            return false;
+    }
+    if (!has_type)
+        return unexpected(p, "a type");
+    specifier->name = words[0];
+    if (words_n == 1)
+        return true;
+    char *to = tsdl_tree_take(p->reading, size);
+    if (!to)
+        return false;
+    specifier->name = (ttr_text){to, size - 1};
+    for (size_t i = 0; i < words_n; i++) {
+        memcpy(to, words[i].p, words[i].n);
+        to += words[i].n;
+        *to++ = ' ';
+    }
+    return true;
+}
+
+/* The name behind struct, variant and enum, where there is one. */
+static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
+{
+    if (p->token.kind != TSDL_TOKEN_NAME)
+        return true;
+    specifier->name = p->token.text;
+    return next(p);
+}
+
+static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
+{
+    if (!next(p) || !parse_own_name(p, specifier))
+        return false;
+    specifier->has_body = is_sign(p, '{');
+    if (!specifier->has_body && specifier->name.n == 0)
+        return unexpected(p, "the name of a structure or '{'");
+    if (specifier->has_body && !parse_body(p, true, &specifier->body))
+        return false;
+    if (!is_keyword(p, TSDL_ALIGN))
+        return true;
+    return next(p) && take_sign(p, '(', "'(' behind align") && (specifier->align = parse_value(p)) &&
+           take_sign(p, ')', "')' behind the alignment");
+}
+
+static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
+{
+    if (!next(p) || !parse_own_name(p, specifier))
+        return false;
+    if (is_sign(p, '<')) {
+        if (!next(p) || !(specifier->tag = parse_value(p)) || !take_sign(p, '>', "'>' behind the tag"))
+            return false;
+    }
+    specifier->has_body = is_sign(p, '{');
+    if (specifier->has_body)
+        return parse_body(p, true, &specifier->body);
+    return specifier->name.n ? true : unexpected(p, "the name of a variant, '<' or '{'");
+}
+
+static struct tsdl_enumerator *parse_enumerator(struct parser *p)
+{
+    if (!is_word(&p->token) && p->token.kind != TSDL_TOKEN_STRING) {
+        (void)unexpected(p, "a label");
+        return NULL;
+    }
+    struct tsdl_enumerator *enumerator = tsdl_tree_take(p->reading, sizeof *enumerator);
+    if (!enumerator)
+        return NULL;
+    enumerator->at = p->token.at;
+    enumerator->label = p->token.text;
+    if (!next(p))
+        return NULL;
+    if (!is_sign(p, '='))
+        return enumerator;
+    if (!next(p) || !(enumerator->low = parse_value(p)))
+        return NULL;
+    if (p->token.kind != TSDL_TOKEN_DOTS)
+        return enumerator;
+    return next(p) && (enumerator->high = parse_value(p)) ? enumerator : NULL;
+}
+
+static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier)
+{
+    const struct tsdl_enumerator **link = &specifier->enumerator;
+    if (!take_sign(p, '{', "'{' and labels"))
+        return false;
+    while (!is_sign(p, '}')) {
+        struct tsdl_enumerator *enumerator = parse_enumerator(p);
+        if (!enumerator)
+            return false;
+        *link = enumerator;
+        link = &enumerator->next;
+        if (is_sign(p, ',') ? !next(p) : !is_sign(p, '}') && !unexpected(p, "',' or '}' behind a label"))
+            return false;
+    }
+    if (!specifier->enumerator)
+        return tsdl_fail(p->reading, p->token.at, "an enumeration has at least one label");
+    return next(p);
+}
+
+static const struct tsdl_specifier *parse_specifier(struct parser *p);
+
+static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
+{
+    if (!next(p) || !parse_own_name(p, specifier))
+        return false;
+    if (is_sign(p, ':')) {
+        if (!next(p) || !(specifier->container = parse_specifier(p)))
+            return false;
+    }
+    specifier->has_body = is_sign(p, '{') || specifier->container;
+    if (specifier->has_body)
+        return parse_enumerators(p, specifier);
+    return specifier->name.n ? true : unexpected(p, "the name of an enumeration, ':' or '{'");
+}
+
+/* integer { ... }, floating_point { ... }, string { ... } or string alone. */
+static bool parse_class(struct parser *p, struct tsdl_specifier *specifier)
+{
+    if (!next(p))
+        return false;
+    specifier->has_body = specifier->class != TSDL_CLASS_STRING || is_sign(p, '{');
+    return !specifier->has_body || parse_body(p, false, &specifier->body);
+}
+
+static bool parse_kind(struct parser *p, struct tsdl_specifier *specifier)
+{
+    while (is_keyword(p, TSDL_CONST)) {
+        struct parser ahead = *p;
+        if (!next(&ahead))
+            return false;
+        if (is_basic_word(&ahead) || ahead.token.kind == TSDL_TOKEN_NAME)
+            break;
+        *p = ahead;
+    }
+    switch (p->token.kind == TSDL_TOKEN_KEYWORD ? p->token.keyword : 0) {
+    case TSDL_STRUCT:
+        specifier->class = TSDL_CLASS_STRUCT;
+        return parse_struct(p, specifier);
+    case TSDL_VARIANT:
+        specifier->class = TSDL_CLASS_VARIANT;
+        return parse_variant(p, specifier);
+    case TSDL_ENUM:
+        specifier->class = TSDL_CLASS_ENUM;
+        return parse_enum(p, specifier);
+    case TSDL_INTEGER:
+        specifier->class = TSDL_CLASS_INTEGER;
+        return parse_class(p, specifier);
+    case TSDL_FLOATING_POINT:
+        specifier->class = TSDL_CLASS_FLOAT;
+        return parse_class(p, specifier);
+    case TSDL_STRING:
+        specifier->class = TSDL_CLASS_STRING;
+        return parse_class(p, specifier);
+    default:
+        return parse_words(p, specifier);
+    }
+}
+
+/* What stands for a type; NULL when it is none. */
+static const struct tsdl_specifier *parse_specifier(struct parser *p)
+{
+    struct tsdl_specifier *specifier = tsdl_tree_take(p->reading, sizeof *specifier);
+    if (!specifier)
+        return NULL;
+    specifier->at = p->token.at;
+    if (!enter(p) || !parse_kind(p, specifier))
+        return NULL;
+    p->depth--;
+    return specifier;
+}
+
+static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarator)
+{
+    const struct tsdl_dimension **link = &declarator->dimension;
+    while (is_sign(p, '[')) {
+        struct tsdl_dimension *dimension = tsdl_tree_take(p->reading, sizeof *dimension);
+        if (!dimension || !next(p))
+            return false;
+        if (is_sign(p, ']'))
+            return unexpected(p, "the length of the array");
+        if (!(dimension->length = parse_value(p)) || !take_sign(p, ']', "']' behind the length"))
+            return false;
+        *link = dimension;
+        link = &dimension->next;
+    }
+    return true;
+}
+
+/* *const *name[2][len] : 3; parentheses around the name or all of it mean nothing. */
+static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_name)
+{
+    unsigned parentheses = 0;
+    struct tsdl_declarator *declarator = tsdl_tree_take(p->reading, sizeof *declarator);
+    if (!declarator)
+        return NULL;
+    while (is_sign(p, '*') || is_sign(p, '(') || (declarator->pointers && is_keyword(p, TSDL_CONST))) {
+        declarator->pointers += is_sign(p, '*');
+        parentheses += is_sign(p, '(');
+        if (!next(p))
+            return NULL;
+    }
+    declarator->at = p->token.at;
+    if (p->token.kind == TSDL_TOKEN_NAME) {
+        declarator->name = p->token.text;
+        if (!next(p))
+            return NULL;
+    } else if (needs_name) {
+        (void)unexpected(p, "a name");
+        return NULL;
+    }
+    if (!parse_dimensions(p, declarator))
+        return NULL;
+    while (parentheses-- > 0)
+        if (!take_sign(p, ')', "')'"))
+            return NULL;
+    return parse_dimensions(p, declarator) ? declarator : NULL;
+}
+
+/* declarator, declarator; */
+static bool parse_declarators(struct parser *p, struct tsdl_statement *statement)
+{
+    const struct tsdl_declarator **link = &statement->declarator;
+    for (;;) {
+        struct tsdl_declarator *declarator = parse_declarator(p, true);
+        if (!declarator)
+            return false;
+        if (is_sign(p, ':') && statement->kind == TSDL_FIELDS && (!next(p) || !(declarator->bits = parse_value(p))))
+            return false;
+        *link = declarator;
+        link = &declarator->next;
+        if (!is_sign(p, ','))
+            return take_sign(p, ';', "',' or ';'");
+        if (!next(p))
+            return false;
+    }
+}
+
+/* The name that an alias gives: that of a type of C, with stars. */
+static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
+{
+    size_t at = p->token.at;
+    const struct tsdl_specifier *alias = parse_specifier(p);
+    struct tsdl_declarator *declarator = alias ? parse_declarator(p, false) : NULL;
+    if (!declarator)
+        return false;
+    if (declarator->name.n || declarator->dimension)
+        return tsdl_fail(p->reading, declarator->at, "expected ';': the name of a type ends here");
+    if (alias->name.n == 0 || alias->has_body || alias->tag || alias->align)
+        return tsdl_fail(p->reading, at, "an alias names a type such as 'uint32_t', 'unsigned long' or 'void *'");
+    statement->alias = alias;
+    statement->alias_pointers = declarator->pointers;
+    return true;
+}
+
+/* typealias T := name; */
+static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
+{
+    statement->kind = TSDL_ALIAS;
+    if (!next(p) || !(statement->specifier = parse_specifier(p)) || !(statement->declarator = parse_declarator(p, false)))
+        return false;
+    if (statement->declarator->name.n)
+        return tsdl_fail(p->reading, statement->declarator->at, "expected ':=' and the name of the alias");
+    if (p->token.kind != TSDL_TOKEN_DEFINE)
+        return unexpected(p, "':='");
+    return next(p) && parse_alias_name(p, statement) && take_sign(p, ';', "';' behind the alias");
+}
+
+/* typedef T name, name; */
+static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
+{
+    statement->kind = TSDL_TYPES;
+    return next(p) && (statement->specifier = parse_specifier(p)) && parse_declarators(p, statement);
+}
+
+/* At a keyword that begins something new: only a missing ';' lets it stand behind a '}'. */
+static bool begins_declaration(const struct parser *p)
+{
+    if (p->token.kind != TSDL_TOKEN_KEYWORD)
+        return false;
+    switch (p->token.keyword) {
+    case TSDL_STRUCT:
+    case TSDL_VARIANT:
+    case TSDL_ENUM:
+    case TSDL_TYPEALIAS:
+    case TSDL_TYPEDEF:
+    case TSDL_TRACE:
+    case TSDL_ENV:
+    case TSDL_CLOCK:
+    case TSDL_STREAM:
+    case TSDL_EVENT:
+    case TSDL_CALLSITE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Fields, or a type that is only declared: struct name { ... }; */
+static bool parse_declaration(struct parser *p, struct tsdl_statement *statement)
+{
+    statement->kind = TSDL_FIELDS;
+    if (!(statement->specifier = parse_specifier(p)))
+        return false;
+    bool is_end = is_sign(p, ';') || begins_declaration(p);
+    if (!is_end || statement->specifier->class == TSDL_CLASS_NAMED || !statement->specifier->has_body)
+        return parse_declarators(p, statement);
+    statement->kind = TSDL_DECLARE;
+    return !is_sign(p, ';') || next(p);
+}
+
+static struct tsdl_statement *begin_statement(struct parser *p)
+{
+    struct tsdl_statement *statement = tsdl_tree_take(p->reading, sizeof *statement);
+    if (statement)
+        statement->at = p->token.at;
+    return statement;
+}
+
+/* What a structure or variant holds, up to its '}'. */
+static const struct tsdl_statement *parse_fields(struct parser *p)
+{
+    const struct tsdl_statement *first = NULL, **link = &first;
+    while (!is_sign(p, '}')) {
+        struct tsdl_statement *statement = begin_statement(p);
+        if (!statement)
+            return NULL;
+        bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
+                       : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
+                                                       : parse_declaration(p, statement);
+        if (!is_fine)
+            return NULL;
+        *link = statement;
+        link = &statement->next;
+    }
+    return first;
+}
+
+/* True at the keyword of a type that is written out. */
+static bool begins_type(const struct parser *p)
+{
+    return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) || is_keyword(p, TSDL_INTEGER) ||
+           is_keyword(p, TSDL_FLOATING_POINT);
+}
+
+/* An attribute: `name = value`, `name := type`, or `name = type` as well. */
+static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
+{
+    uint8_t keyword;
+    if (!parse_path(p, "a name or '}'", &statement->name, &keyword))
+        return false;
+    bool is_type = p->token.kind == TSDL_TOKEN_DEFINE;
+    if (!is_type && !is_sign(p, '='))
+        return unexpected(p, "'=' or ':='");
+    if (!next(p))
+        return false;
+    is_type |= begins_type(p);
+    statement->kind = is_type ? TSDL_ASSIGN_TYPE : TSDL_ASSIGN;
+    if (is_type ? !(statement->specifier = parse_specifier(p)) : !(statement->value = parse_value(p)))
+        return false;
+    return take_sign(p, ';', "';'");
+}
+
+/* What a block or a class holds, up to its '}'. */
+static const struct tsdl_statement *parse_attributes(struct parser *p)
+{
+    const struct tsdl_statement *first = NULL, **link = &first;
+    while (!is_sign(p, '}')) {
+        struct tsdl_statement *statement = begin_statement(p);
+        if (!statement)
+            return NULL;
+        bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
+                       : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
+                       : is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM)
+                           ? parse_declaration(p, statement)
+                           : parse_assignment(p, statement);
+        if (!is_fine)
+            return NULL;
+        *link = statement;
+        link = &statement->next;
+    }
+    return first;
+}
+
+static bool parse_block(struct parser *p, struct tsdl_statement *statement)
+{
+    statement->kind = TSDL_BLOCK;
+    statement->keyword = p->token.keyword;
+    return next(p) && parse_body(p, false, &statement->body) && take_sign(p, ';', "';' behind '}'");
+}
+
+/* What is taken from the tree is of one block from here on, or no longer. */
+static void swap_trees(struct tsdl_reading *reading)
+{
+    struct arena tree = reading->tree;
+    reading->tree = reading->block;
+    reading->block = tree;
+}
+
+static bool parse_event(struct parser *p, struct tsdl_statement *statement)
+{
+    struct tsdl_reading *reading = p->reading;
+    if (reading->tree.total <= TREE_KEPT)
+        return parse_block(p, statement);
+    swap_trees(reading);
+    bool is_fine = parse_block(p, statement);
+    statement->is_put_off = true;
+    statement->body = NULL;
+    tsdl_forget_block(reading, statement);
+    return is_fine;
+}
+
+static bool parse_root(struct parser *p, struct tsdl_statement *statement)
+{
+    switch (p->token.kind == TSDL_TOKEN_KEYWORD ? p->token.keyword : 0) {
+    case TSDL_TRACE:
+    case TSDL_ENV:
+    case TSDL_CLOCK:
+    case TSDL_STREAM:
+    case TSDL_CALLSITE:
+        return parse_block(p, statement);
+    case TSDL_EVENT:
+        return parse_event(p, statement);
+    case TSDL_TYPEDEF:
+        return parse_typedef(p, statement);
+    case TSDL_TYPEALIAS:
+        return parse_alias(p, statement);
+    case TSDL_STRUCT:
+    case TSDL_VARIANT:
+    case TSDL_ENUM:
+        return parse_declaration(p, statement);
+    default:
+        return unexpected(p, "a declaration (trace, env, clock, stream, event, typealias, typedef, struct, variant, enum)");
+    }
+}
+
+/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write packets of metadata as they fill, so that one
+ * that was stopped leaves a part of a declaration; a text without packets is somebody's mistake, unless another one goes on behind it.  Without a stream block nothing can be read. */
+static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
+{
+    if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)
+        return false;
+    reading->is_cut = true;
+    reading->cut_at = at;
+    return true;
+}
+
+bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first)
+{
+    struct parser p = {.reading = reading};
+    const struct tsdl_statement **link = first;
+    bool has_stream = false;
+    *first = NULL;
+    if (!next(&p))
+        return false;
+    while (p.token.kind != TSDL_TOKEN_END) {
+        const size_t at = p.token.at;
+        struct tsdl_statement *statement = begin_statement(&p);
+        if (!statement || !parse_root(&p, statement))
+            return leave_out(reading, has_stream, at);
+        has_stream |= statement->kind == TSDL_BLOCK && statement->keyword == TSDL_STREAM;
+        *link = statement;
+        link = &statement->next;
+    }
+    return true;
+}
+
+bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block, const struct tsdl_statement **body)
+{
+    struct parser p = {.reading = reading, .token = {.end = block->at}};
+    struct tsdl_statement again = {0};
+    *body = block->body;
+    if (!block->is_put_off)
+        return true;
+    swap_trees(reading);
+    if (!next(&p) || !parse_block(&p, &again))
+        return false;
+    *body = again.body;
+    return true;
+}
+
+void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
+{
+    if (!block->is_put_off)
+        return;
+    arena_reset(&reading->tree);
+    swap_trees(reading);
+}

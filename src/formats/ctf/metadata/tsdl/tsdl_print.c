@@ -1,0 +1,434 @@
+/* Descriptions as metadata of CTF 1.8: read again, the text gives the same description, and Babeltrace opens it.
+ *
+ * What TSDL has other words for is said in those, when the bits stay the same: booleans, flags and plain bits are integers; bytes are
+ * arrays of them; an optional field is a variant of "present" and "absent", and a selector without labels becomes an enumeration.
+ * What only describes the trace is left out: namespaces,
+ * uids that are no UUIDs, attributes, accuracies, origins of clocks other than the Unix epoch, media types, names of streams.
+ * Characters that cannot stand in a name become underscores.
+ * Refused with the place: numbers of variable size, reversed bits, UTF-16 and UTF-32, arrays aligned beyond their elements, fields
+ * that cannot have their role, names that become equal, and all of the 2010 RFC, whose sizes are in bytes. */
+#include "formats/ctf/metadata/tsdl/tsdl_print.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+bool tsdl_refuse(struct tsdl_printer *p, const char *what)
+{
+    char place[240] = "";
+    size_t n = 0;
+    if (p->stream)
+        n += (size_t)snprintf(place, sizeof place, ", in stream %" PRIu64, p->stream->id);
+    if (p->event)
+        n += (size_t)snprintf(place + n, sizeof place - n, ", event %" PRIu64 " (%.*s)", p->event->id,
+                              p->event->name.n < 40 ? (int)p->event->name.n : 40, p->event->name.p ? p->event->name.p : "");
+    for (uint32_t i = 0; i < p->names_n && n < 160; i++)
+        n += (size_t)snprintf(place + n, sizeof place - n, "%s%.*s", i ? "." : ", field ", p->names[i].n < 30 ? (int)p->names[i].n : 30,
+                              p->names[i].p);
+    p->status = fail(p->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no %s%s", what, place);
+    return false;
+}
+
+bool tsdl_refuse_memory(struct tsdl_printer *p)
+{
+    p->status = fail_memory(p->error);
+    return false;
+}
+
+void tsdl_put(struct tsdl_printer *p, const char *format, ...)
+{
+    char text[200];
+    va_list values;
+    if (p->gathers)
+        return;
+    va_start(values, format);
+    int n = vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    buffer_add(p->to, text, n < 0 ? 0 : (size_t)n);
+}
+
+void tsdl_put_text(struct tsdl_printer *p, ttr_text text)
+{
+    if (!p->gathers)
+        buffer_add(p->to, text.p, text.n);
+}
+
+void tsdl_put_line(struct tsdl_printer *p)
+{
+    tsdl_put(p, "\n");
+    for (unsigned i = 0; i < p->indent; i++)
+        tsdl_put(p, "\t");
+}
+
+void tsdl_put_string(struct tsdl_printer *p, ttr_text text)
+{
+    tsdl_put(p, "\"");
+    for (size_t i = 0; i < text.n; i++) {
+        uint8_t c = (uint8_t)text.p[i];
+        if (c < ' ' || c == 0x7f)
+            tsdl_put(p, "\\%03o", c);
+        else if (c == '"' || c == '\\')
+            tsdl_put(p, "\\%c", c);
+        else
+            tsdl_put_text(p, (ttr_text){text.p + i, 1});
+    }
+    tsdl_put(p, "\"");
+}
+
+bool tsdl_is_identifier(ttr_text name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i], lower = (char)(c | 0x20);
+        bool is_letter = (lower >= 'a' && lower <= 'z') || c == '_';
+        if (!is_letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return name.n > 0 && !tsdl_keyword_of(name);
+}
+
+static bool is_same(ttr_text a, ttr_text b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static bool is_word_character(char c)
+{
+    char lower = (char)(c | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The word that readers show by this name: itself, or with an underscore in front that they drop; what cannot stand in a word becomes
+ * an underscore. */
+static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
+{
+    *word = shown;
+    if (tsdl_is_identifier(shown) && shown.p[0] != '_')
+        return true;
+    char *to = arena_take(&p->arena, shown.n + 1);
+    if (!to)
+        return tsdl_refuse_memory(p);
+    to[0] = '_';
+    for (size_t i = 0; i < shown.n; i++)
+        to[i + 1] = is_word_character(shown.p[i]) ? shown.p[i] : '_';
+    *word = (ttr_text){to, shown.n + 1};
+    ttr_text bare = {to + 1, shown.n};
+    if (tsdl_is_identifier(bare) && bare.p[0] != '_')
+        *word = bare;
+    return true;
+}
+
+/* An option without a name gets one by its place. */
+static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word)
+{
+    char made[24];
+    int n = snprintf(made, sizeof made, "option_%u", place);
+    char *kept = arena_copy(&p->arena, made, (size_t)n);
+    *word = (ttr_text){kept, (size_t)n};
+    return kept || tsdl_refuse_memory(p);
+}
+
+bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer, const struct type_member *member, ttr_text *word)
+{
+    ttr_text name = member->name, shown = member->shown;
+    bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' && is_same((ttr_text){name.p + 1, shown.n}, shown);
+    bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
+    bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
+    *word = name;
+    const ttr_text *label = outer->kind == TYPE_VARIANT ? tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&member, sizeof member}) : NULL;
+    if (label) {
+        *word = *label;
+        return true;
+    }
+    if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
+        return number_option(p, (unsigned)(member - outer->members), word);
+    return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name))) ? true : escape(p, shown, word);
+}
+
+ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock)
+{
+    const ttr_text *name = tsdl_names_find(&p->clocks, 0, (ttr_text){(const char *)&clock, sizeof clock});
+    return name ? *name : clock->id;
+}
+
+/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in it, which the lexer takes. */
+static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
+{
+    bool is_word = p->description->version == CTF_1_8 && name.n && !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
+    for (size_t i = 0; i < name.n && is_word; i++)
+        is_word = is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
+    return is_word || tsdl_is_identifier(name);
+}
+
+/* Gives a clock its name, or its id where that is no word, or a made one where that is taken. */
+static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, struct tsdl_names *taken)
+{
+    ttr_text *name = arena_take(&p->arena, sizeof *name);
+    char made[48];
+    if (!name)
+        return tsdl_refuse_memory(p);
+    *name = is_clock_name(p, (*clock)->name) ? (*clock)->name : (*clock)->id;
+    bool is_taken = !is_clock_name(p, *name) || tsdl_names_find(taken, 0, *name);
+    for (size_t i = (size_t)(clock - p->description->clocks); is_taken; i += p->description->clocks_n) {
+        int n = snprintf(made, sizeof made, "clock_%zu", i);
+        *name = (ttr_text){arena_copy(&p->arena, made, (size_t)n), (size_t)n};
+        if (!name->p)
+            return tsdl_refuse_memory(p);
+        is_taken = tsdl_names_find(taken, 0, *name) != NULL;
+    }
+    return (tsdl_names_add(taken, &p->arena, 0, *name, *clock) &&
+            tsdl_names_add(&p->clocks, &p->arena, 0, (ttr_text){(const char *)clock, sizeof *clock}, name)) ||
+           tsdl_refuse_memory(p);
+}
+
+static bool name_clocks(struct tsdl_printer *p)
+{
+    struct tsdl_names taken = {0};
+    for (size_t i = 0; i < p->description->clocks_n; i++)
+        if (!name_clock(p, &p->description->clocks[i], &taken))
+            return false;
+    return true;
+}
+
+static void put_uuid(struct tsdl_printer *p, const uint8_t uuid[16])
+{
+    tsdl_put(p, "\"");
+    for (size_t i = 0; i < 16; i++)
+        tsdl_put(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    tsdl_put(p, "\"");
+}
+
+/* keyword { */
+static void begin_block(struct tsdl_printer *p, const char *keyword)
+{
+    tsdl_put(p, "\n%s {", keyword);
+    p->indent = 1;
+}
+
+static void end_block(struct tsdl_printer *p)
+{
+    p->indent = 0;
+    tsdl_put_line(p);
+    tsdl_put(p, "};\n");
+}
+
+/* name = */
+static void begin_attribute(struct tsdl_printer *p, const char *name)
+{
+    tsdl_put_line(p);
+    tsdl_put(p, "%s = ", name);
+}
+
+static void put_unsigned(struct tsdl_printer *p, const char *name, uint64_t number)
+{
+    begin_attribute(p, name);
+    tsdl_put(p, "%" PRIu64 ";", number);
+}
+
+/* The lowest number has no magnitude in its own type. */
+static void put_signed(struct tsdl_printer *p, const char *name, int64_t number)
+{
+    begin_attribute(p, name);
+    tsdl_put(p, "%s%" PRIu64 ";", number < 0 ? "-" : "", number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+static void put_string(struct tsdl_printer *p, const char *name, ttr_text text)
+{
+    if (text.n == 0)
+        return;
+    begin_attribute(p, name);
+    tsdl_put_string(p, text);
+    tsdl_put(p, ";");
+}
+
+static bool put_trace(struct tsdl_printer *p)
+{
+    const struct ctf_description *description = p->description;
+    begin_block(p, "trace");
+    put_unsigned(p, "major", 1);
+    put_unsigned(p, "minor", 8);
+    if (description->has_uuid) {
+        begin_attribute(p, "uuid");
+        put_uuid(p, description->uuid);
+        tsdl_put(p, ";");
+    }
+    begin_attribute(p, "byte_order");
+    tsdl_put(p, "%s;", description->is_big_endian ? "be" : "le");
+    if (!tsdl_put_root(p, "packet.header", ROOT_PACKET_HEADER, description->packet_header))
+        return false;
+    end_block(p);
+    return true;
+}
+
+/* The name of an entry: words with points between, which may be keywords.  What cannot stand there becomes an underscore, but for a
+ * name that was read. */
+static void put_entry_name(struct tsdl_printer *p, ttr_text name)
+{
+    bool begins = true;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool is_fine = p->description->version == CTF_1_8 || is_word_character(c) || (c == '.' && !begins && i + 1 < name.n);
+        if (begins && c >= '0' && c <= '9')
+            tsdl_put(p, "_");
+        tsdl_put_text(p, is_fine ? (ttr_text){name.p + i, 1} : (ttr_text){"_", 1});
+        begins = is_fine && c == '.';
+    }
+    if (name.n == 0)
+        tsdl_put(p, "_");
+}
+
+static void put_environment(struct tsdl_printer *p)
+{
+    const struct ctf_description *description = p->description;
+    if (description->environment_n == 0)
+        return;
+    begin_block(p, "env");
+    for (size_t i = 0; i < description->environment_n; i++) {
+        const struct ctf_environment *entry = &description->environment[i];
+        tsdl_put_line(p);
+        put_entry_name(p, entry->name);
+        tsdl_put(p, " = ");
+        if (entry->is_number)
+            tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "", entry->number < 0 ? 0 - (uint64_t)entry->number : (uint64_t)entry->number);
+        else
+            tsdl_put_string(p, entry->text);
+        tsdl_put(p, ";");
+    }
+    end_block(p);
+}
+
+static bool has_offset(const struct ctf_clock *clock)
+{
+    return clock->offset_s || clock->offset_cycles;
+}
+
+/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a word, but Babeltrace takes several clocks only
+ * where all say it. */
+static bool says_absolute(const struct ctf_description *description)
+{
+    bool says = description->clocks_n > 1;
+    for (size_t i = 0; i < description->clocks_n; i++)
+        says |= description->clocks[i]->is_absolute || (description->clocks[i]->is_unix && !has_offset(description->clocks[i]));
+    return says;
+}
+
+static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
+{
+    uint8_t uuid[16];
+    const bool is_uid = !clock->has_uuid && clock->ns.n == 0 && tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
+    begin_block(p, "clock");
+    put_string(p, "name", tsdl_clock_name(p, clock));
+    if (clock->has_uuid || is_uid) {
+        begin_attribute(p, "uuid");
+        put_uuid(p, is_uid ? uuid : clock->uuid);
+        tsdl_put(p, ";");
+    }
+    put_string(p, "description", clock->description);
+    put_unsigned(p, "freq", clock->frequency);
+    if (clock->has_precision)
+        put_unsigned(p, "precision", clock->precision);
+    if (clock->offset_s)
+        put_signed(p, "offset_s", clock->offset_s);
+    if (clock->offset_cycles)
+        put_signed(p, "offset", clock->offset_cycles);
+    if (clock->is_absolute || (clock->is_unix && says_absolute(p->description))) {
+        begin_attribute(p, "absolute");
+        tsdl_put(p, "TRUE;");
+    }
+    end_block(p);
+}
+
+/* Packets tell streams apart, or there is only the one of id 0, which Babeltrace does not want told. */
+static bool has_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
+{
+    return stream->id != 0 || tsdl_has_role(p->description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
+}
+
+static bool put_stream(struct tsdl_printer *p, const struct ctf_stream_class *stream)
+{
+    p->stream = stream;
+    begin_block(p, "stream");
+    if (has_id(p, stream))
+        put_unsigned(p, "id", stream->id);
+    if (!tsdl_put_root(p, "packet.context", ROOT_PACKET_CONTEXT, stream->packet_context) ||
+        !tsdl_put_root(p, "event.header", ROOT_EVENT_HEADER, stream->event_header) ||
+        !tsdl_put_root(p, "event.context", ROOT_COMMON_CONTEXT, stream->event_context))
+        return false;
+    end_block(p);
+    return true;
+}
+
+static bool put_event(struct tsdl_printer *p, const struct ctf_event_class *event)
+{
+    p->event = event;
+    begin_block(p, "event");
+    begin_attribute(p, "name"); /* also an empty one: Babeltrace asks for it */
+    tsdl_put_string(p, event->name);
+    tsdl_put(p, ";");
+    put_unsigned(p, "id", event->id);
+    if (has_id(p, event->stream))
+        put_unsigned(p, "stream_id", event->stream->id);
+    if (event->has_log_level)
+        put_signed(p, "loglevel", event->log_level);
+    put_string(p, "model.emf.uri", event->emf_uri);
+    if (!tsdl_put_root(p, "context", ROOT_SPECIFIC_CONTEXT, event->context) ||
+        !tsdl_put_root(p, "fields", ROOT_PAYLOAD, event->payload))
+        return false;
+    end_block(p);
+    p->event = NULL;
+    return true;
+}
+
+/* Without a number in the packets or events that tells several apart, all are of id 0: no others are written. */
+static bool put_streams(struct tsdl_printer *p)
+{
+    const struct ctf_description *description = p->description;
+    bool has_stream_id = description->streams_n < 2 || tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
+    for (size_t i = 0; i < description->streams_n; i++) {
+        const struct ctf_stream_class *stream = description->streams[i];
+        bool has_event_id = stream->events_n < 2 || tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID);
+        if (!has_stream_id && stream->id != 0)
+            continue;
+        if (!put_stream(p, stream))
+            return false;
+        for (size_t k = 0; k < stream->events_n; k++)
+            if ((has_event_id || stream->events[k]->id == 0) && !put_event(p, stream->events[k]))
+                return false;
+    }
+    p->stream = NULL;
+    return true;
+}
+
+/* Clocks come early: fields name them. */
+static bool put_all(struct tsdl_printer *p)
+{
+    tsdl_put(p, "/* CTF 1.8 */\n");
+    if (!put_trace(p))
+        return false;
+    put_environment(p);
+    for (size_t i = 0; i < p->description->clocks_n; i++)
+        put_clock(p, p->description->clocks[i]);
+    return (p->gathers || tsdl_put_aliases(p)) && put_streams(p);
+}
+
+ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+{
+    struct tsdl_printer p = {.description = description, .to = to, .error = error, .gathers = true};
+    if (description->version == CTF_RFC_1_1)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no sizes in bytes, which the packets of CTF v1.1 have");
+    size_t before = to->n;
+    p.aliases_end = &p.aliases;
+    arena_init(&p.arena, description->alloc);
+    pairmap_init(&p.labelled, description->alloc);
+    bool is_fine = name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
+    p.gathers = false;
+    is_fine = is_fine && put_all(&p);
+    pairmap_free(&p.labelled);
+    arena_free(&p.arena);
+    if (is_fine && !to->failed)
+        return TTR_OK;
+    to->n = before;
+    return is_fine ? fail_memory(error) : p.status;
+}

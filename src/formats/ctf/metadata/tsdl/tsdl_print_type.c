@@ -1,0 +1,418 @@
+/* Types as TSDL: structures with their members, numbers, enumerations, texts, variants. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/keymap.h"
+#include "base/status.h"
+#include "formats/ctf/metadata/tsdl/tsdl_print.h"
+
+#define TYPES_MAX (1u << 23) /* of a description: every use of a structure is written out */
+#define LABELS_LONG 64u      /* labels: from so many on an enumeration may have a name */
+
+static bool put_specifier(struct tsdl_printer *p, const struct type *type);
+
+static bool is_list(const struct type *type)
+{
+    return type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE;
+}
+
+static bool has_length(const struct type *type)
+{
+    return is_list(type) || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
+}
+
+/* size, align, signed, and whatever differs from the default */
+static void put_integer(struct tsdl_printer *p, const struct type *type)
+{
+    bool is_bitfield = type->unit != 0;
+    tsdl_put(p, "integer { size = %u; align = %u; signed = %s;", is_bitfield ? type->unit : type->bits,
+             1u << (is_bitfield ? type->minimum_align : type->align), type->kind == TYPE_INT ? "true" : "false");
+    if (type->is_big_endian != p->description->is_big_endian)
+        tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+    if (type->base)
+        tsdl_put(p, " base = %u;", type->base);
+    const struct ctf_clock *clock = type->clock;
+    if (!clock && type->role == CTF_ROLE_TIME && p->stream)
+        clock = p->stream->clock;
+    if (clock) {
+        ttr_text name = tsdl_clock_name(p, clock);
+        tsdl_put(p, " map = clock.%.*s.value;", (int)name.n, name.p);
+    }
+    tsdl_put(p, " }");
+}
+
+/* Whether a type is one that is said by a name when it comes again: nothing around it changes what it says. */
+static bool is_long(const struct tsdl_printer *p, const struct type *type)
+{
+    return p->stream && type->labels && type->labels->n >= LABELS_LONG && type->kind != TYPE_FLAGS && !type->unit && !type->clock && !type->role;
+}
+
+static bool gather_alias(struct tsdl_printer *p, const struct type *type)
+{
+    const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+    if (known && *known > 1)
+        return true;
+    if (!pairmap_put(&p->labelled, (uintptr_t)type, 0, known ? ++p->aliases_n + 1 : 1))
+        return tsdl_refuse_memory(p);
+    struct tsdl_alias *alias = known ? arena_take(&p->arena, sizeof *alias) : NULL;
+    if (!known)
+        return true;
+    if (!alias)
+        return tsdl_refuse_memory(p);
+    *alias = (struct tsdl_alias){.type = type};
+    *p->aliases_end = alias;
+    p->aliases_end = &alias->next;
+    return true;
+}
+
+static bool put_enumeration(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
+{
+    tsdl_put(p, "enum : ");
+    put_integer(p, type);
+    return tsdl_put_labels(p, type, need);
+}
+
+static bool put_number(struct tsdl_printer *p, const struct type *type)
+{
+    const struct tsdl_need *need = tsdl_find_need(p);
+    if (type->is_reversed)
+        return tsdl_refuse(p, "numbers whose bits are reversed");
+    if (!need && is_long(p, type)) {
+        if (p->gathers)
+            return gather_alias(p, type);
+        const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+        if (known && *known > 1) {
+            tsdl_put(p, "long_labels_%" PRIu32 "_t", *known - 1);
+            return true;
+        }
+    }
+    if (need || (type->labels && type->kind != TYPE_FLAGS))
+        return put_enumeration(p, type, need);
+    put_integer(p, type);
+    return true;
+}
+
+bool tsdl_put_aliases(struct tsdl_printer *p)
+{
+    uint32_t n = 0;
+    for (const struct tsdl_alias *alias = p->aliases; alias; alias = alias->next) {
+        tsdl_put(p, "\ntypealias ");
+        if (!put_enumeration(p, alias->type, NULL))
+            return false;
+        tsdl_put(p, " := long_labels_%" PRIu32 "_t;\n", ++n);
+    }
+    return true;
+}
+
+static bool put_float(struct tsdl_printer *p, const struct type *type)
+{
+    unsigned exponent = type->bits == 16 ? 5 : type->bits == 32 ? 8 : type->bits == 64 ? 11 : 15;
+    if (type->is_reversed)
+        return tsdl_refuse(p, "numbers whose bits are reversed");
+    if (type->bits != 16 && type->bits != 32 && type->bits != 64 && type->bits != 128)
+        return tsdl_refuse(p, "floating point numbers of more than 128 bits");
+    tsdl_put(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent, type->bits - exponent, 1u << type->align);
+    if (type->is_big_endian != p->description->is_big_endian)
+        tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+    tsdl_put(p, " }");
+    return true;
+}
+
+static bool put_text_class(struct tsdl_printer *p, const struct type *type)
+{
+    static const char *const encodings[] = {"", " { encoding = ASCII; }", " { encoding = none; }"};
+    if (type->encoding > ENCODING_NONE)
+        return tsdl_refuse(p, "text in UTF-16 or UTF-32");
+    if (type->kind == TYPE_STRING)
+        tsdl_put(p, "string%s", encodings[type->encoding]);
+    else
+        tsdl_put(p, "integer { size = 8; align = 8; signed = false; encoding = %s; }", type->encoding == ENCODING_UTF8 ? "UTF8" : "ASCII");
+    return true;
+}
+
+/* A field can play the role that its name gives it. */
+static bool can_play(const struct type *type, enum ctf_role role)
+{
+    return role == CTF_ROLE_UUID ? has_length(type) : type->kind == TYPE_UINT && type->bits <= 64;
+}
+
+/* Another member that is shown by this name? */
+static bool has_other(const struct type *outer, const struct type_member *member, ttr_text name)
+{
+    for (uint32_t i = 0; i < outer->members_n; i++) {
+        const struct type_member *other = &outer->members[i];
+        if (other != member && other->shown.n == name.n && memcmp(other->shown.p, name.p, name.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot, const struct type_member *member, ttr_text *word)
+{
+    const struct type *type = member->type;
+    enum ctf_role means = spot->is_in_array ? CTF_ROLE_NONE : tsdl_role_of(spot->root, spot->is_top, member);
+    enum ctf_role role = spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
+    bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
+    if (means == CTF_ROLE_CPU || (means && !can_play(type, means)))
+        means = CTF_ROLE_NONE;
+    if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
+        return tsdl_word_of(p, spot->outer, member, word);
+    const char *name = tsdl_role_name(spot->root, role);
+    if (!role)
+        return tsdl_refuse(p, "such field: its name would give it a meaning it does not have");
+    if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
+        return tsdl_refuse(p, "way to give this field its role");
+    *word = (ttr_text){name, strlen(name)};
+    return !has_other(spot->outer, member, *word) ||
+           tsdl_refuse(p, "way to give this field its role: another one has the name that means it");
+}
+
+/* [16] or [path] */
+static bool put_dimension(struct tsdl_printer *p, const struct type *type)
+{
+    bool is_variable = type->kind == TYPE_SEQUENCE || type->reference.names_n;
+    if (!is_variable) {
+        tsdl_put(p, "[%" PRIu64 "]", type->count);
+        return true;
+    }
+    if (type->has_inline_length)
+        return tsdl_refuse(p, "sequences whose length stands right before their elements");
+    tsdl_put(p, "[");
+    if (!tsdl_put_reference(p, &type->reference))
+        return false;
+    tsdl_put(p, "]");
+    return true;
+}
+
+/* [2][len], outermost first */
+static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
+{
+    for (; type && has_length(type); type = type->element)
+        if (!put_dimension(p, type))
+            return false;
+    return true;
+}
+
+/* What a list is of, through all its dimensions: checks on the way that each is aligned as its elements are. */
+static const struct type *element_of(struct tsdl_printer *p, const struct type *type)
+{
+    for (; is_list(type); type = type->element) {
+        bool is_transparent = type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
+        if (type->align > type->element->align && !is_transparent) {
+            (void)tsdl_refuse(p, "arrays aligned beyond their elements");
+            return NULL;
+        }
+    }
+    return type;
+}
+
+/* integer { ... } name[2][len]; */
+static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
+{
+    const struct type *element = element_of(p, type);
+    if (!element)
+        return false;
+    tsdl_put_line(p);
+    p->arrays += is_list(type);
+    bool is_fine = put_specifier(p, element);
+    p->arrays -= is_list(type);
+    tsdl_put(p, " ");
+    tsdl_put_text(p, word);
+    if (!is_fine || !put_dimensions(p, type))
+        return false;
+    if (element->unit)
+        tsdl_put(p, " : %u", element->bits);
+    tsdl_put(p, ";");
+    return true;
+}
+
+/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words without one underscore before them, and refuses those
+ * that are written as an earlier one is shown; what was read is as it was. */
+static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word)
+{
+    bool is_known = p->description->version == CTF_1_8, drops = !is_known && word.n && word.p[0] == '_';
+    uint64_t written = hash_bytes(word.p, word.n), shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
+    if (keymap_get(words, shown) || keymap_get(words, written))
+        return tsdl_refuse(p, "two fields in one place whose names are the same where only letters, digits and underscores can be, or differ by one before them");
+    return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
+}
+
+/* Members and options have names of their own; once is enough to ask. */
+static bool are_alone(struct tsdl_printer *p, const struct type *outer)
+{
+    const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
+    bool is_struct = outer->kind == TYPE_STRUCT, is_fine = p->names_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
+    struct keymap words;
+    keymap_init(&words, p->description->alloc);
+    for (uint32_t i = 0; is_fine && p->gathers && i < outer->members_n; i++) {
+        const struct type_member *member = &outer->members[i];
+        ttr_text word;
+        p->names[p->names_n++] = member->name;
+        is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word) : tsdl_word_of(p, outer, member, &word)) && is_alone(p, &words, word);
+        p->names_n--;
+    }
+    keymap_free(&words);
+    return is_fine;
+}
+
+static bool put_member(struct tsdl_printer *p, const struct type_member *member)
+{
+    ttr_text word;
+    const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1, p->arrays > 0};
+    if (p->names_n == PRINT_DEPTH)
+        return tsdl_refuse(p, "types that deep inside one another");
+    p->names[p->names_n++] = member->name;
+    if (!tsdl_choose_word(p, &spot, member, &word) || !put_declaration(p, member->type, word))
+        return false;
+    p->names_n--;
+    return true;
+}
+
+/* What stands between the braces of a structure or a variant, and the second of these. */
+static bool put_between(struct tsdl_printer *p, const struct type *type, bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
+{
+    struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
+    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
+    p->indent++;
+    if (!are_alone(p, type) || (type->kind == TYPE_STRUCT && !tsdl_index_members(p, frame)))
+        return false;
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        frame->member = i;
+        if (!put_one(p, &type->members[i]))
+            return false;
+    }
+    p->indent--;
+    p->frames_n--;
+    tsdl_put_line(p);
+    tsdl_put(p, "}");
+    return true;
+}
+
+static bool put_members(struct tsdl_printer *p, const struct type *type)
+{
+    if (p->frames_n == PRINT_DEPTH)
+        return tsdl_refuse(p, "types that deep inside one another");
+    return put_between(p, type, put_member);
+}
+
+/* The alignment that members give a structure (4.2.1, 4.2.2). */
+static uint8_t align_of_members(const struct type *type)
+{
+    uint8_t align = 0;
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type *member = type->members[i].type, *inner = member;
+        while (is_list(inner))
+            inner = inner->element;
+        uint8_t mine = inner->unit ? inner->minimum_align : member->align;
+        if (inner->kind != TYPE_VARIANT && inner->kind != TYPE_OPTIONAL && mine > align)
+            align = mine;
+    }
+    return align;
+}
+
+static bool put_struct(struct tsdl_printer *p, const struct type *type)
+{
+    uint8_t align = align_of_members(type);
+    if (type->align < align)
+        return tsdl_refuse(p, "structures aligned less than their members");
+    tsdl_put(p, "struct {");
+    if (!put_members(p, type))
+        return false;
+    if (type->align > align)
+        tsdl_put(p, " align(%u)", 1u << type->align);
+    else if (type->minimum_align)
+        tsdl_put(p, " align(%u)", 1u << type->minimum_align);
+    return true;
+}
+
+/* An option is written as a member; its name is no part of references. */
+static bool put_option(struct tsdl_printer *p, const struct type_member *option)
+{
+    ttr_text word;
+    const struct type *outer = p->frames[p->frames_n - 1].type;
+    return tsdl_word_of(p, outer, option, &word) && put_declaration(p, option->type, word);
+}
+
+static bool begin_variant(struct tsdl_printer *p, const struct type *type)
+{
+    if (p->gathers && !tsdl_add_need(p, type))
+        return false;
+    tsdl_put(p, "variant <");
+    size_t before = p->to->n;
+    if (!tsdl_put_reference(p, &type->reference))
+        return false;
+    /* Babeltrace's grammar has a single word there; who wrote such a path himself has it back. */
+    bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
+    if (is_path && p->description->version != CTF_1_8)
+        return tsdl_refuse(p, "selectors that readers find elsewhere than in the structures around");
+    tsdl_put(p, "> {");
+    return p->frames_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
+}
+
+static bool put_variant(struct tsdl_printer *p, const struct type *type)
+{
+    return begin_variant(p, type) && put_between(p, type, put_option);
+}
+
+static bool put_optional(struct tsdl_printer *p, const struct type *type)
+{
+    const struct type_member present = {.name = {"present", 7}, .shown = {"present", 7}, .type = type->element};
+    if (!begin_variant(p, type))
+        return false;
+    p->indent++;
+    tsdl_put_line(p);
+    tsdl_put(p, "struct { } absent;");
+    bool is_fine = put_option(p, &present);
+    p->indent--;
+    tsdl_put_line(p);
+    tsdl_put(p, "}");
+    return is_fine;
+}
+
+/* What stands before a name; lengths come behind it. */
+static bool put_specifier(struct tsdl_printer *p, const struct type *type)
+{
+    if (++p->types_n > TYPES_MAX) {
+        p->status = fail(p->error, TTR_E_LIMIT, NO_OFFSET, "more than %u types to write out", TYPES_MAX);
+        return false;
+    }
+    switch ((enum type_kind)type->kind) {
+    case TYPE_UINT:
+    case TYPE_INT:
+    case TYPE_BITS:
+    case TYPE_BOOL:
+    case TYPE_FLAGS:
+        return put_number(p, type);
+    case TYPE_FLOAT:
+        return put_float(p, type);
+    case TYPE_STRING:
+    case TYPE_TEXT:
+        return put_text_class(p, type);
+    case TYPE_BLOB:
+        tsdl_put(p, "integer { size = 8; align = 8; signed = false; base = 16; }");
+        return true;
+    case TYPE_STRUCT:
+        return put_struct(p, type);
+    case TYPE_VARIANT:
+        return put_variant(p, type);
+    case TYPE_OPTIONAL:
+        return put_optional(p, type);
+    default:
+        return tsdl_refuse(p, "numbers of variable size");
+    }
+}
+
+bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root, const struct type *type)
+{
+    if (!type)
+        return true;
+    p->root = root;
+    p->frames_n = p->names_n = p->arrays = 0;
+    tsdl_put_line(p);
+    tsdl_put(p, "%s := ", name);
+    if (!put_specifier(p, type))
+        return false;
+    tsdl_put(p, ";");
+    return true;
+}

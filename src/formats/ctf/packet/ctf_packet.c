@@ -1,0 +1,314 @@
+/* Taking packets apart: header and context by their layouts, what the roles say, and the rules about sizes.
+ *
+ * CTF 1.8.3 5, CTF 2 6 (packet header and context).  Sizes count from the packet's begin.  One that is absent is the other one; with
+ * neither the rest of the file is one packet.  Left to the caller: whether the bytes are all there, and what follows from that. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/read/rfc11_read.h"
+
+/* What the roles of one root said. */
+struct roles {
+    struct ctf_frame *frame;
+    uint64_t class_id, magic, size, content, end_low;
+    unsigned size_width, content_width, end_width;
+    uint8_t uuid[16];
+    uint32_t uuid_n;      /* bytes of it so far */
+    bool wants_uuid;      /* elements that follow are bytes of it */
+    bool has_class_id, has_magic, has_size, has_content;
+};
+
+static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...) TTR_PRINTF(3, 4);
+
+static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(frame->text, sizeof frame->text, format, values);
+    va_end(values);
+    frame->code = code;
+    return CTF_FRAME_BAD;
+}
+
+static void take_uuid(struct roles *roles, const ttr_field *field)
+{
+    roles->wants_uuid = field->value.type == TTR_TYPE_ARRAY;
+    if (field->value.type == TTR_TYPE_BYTES && field->value.text.n == 16) {
+        memcpy(roles->uuid, field->value.text.p, 16);
+        roles->uuid_n = 16;
+    }
+}
+
+/* Bits of a number that a counter has. */
+static unsigned width_of(const struct type *type)
+{
+    return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
+}
+
+/* A number mapped to the clock, under any name: moves it from where the packet begins; without such a begin it is one. */
+static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
+{
+    struct ctf_packet *packet = &frame->packet;
+    uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
+    frame->ticks = ctf_clock_update(before, value, width);
+    frame->has_ticks = true;
+    if (!packet->has_begin)
+        packet->begin = frame->ticks;
+    packet->has_begin = true;
+}
+
+static void take_context_role(struct roles *roles, const struct type *type, uint64_t value)
+{
+    struct ctf_packet *packet = &roles->frame->packet;
+    switch (type->role) {
+    case CTF_ROLE_PACKET_SIZE:
+        roles->has_size = true;
+        roles->size = value;
+        roles->size_width = width_of(type);
+        break;
+    case CTF_ROLE_CONTENT_SIZE:
+        roles->has_content = true;
+        roles->content = value;
+        roles->content_width = width_of(type);
+        break;
+    case CTF_ROLE_TIME_BEGIN:
+        packet->has_begin = true;
+        packet->begin = value;
+        roles->frame->has_ticks = false;
+        break;
+    case CTF_ROLE_TIME:
+        take_time(roles->frame, value, width_of(type));
+        break;
+    case CTF_ROLE_TIME_END:
+        packet->has_end = true;
+        roles->end_low = value;
+        roles->end_width = width_of(type);
+        break;
+    case CTF_ROLE_DISCARDED:
+        packet->has_discarded = true;
+        packet->discarded = value;
+        roles->frame->discarded_width = width_of(type);
+        break;
+    case CTF_ROLE_SEQUENCE:
+        packet->has_sequence = true;
+        packet->sequence = value;
+        roles->frame->sequence_width = width_of(type);
+        roles->frame->packet.sequence_bits = (uint8_t)(roles->frame->sequence_width & 63);
+        break;
+    case CTF_ROLE_CPU:
+        packet->has_cpu = value <= UINT32_MAX;
+        packet->cpu = (uint32_t)value;
+        break;
+    default:
+        break;
+    }
+}
+
+/* All roles but that of the uuid. */
+static void take_role(struct roles *roles, const struct type *type, uint64_t value)
+{
+    switch (type->role) {
+    case CTF_ROLE_MAGIC:
+        roles->has_magic = true;
+        roles->magic = value;
+        break;
+    case CTF_ROLE_STREAM_CLASS_ID:
+        roles->has_class_id = true;
+        roles->class_id = value;
+        break;
+    case CTF_ROLE_STREAM_ID:
+        roles->frame->has_number = true;
+        roles->frame->number = value;
+        break;
+    default:
+        take_context_role(roles, type, value);
+    }
+}
+
+/* Walks one root from bits->at on; bits stand behind it where the walk ends well. */
+static enum layout_end walk_root(struct roles *roles, const struct layout *layout, const struct layout_run *outer, struct bits *bits)
+{
+    struct layout_walk walk;
+    const struct type *type;
+    ttr_field field;
+    layout_walk_begin(&walk, layout, bits, NULL);
+    if (outer)
+        memcpy(walk.run.slots, outer->slots, sizeof walk.run.slots);
+    while (layout_walk_next(&walk, &field, &type)) {
+        if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
+            roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
+        else if (type->role == CTF_ROLE_UUID)
+            take_uuid(roles, &field);
+        else if (type->role)
+            take_role(roles, type, field.value.v.u);
+    }
+    *bits = walk.run.bits;
+    return walk.end;
+}
+
+/* The same of one that lies at fixed places. */
+static void take_head(struct roles *roles, const struct ctf_head *head, struct bits *bits)
+{
+    for (uint32_t i = 0; i < head->n; i++) {
+        const struct ctf_head_part *part = &head->part[i];
+        if (part->type->role != CTF_ROLE_UUID) {
+            take_role(roles, part->type, ctf_head_load(part, bits));
+            continue;
+        }
+        memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
+        roles->uuid_n = sizeof roles->uuid;
+    }
+    bits->at = head->end;
+}
+
+/* Values of the packet header that the context's layout needs. */
+static void import_header(const struct ctf_trace *trace, const struct layout *context, const struct bits *header, struct layout_run *run)
+{
+    uint32_t n;
+    const struct layout_import *import = layout_imports(context, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct layout_run outer = {.bits = *header};
+        uint64_t value;
+        if (trace->class->packet_header && layout_evaluate(trace->class->packet_header, &outer, &import[i].from, &value))
+            run->slots[import[i].slot] = value;
+    }
+}
+
+static enum ctf_framing ended(struct ctf_frame *frame, enum layout_end end, const char *what)
+{
+    if (end == LAYOUT_FINE)
+        return CTF_FRAMED;
+    if (end == LAYOUT_SHORT)
+        return CTF_FRAME_SHORT;
+    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it cannot be", what);
+}
+
+static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
+{
+    if (roles->has_magic && roles->magic != CTF_MAGIC)
+        return bad(roles->frame, "ctf.bad-magic", "the packet begins with 0x%llx, expected the magic number 0x%x",
+                   (unsigned long long)roles->magic, CTF_MAGIC);
+    if (roles->uuid_n < 16 || !trace->class->description.has_uuid || memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
+        return CTF_FRAMED;
+    roles->frame->is_foreign = true;
+    if (trace->class->description.version == CTF_1_8)
+        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2 reads them */
+    (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
+    return CTF_FRAME_FOREIGN;
+}
+
+/* The stream class of a packet: the one it names, the only one, the one with id 0. */
+static const struct ctf_stream_class *find_class(const struct ctf_trace *trace, const struct roles *roles)
+{
+    const struct ctf_description *description = &trace->class->description;
+    if (roles->has_class_id)
+        return ctf_find_stream(description, roles->class_id);
+    return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
+}
+
+/* A size that is written last is 0 or all ones while its packet is under way. */
+static bool is_unset(bool is_there, uint64_t size, unsigned width)
+{
+    return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
+}
+
+/* The next packet begins at a byte, also where the content, which is all that packets tell, ends inside one. */
+static uint64_t to_next_byte(uint64_t bits)
+{
+    return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
+}
+
+static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame *frame)
+{
+    struct ctf_packet *packet = &frame->packet;
+    packet->size = packet->content = UINT64_MAX;
+    frame->is_whole_file = !roles->has_size && !roles->has_content;
+    frame->is_rounded = !roles->has_size || !roles->has_content;
+    if (frame->is_whole_file)
+        return CTF_FRAMED;
+    uint64_t size = roles->has_size ? roles->size : to_next_byte(roles->content);
+    uint64_t content = roles->has_content ? roles->content : roles->size;
+    const bool is_content_unset = is_unset(roles->has_content, roles->content, roles->content_width), is_open = is_content_unset || content < frame->head;
+    bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
+    frame->has_unset_size = !has_size && !is_open;
+    if (frame->has_unset_size) {
+        size = to_next_byte(content);
+        has_size = true;
+    }
+    frame->is_unfinished = !has_size || is_open;
+    frame->is_underfull = roles->has_content && !is_content_unset && is_open;
+    frame->said_content = roles->has_content ? content : 0;
+    frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
+    packet->size = frame->is_size_wrong ? size : UINT64_MAX;
+    if (has_size && (size & 7))
+        return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes", (unsigned long long)size);
+    if (has_size && size < frame->head)
+        return bad(frame, "ctf.bad-size", "the packet claims %llu bits, its header alone has %llu", (unsigned long long)size,
+                   (unsigned long long)frame->head);
+    packet->size = has_size ? size : UINT64_MAX;
+    frame->is_overfull = !frame->is_unfinished && content > size;
+    packet->content = frame->is_unfinished || frame->is_overfull ? packet->size : content;
+    return CTF_FRAMED;
+}
+
+static void settle_times(const struct roles *roles, struct ctf_packet *packet)
+{
+    if (!packet->has_end)
+        return;
+    if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
+        packet->has_end = false; /* never closed */
+    else
+        packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low, roles->end_width ? roles->end_width : 64);
+}
+
+/* Reads the packet's context, which begins at `bits`; `header`: where the packet does. */
+static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles, const struct bits *header, struct bits *bits)
+{
+    struct ctf_frame *frame = roles->frame;
+    const struct ctf_kind *kind = frame->kind;
+    frame->context_bit = bits->at;
+    if (ctf_head_is_there(&kind->head, bits)) {
+        take_head(roles, &kind->head, bits);
+        return CTF_FRAMED;
+    }
+    struct layout_run outer = {.bits = *bits};
+    import_header(trace, kind->context, header, &outer);
+    return ended(frame, walk_root(roles, kind->context, &outer, bits), "context");
+}
+
+enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *from,
+                                  struct ctf_frame *frame, ttr_error *error)
+{
+    struct roles roles = {.frame = frame};
+    struct bits bits = *from;
+    enum ctf_framing framing = CTF_FRAMED, header;
+    if (trace->class->description.version == CTF_RFC_1_1)
+        return rfc11_frame_packet(trace, section, from, frame, error);
+    *frame = (struct ctf_frame){.number = 0};
+    if (ctf_head_is_there(&trace->class->head, &bits))
+        take_head(&roles, &trace->class->head, &bits);
+    else if (trace->class->packet_header)
+        framing = ended(frame, walk_root(&roles, trace->class->packet_header, NULL, &bits), "header");
+    if (framing != CTF_FRAMED)
+        return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
+    header = check_header(trace, &roles);
+    if (header == CTF_FRAME_BAD)
+        return header;
+    const struct ctf_stream_class *class = section ? section : find_class(trace, &roles);
+    if (!class)
+        return bad(frame, "ctf.unknown-stream", "the packet is of stream class %llu, which the metadata does not declare",
+                   (unsigned long long)roles.class_id);
+    frame->kind = ctf_kind_of(trace, class, error);
+    if (!frame->kind)
+        return CTF_FRAME_FAILED;
+    if (frame->kind->context)
+        framing = take_context(trace, &roles, from, &bits);
+    if (framing != CTF_FRAMED)
+        return framing;
+    frame->head = bits.at;
+    settle_times(&roles, &frame->packet);
+    framing = check_sizes(&roles, frame);
+    return framing == CTF_FRAMED ? header : framing;
+}

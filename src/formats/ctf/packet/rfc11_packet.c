@@ -1,0 +1,302 @@
+/* Packet headers, checksums, compression and cypher of RFC v1.1, both ways (RFC 5).
+ *
+ * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops at its limit.
+ * Left out: which packet belongs where, and what lost ones mean; that is the reader's. */
+#include "formats/ctf/packet/rfc11_packet.h"
+
+#include <nettle/aes.h>
+#include <nettle/ctr.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/cursor.h"
+#include "io/decoder.h"
+
+#define STEP (64u << 10) /* room given to one step of a decoder */
+
+enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
+{
+    *packet = (struct rfc11_packet){0};
+    if (n < RFC11_HEADER)
+        return RFC11_SHORT;
+    bool is_big = load_u32be(bytes) == RFC11_MAGIC;
+    if (!is_big && load_u32le(bytes) != RFC11_MAGIC)
+        return RFC11_NO_MAGIC;
+    struct cursor c = cursor_over(bytes, RFC11_HEADER, 0);
+    uint32_t words[6];
+    for (size_t i = 0; i < 6; i++)
+        words[i] = is_big ? cursor_u32be(&c) : cursor_u32le(&c);
+    packet->is_big_endian = is_big;
+    packet->session_id = words[1];
+    packet->content_size = words[2];
+    packet->packet_size = words[3];
+    packet->checksum = words[4];
+    packet->section_packet_count = words[5];
+    packet->timestamp_begin = is_big ? cursor_u64be(&c) : cursor_u64le(&c);
+    packet->timestamp_end = is_big ? cursor_u64be(&c) : cursor_u64le(&c);
+    packet->events_discarded = is_big ? cursor_u32be(&c) : cursor_u32le(&c);
+    packet->section_packet_count_bits = cursor_u8(&c);
+    packet->compression_scheme = cursor_u8(&c);
+    packet->encryption_scheme = cursor_u8(&c);
+    packet->checksum_scheme = cursor_u8(&c);
+    if (packet->content_size < RFC11_HEADER)
+        return RFC11_SMALL;
+    return packet->packet_size < packet->content_size ? RFC11_OVERFULL : RFC11_FINE;
+}
+
+static void put_u32(uint8_t *to, uint32_t x, bool is_big)
+{
+    if (is_big)
+        store_u32be(to, x);
+    else
+        store_u32le(to, x);
+}
+
+static void put_u64(uint8_t *to, uint64_t x, bool is_big)
+{
+    if (is_big)
+        store_u64be(to, x);
+    else
+        store_u64le(to, x);
+}
+
+void rfc11_write_header(const struct rfc11_packet *packet, uint8_t to[RFC11_HEADER])
+{
+    bool is_big = packet->is_big_endian;
+    put_u32(to, RFC11_MAGIC, is_big);
+    put_u32(to + 4, packet->session_id, is_big);
+    put_u32(to + 8, packet->content_size, is_big);
+    put_u32(to + 12, packet->packet_size, is_big);
+    put_u32(to + 16, packet->checksum, is_big);
+    put_u32(to + 20, packet->section_packet_count, is_big);
+    put_u64(to + 24, packet->timestamp_begin, is_big);
+    put_u64(to + 32, packet->timestamp_end, is_big);
+    put_u32(to + 40, packet->events_discarded, is_big);
+    to[44] = packet->section_packet_count_bits;
+    to[45] = packet->compression_scheme;
+    to[46] = packet->encryption_scheme;
+    to[47] = packet->checksum_scheme;
+}
+
+const char *rfc11_fault_text(enum rfc11_fault fault)
+{
+    static const char *const texts[] = {
+        [RFC11_FINE] = "fine",
+        [RFC11_SHORT] = "fewer than the 48 bytes of a packet header are left",
+        [RFC11_NO_MAGIC] = "no packet begins here: expected the magic number 0xC1FC1FC1 in either byte order",
+        [RFC11_SMALL] = "content_size is less than the 48 bytes of the header, which it counts",
+        [RFC11_OVERFULL] = "packet_size is less than content_size; both count bytes from the packet's start",
+    };
+    return texts[fault];
+}
+
+uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits)
+{
+    uint32_t mask = bits == 0 || bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1;
+    return (now - before - 1) & mask;
+}
+
+void rfc11_sum_begin(struct rfc11_sum *sum, uint8_t scheme)
+{
+    sum->scheme = scheme;
+    sum->so_far.crc32 = 0;
+    if (scheme == RFC11_MD5)
+        md5_init(&sum->so_far.md5);
+    else if (scheme == RFC11_SHA1)
+        sha1_init(&sum->so_far.sha1);
+}
+
+void rfc11_sum_add(struct rfc11_sum *sum, const uint8_t *content, size_t n)
+{
+    switch (sum->scheme) {
+    case RFC11_MD5: md5_update(&sum->so_far.md5, n, content); break;
+    case RFC11_SHA1: sha1_update(&sum->so_far.sha1, n, content); break;
+    case RFC11_CRC32: sum->so_far.crc32 = (uint32_t)crc32_z(sum->so_far.crc32, content, n); break;
+    default: break;
+    }
+}
+
+uint32_t rfc11_sum_end(struct rfc11_sum *sum)
+{
+    uint8_t digest[4];
+    switch (sum->scheme) {
+    case RFC11_MD5: md5_digest(&sum->so_far.md5, sizeof digest, digest); return load_u32be(digest);
+    case RFC11_SHA1: sha1_digest(&sum->so_far.sha1, sizeof digest, digest); return load_u32be(digest);
+    default: return sum->so_far.crc32;
+    }
+}
+
+bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
+{
+    struct rfc11_sum sum;
+    rfc11_sum_begin(&sum, scheme);
+    rfc11_sum_add(&sum, content, n);
+    *checksum = rfc11_sum_end(&sum);
+    return scheme <= RFC11_CRC32;
+}
+
+#define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */
+#define SUMS_MOST ((size_t)4 << 20)
+
+static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    struct md5_ctx md5, end;
+    uint8_t digest[4];
+    md5_init(&md5);
+    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+        md5_update(&md5, 1, content + i);
+        end = md5;
+        md5_digest(&end, sizeof digest, digest);
+        if (load_u32be(digest) == checksum)
+            return i + 1;
+    }
+    return 0;
+}
+
+static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    struct sha1_ctx sha1, end;
+    uint8_t digest[4];
+    sha1_init(&sha1);
+    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+        sha1_update(&sha1, 1, content + i);
+        end = sha1;
+        sha1_digest(&end, sizeof digest, digest);
+        if (load_u32be(digest) == checksum)
+            return i + 1;
+    }
+    return 0;
+}
+
+static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    unsigned long crc = 0;
+    for (size_t i = 0; i < n && i < SUMS_MOST; i++)
+        if ((crc = crc32_z(crc, content + i, 1)) == checksum)
+            return i + 1;
+    return 0;
+}
+
+size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
+{
+    switch (scheme) {
+    case RFC11_MD5: return find_md5(content, n, checksum);
+    case RFC11_SHA1: return find_sha1(content, n, checksum);
+    case RFC11_CRC32: return find_crc32(content, n, checksum);
+    default: return 0;
+    }
+}
+
+void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from, size_t n, uint8_t *to)
+{
+    struct aes256_ctx aes;
+    uint8_t counter[RFC11_IV];
+    memcpy(counter, iv, sizeof counter);
+    aes256_set_encrypt_key(&aes, key);
+    ctr_crypt(&aes, (nettle_cipher_func *)aes256_encrypt, sizeof counter, counter, n, to, from);
+    explicit_bzero(&aes, sizeof aes);
+}
+
+/* Runs a decoder over one member. */
+static enum rfc11_content inflate_member(const struct decoder *decoder, void *state, struct decode_io *io, struct rfc11_unpacking *how, struct buffer *to)
+{
+    if (!decoder->begin(state))
+        return RFC11_NO_MEMORY;
+    while (true) {
+        size_t before = io->in_n, step = how->max - to->n < STEP ? (size_t)(how->max - to->n) : STEP;
+        uint8_t spare = 0, *room = buffer_room(to, step);
+        if (!room)
+            return RFC11_NO_MEMORY;
+        /* At the limit a single byte more shows whether the member ends here. */
+        io->out = step ? room : &spare;
+        io->out_n = step ? step : 1;
+        size_t asked = io->out_n;
+        enum decode_result result = decoder->step(state, io);
+        size_t got = asked - io->out_n;
+        if (!step && got)
+            return RFC11_TOO_LARGE;
+        buffer_filled(to, got);
+        if (result == DECODE_MEMBER_END)
+            return RFC11_UNPACKED;
+        if (result != DECODE_GOING)
+            return result == DECODE_NO_MEMORY ? RFC11_NO_MEMORY : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE : RFC11_DAMAGED;
+        how->is_short = !got && io->in_n == before;
+        if (how->is_short)
+            return RFC11_DAMAGED;
+    }
+}
+
+static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, size_t n, struct rfc11_unpacking *how, struct buffer *to)
+{
+    static const char *const names[] = {[RFC11_BZIP2] = "bzip2", [RFC11_GZIP] = "gzip"};
+    enum decoder_match match;
+    if (n == 0)
+        return RFC11_UNPACKED;
+    const struct decoder *decoder = decoder_find(bytes, n, &match);
+    if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
+        how->is_short = match == DECODER_MAYBE;
+        how->reason = scheme == RFC11_GZIP ? "the content is no gzip member" : "the content is no bzip2 stream";
+        return RFC11_DAMAGED;
+    }
+    void *state = alloc_zero(to->alloc, 1, decoder->state_size);
+    if (!state)
+        return RFC11_NO_MEMORY;
+    struct decode_io io = {.in = bytes, .in_n = n, .reason = "the compressed data are damaged"};
+    enum rfc11_content result = inflate_member(decoder, state, &io, how, to);
+    decoder->end(state);
+    alloc_free(to->alloc, state, 1, decoder->state_size);
+    how->reason = how->is_short ? "the content ends before the compressed data do" : io.reason;
+    how->unused = result == RFC11_UNPACKED ? io.in_n : 0;
+    return result;
+}
+
+/* Deciphers the content [bytes, n) to the end of `to`. */
+static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how, struct buffer *to)
+{
+    if (n < RFC11_IV) {
+        how->is_short = true;
+        how->reason = "the enciphered content is shorter than its initial counter of 16 bytes";
+        return RFC11_DAMAGED;
+    }
+    uint8_t *room = buffer_room(to, n - RFC11_IV);
+    if (!room)
+        return RFC11_NO_MEMORY;
+    rfc11_cipher(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
+    buffer_filled(to, n - RFC11_IV);
+    return RFC11_UNPACKED;
+}
+
+static enum rfc11_content unpack_content(const struct rfc11_packet *packet, const uint8_t *content, size_t n, struct rfc11_unpacking *how,
+                                         struct buffer *to)
+{
+    if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
+        return inflate_content(packet->compression_scheme, content, n, how, to);
+    if (packet->compression_scheme == RFC11_COMPRESSION_NONE)
+        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decipher(content, n, how, to);
+    struct buffer compressed;
+    buffer_init(&compressed, to->alloc);
+    enum rfc11_content result = decipher(content, n, how, &compressed);
+    if (result == RFC11_UNPACKED)
+        result = inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);
+    buffer_free(&compressed);
+    return result;
+}
+
+enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes, struct rfc11_unpacking *how, struct buffer *to)
+{
+    how->reason = NULL;
+    how->is_short = false;
+    how->unused = 0;
+    if (how->max < RFC11_HEADER)
+        how->max = RFC11_UNPACKED_MAX;
+    buffer_clear(to);
+    if (packet->compression_scheme > RFC11_GZIP || packet->encryption_scheme > RFC11_AES)
+        return RFC11_UNKNOWN;
+    if (packet->compression_scheme == RFC11_COMPRESSION_NONE && packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
+        return RFC11_PLAIN;
+    if (packet->encryption_scheme == RFC11_AES && !how->key.bytes)
+        return RFC11_NO_KEY;
+    buffer_add(to, bytes, RFC11_HEADER);
+    return to->failed ? RFC11_NO_MEMORY
+                      : unpack_content(packet, bytes + RFC11_HEADER, packet->content_size - RFC11_HEADER, how, to);
+}

@@ -1,0 +1,67 @@
+/* Intersection of streams.  What is known to be wrong is put right as babeltrace2 does. */
+#include "formats/ctf/read/ctf_intersect.h"
+
+#include "base/status.h"
+
+static void end_stream(struct ctf_intersection *at)
+{
+    const struct ctf_lane *stream = &at->stream;
+    if (!stream->kind)
+        return;
+    at->from = at->streams == 0 || stream->begin > at->from ? stream->begin : at->from;
+    at->to = at->streams == 0 || stream->end < at->to ? stream->end : at->to;
+    at->streams++;
+}
+
+void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *lane, bool goes_on, const char *file)
+{
+    struct ctf_lane *stream = &at->stream;
+    if (!lane->has_begin) {
+        at->timeless = lane->kind || !lane->is_in_order ? file : at->timeless; /* else there is no packet in it */
+        return;
+    }
+    if (goes_on && stream->kind) {
+        stream->begin = lane->begin < stream->begin ? lane->begin : stream->begin;
+        stream->end = lane->end > stream->end ? lane->end : stream->end;
+        return;
+    }
+    end_stream(at);
+    *stream = *lane;
+}
+
+bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
+{
+    const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
+    return lane->has_begin && (trace->class->quirks.event_after_packet || (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
+}
+
+ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error)
+{
+    ttr_batch batch;
+    ttr_status status;
+    in->time_offset = 0; /* lanes have none */
+    lane->end = lane->last_begin;
+    reader_range(&in->base, lane->last_begin, INT64_MAX);
+    while ((status = ttr_read(&in->base, &batch, error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            if (event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME) && event->time > lane->end)
+                lane->end = event->time;
+        }
+    ttr_close(&in->base);
+    return status == TTR_END ? TTR_OK : status;
+}
+
+ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
+{
+    end_stream(at);
+    if (at->timeless)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s: nobody knows when all streams are active: packets of %s do not say when they "
+                    "begin, or cannot be looked at ahead", trace, at->timeless);
+    if (at->streams == 0)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no streams that could be active at one time", trace);
+    if (at->from > at->to)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s: there is no time at which all %llu streams are active", trace,
+                    (unsigned long long)at->streams);
+    return TTR_OK;
+}

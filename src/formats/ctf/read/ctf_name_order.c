@@ -1,0 +1,41 @@
+/* The order of file names in which numbers are numbers: whole runs of digits are compared by what they say. */
+#include "formats/ctf/read/ctf_name_order.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The digits that a name goes on with, without zeros in front of them; *behind: what follows. */
+static size_t number_at(const char **name, const char **behind)
+{
+    while (**name == '0' && is_digit((*name)[1]))
+        ++*name;
+    const char *at = *name;
+    while (is_digit(*at))
+        at++;
+    *behind = at;
+    return (size_t)(at - *name);
+}
+
+int ctf_compare_names(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x || *y) {
+        const char *x_behind = x + 1, *y_behind = y + 1;
+        int order = (unsigned char)*x - (unsigned char)*y;
+        if (is_digit(*x) && is_digit(*y)) {
+            const size_t n = number_at(&x, &x_behind), m = number_at(&y, &y_behind);
+            order = n != m ? (n < m ? -1 : 1) : memcmp(x, y, n);
+        }
+        if (order)
+            return order;
+        x = x_behind;
+        y = y_behind;
+    }
+    return strcmp(a, b);
+}

@@ -1,0 +1,357 @@
+/* One file with packets of many data streams: what it takes to read it, and what its streams are called where it is made anew. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "support/files.h"
+#include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_write.h"
+#include "support/support.h"
+
+#define STREAMS 300u
+#define EVENTS 3u          /* of a packet */
+#define PACKETS 2u         /* of a stream */
+#define SMALL 256u         /* bytes of a packet */
+#define LARGE 65536u
+#define LARGE_PACKETS 64u
+#define MEMORY (12u << 20) /* what reading 16 streams of one file may take: windows of a MiB for each would be 16 */
+
+static const char metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"
+    "clock { name = c; freq = 1000000000; };\n"
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 of; };\n"
+    "  event.header := struct { u32 id; ts timestamp; }; };\n"
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 own; }; };\n";
+
+static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buffer_add_byte(to, (uint8_t)(x >> 8 * i));
+}
+
+/* A packet of a stream, whose events tell which it is; they begin at a time, which moves on. */
+static void add_packet(struct buffer *to, uint32_t stream, size_t bytes, uint64_t *time)
+{
+    const size_t end = to->n + bytes;
+    add_number(to, 0xC1FC1FC1, 4);
+    add_number(to, 0, 4);
+    add_number(to, stream, 4);
+    add_number(to, *time, 8);
+    add_number(to, *time + EVENTS - 1, 8);
+    add_number(to, (12 + 36 + EVENTS * 16) * 8, 8);
+    add_number(to, bytes * 8, 8);
+    add_number(to, stream, 4);
+    for (unsigned i = 0; i < EVENTS; i++, ++*time) {
+        add_number(to, 0, 4);
+        add_number(to, *time, 8);
+        add_number(to, stream, 4);
+    }
+    while (to->n < end)
+        buffer_add_byte(to, 0);
+}
+
+/* Packets of so many streams, that with the highest number first, then in turn. */
+static struct buffer make_file(uint32_t streams, uint32_t packets, size_t bytes, uint64_t *time)
+{
+    struct buffer file;
+    buffer_init(&file, alloc_default());
+    for (uint32_t i = 0; i < packets; i++)
+        add_packet(&file, streams - 1 - i % streams, bytes, time);
+    assert_false(file.failed);
+    return file;
+}
+
+/* Makes a trace of memory anew in a folder. */
+static void make_anew(const ttr_file *files, size_t n, const char *path, const char *option)
+{
+    const char *const options[] = {option, NULL};
+    const ttr_write_options how = {.size = sizeof how, .format_options = options};
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *in = ttr_open_files(t, "made", files, n, NULL, &error);
+    ttr_writer *out = ttr_create(t, path, "ctf", &how, &error);
+    assert_string_equal(error.text, "");
+    while ((status = ttr_read(in, &batch, &error)) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, &error), TTR_OK);
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(ttr_finish(out, &error), TTR_OK);
+    ttr_close(in);
+    ttr_free(t);
+}
+
+/* The stream that all events of a file tell; UINT64_MAX where there is no such file. */
+static uint64_t stream_of_file(const char *folder, const char *name)
+{
+    char path[128];
+    uint64_t stream = UINT64_MAX;
+    ttr_batch batch;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (access(path, F_OK) != 0)
+        return stream;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *in = ttr_open(t, path, NULL, NULL);
+    assert_non_null(in);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            ttr_field field;
+            assert_true(ttr_field_find(t, ttr_batch_at(&batch, i), "own", &field));
+            assert_true(stream == UINT64_MAX || stream == field.value.v.u);
+            stream = field.value.v.u;
+        }
+    ttr_close(in);
+    ttr_free(t);
+    return stream;
+}
+
+static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"version=1.8", "version=2", "version=1.1"};
+    uint64_t time = 1000;
+    struct buffer made = make_file(STREAMS, STREAMS * PACKETS, SMALL, &time);
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64], name[32] = "s";
+        assert_non_null(mkdtemp(folder));
+        (void)snprintf(path, sizeof path, "%s/out", folder);
+        make_anew(files, 2, path, options[i]);
+        for (uint32_t k = 1; k <= STREAMS; k++) {
+            if (k > 1)
+                (void)snprintf(name, sizeof name, "s-%u", k);
+            if (k % 50 < 3)
+                assert_int_equal(stream_of_file(path, name), STREAMS - k);
+        }
+        assert_int_equal(files_count(path), STREAMS + 1 + (i < 2)); /* metadata, and an index but in v1.1 */
+        assert_int_equal(files_remove(folder), 0);
+    }
+    buffer_free(&made);
+}
+
+/* "s-2" is met first in one trace, last in the other: the second to come has another number. */
+static void numbers_that_files_have_already_are_left_out(void **state)
+{
+    (void)state;
+    for (unsigned is_late = 0; is_late < 2; is_late++) {
+        uint64_t early = 100, time = 1000, late = 100000;
+        struct buffer made = make_file(3, 6, SMALL, &time), other = make_file(1, 1, SMALL, is_late ? &late : &early);
+        other.bytes[8] = 9;             /* the data stream, and what events tell of it */
+        for (unsigned i = 0; i < EVENTS; i++)
+            other.bytes[48 + 12 + 16 * i] = 9;
+        const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}, {"s-2", other.bytes, other.n}};
+        for (unsigned is_rfc = 0; is_rfc < 2; is_rfc++) {
+            char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
+            assert_non_null(mkdtemp(folder));
+            (void)snprintf(path, sizeof path, "%s/out", folder);
+            make_anew(files, 3, path, is_rfc ? "version=1.1" : "version=2");
+            assert_int_equal(stream_of_file(path, "s"), 2);
+            assert_int_equal(stream_of_file(path, "s-2"), is_late ? 1 : 9);
+            assert_int_equal(stream_of_file(path, "s-3"), is_late ? 0 : 1);
+            assert_int_equal(stream_of_file(path, is_late ? "s-2-2" : "s-4"), is_late ? 9 : 0);
+            assert_int_equal(files_remove(folder), 0);
+        }
+        buffer_free(&made);
+        buffer_free(&other);
+    }
+}
+
+static void the_number_of_a_name_is_known_without_trying_those_before(void **state)
+{
+    (void)state;
+    struct ctf_writer w = {.traces_n = 0};
+    struct ctf_trace_out trace = {.description.version = CTF_1_8}, other = trace;
+    struct ctf_stream_class class = {.name = {"", 0}};
+    const struct ctf_kind_out kind = {.class = &class};
+    const uint64_t like = hash_bytes("s", 1);
+    keymap_init(&w.given, alloc_default());
+    assert_int_equal(ctf_given_number(&w, &trace, like), 0);
+    assert_true(ctf_give_number(&w, &trace, like, 7));
+    assert_int_equal(ctf_given_number(&w, &trace, like), 7);
+    assert_int_equal(ctf_given_number(&w, &other, like), 0);
+    assert_true(ctf_give_file(&w, &trace, &kind, (ttr_text){"s-7", 3}));
+    assert_true(ctf_is_given(&w, &trace, (ttr_text){"s-7", 3}));
+    assert_false(ctf_is_given(&w, &trace, (ttr_text){"s-8", 3}));
+    assert_false(ctf_is_given(&w, &other, (ttr_text){"s-7", 3}));
+    keymap_free(&w.given);
+}
+
+static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(void **state)
+{
+    (void)state;
+    struct ctf_writer w = {.traces_n = 0};
+    struct ctf_stream_class class[] = {{.name = {"s", 1}}, {.name = {"s-2", 3}}};
+    struct ctf_kind_out kind[] = {{.class = &class[0]}, {.class = &class[1]}}, *kinds[] = {&kind[0], &kind[1]};
+    struct ctf_trace_out trace = {.description.version = CTF_RFC_1_1, .kinds = kinds, .kinds_n = 1};
+    keymap_init(&w.given, alloc_default());
+    assert_null(ctf_given_kind(&w, &trace, 1));
+    assert_true(ctf_give_kind(&w, &trace, 1));
+    trace.kinds_n = 2;
+    assert_true(ctf_give_kind(&w, &trace, 2));
+    assert_ptr_equal(ctf_given_kind(&w, &trace, 2), &kind[1]);
+    assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s_3", 3}, 1, &kind[0]}));
+    assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
+    assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2", 3}, 1, &kind[0]}));
+    assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2_4", 5}, 3, &kind[0]}));
+    assert_true(ctf_give_file(&w, &trace, &kind[0], (ttr_text){"s-5_1", 5}));
+    assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5", 3}));
+    assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5_1", 5}));
+    assert_false(ctf_given_has_files(&w, &trace, (ttr_text){"s", 1}));
+    assert_false(ctf_given_has_files(&w, &trace, (ttr_text){"s-", 2}));
+    keymap_free(&w.given);
+}
+
+static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void **state)
+{
+    (void)state;
+    uint64_t time = 1000, events = 0;
+    struct buffer made = make_file(STREAMS, STREAMS * PACKETS, SMALL, &time);
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}};
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_track track;
+    ttr_reader *in = ttr_open_files(t, "made", files, 2, NULL, NULL);
+    assert_non_null(in);
+    for (; ttr_read(in, &batch, NULL) == TTR_OK; events += batch.n)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            ttr_fields walk;
+            ttr_field field, of;
+            assert_true(ttr_field_find(t, ttr_batch_at(&batch, i), "own", &field));
+            assert_true(ttr_track_get(t, ttr_batch_at(&batch, i)->track, &track));
+            assert_int_equal(track.number, field.value.v.u);
+            ttr_fields_begin_group(t, ttr_batch_at(&batch, i), TTR_GROUP_PACKET, &walk);
+            for (unsigned is_found = 0; !is_found && ttr_fields_next(&walk, &of);)
+                if ((is_found = of.name.n == 2 && memcmp(of.name.p, "of", 2) == 0))
+                    assert_int_equal(of.value.v.u, field.value.v.u);
+        }
+    assert_int_equal(events, STREAMS * PACKETS * EVENTS);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&made);
+}
+
+/* Windows are read: what is mapped no allocator counts. */
+static void inputs_of_one_file_have_together_the_room_of_one(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
+    uint64_t time = 1000, events = 0;
+    struct buffer made = make_file(CTF_LANES, CTF_LANES * LARGE_PACKETS, LARGE, &time);
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/metadata", folder);
+    files_write(path, metadata);
+    (void)snprintf(path, sizeof path, "%s/s", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_int_equal(write(fd, made.bytes, made.n), made.n);
+    (void)close(fd);
+    buffer_free(&made);
+    const ttr_options options = {.size = sizeof options, .max_memory = MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_NO_MMAP};
+    ttr *t = ttr_new(&options);
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_status status;
+    ttr_reader *in = ttr_open(t, folder, &reading, &error);
+    assert_string_equal(error.text, "");
+    for (; (status = ttr_read(in, &batch, &error)) == TTR_OK;)
+        events += batch.n;
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(events, CTF_LANES * LARGE_PACKETS * EVENTS);
+    ttr_close(in);
+    ttr_free(t);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+/* How often that is told of a file. */
+static uint64_t count_notes(const struct buffer *made, const char *code)
+{
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made->bytes, made->n}};
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_report report = {.size = sizeof report};
+    uint64_t count = 0;
+    ttr_reader *in = ttr_open_files(t, "made", files, 2, NULL, NULL);
+    assert_non_null(in);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        continue;
+    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            count += strcmp(report.notes[k].code, code) == 0 ? report.notes[k].count : 0;
+    ttr_close(in);
+    ttr_free(t);
+    return count;
+}
+
+/* Streams have inputs in common where they are more than these may be: what goes back is each stream's own. */
+static void packets_of_two_streams_may_overlap_in_one_input(void **state)
+{
+    (void)state;
+    struct buffer made;
+    buffer_init(&made, alloc_default());
+    for (uint64_t i = 0, time = 0; i < 3 * CTF_LANES; i++) {
+        time = 5000 - 10 * i;
+        add_packet(&made, (uint32_t)i, SMALL, &time);
+    }
+    assert_int_equal(count_notes(&made, "ctf.backward"), 0);
+    uint64_t time = 100; /* behind another stream's, the last one goes back itself */
+    add_packet(&made, 3 * CTF_LANES - 1, SMALL, &time);
+    assert_false(made.failed);
+    assert_int_equal(count_notes(&made, "ctf.backward"), 1);
+    buffer_free(&made);
+}
+
+static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
+{
+    (void)state;
+    uint64_t time = 1000;
+    struct buffer made = make_file(CTF_LANES + 4, 2 * CTF_LANES, SMALL, &time);
+    made.n -= SMALL - 20;
+    assert_int_equal(count_notes(&made, "ctf.cut-header"), 1);
+    buffer_free(&made);
+}
+
+static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(void **state)
+{
+    (void)state;
+    struct ctf_lane lane[] = {{.number = 1, .has_number = true}, {.number = 2, .has_number = true}, {.number = 1, .has_number = true}};
+    struct ctf_mark mark[] = {{.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
+    uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
+    struct ctf_lanes lanes = {.lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
+    uint64_t i = 1;
+    assert_ptr_equal(ctf_skip_others(&lanes, 0, &i), &mark[2]); /* the fifth is of the same stream */
+    assert_int_equal(i, 4);
+    assert_null(ctf_skip_others(&lanes, 0, &i));
+    assert_int_equal(i, 4);
+    i = 6;
+    assert_null(ctf_skip_others(&lanes, 0, &i)); /* the last is looked at: what is behind it may be anyone's */
+    i = 1;
+    assert_null(ctf_skip_others(&lanes, 1, &i));
+    lanes.has_others = true;
+    assert_null(ctf_skip_others(&lanes, 0, &i));
+    assert_int_equal(i, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met),
+        cmocka_unit_test(numbers_that_files_have_already_are_left_out),
+        cmocka_unit_test(the_number_of_a_name_is_known_without_trying_those_before),
+        cmocka_unit_test(files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of),
+        cmocka_unit_test(fields_of_many_streams_of_a_file_are_those_of_their_own_packets),
+        cmocka_unit_test(inputs_of_one_file_have_together_the_room_of_one),
+        cmocka_unit_test(packets_of_two_streams_may_overlap_in_one_input),
+        cmocka_unit_test(a_file_that_ends_inside_a_header_is_told_of_once),
+        cmocka_unit_test(packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* The trace that the inputs of its streams share, and its class, which it may share with other traces: stream classes made ready when the first of
+ * their packets is met, and their end. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/read/ctf_reader.h"
+
+#define ENTRIES 64u    /* of small tables, asked for at once at most */
+#define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
+
+/* --- What the metadata say --- */
+
+static struct ctf_trace_class *class_new(const struct alloc *alloc)
+{
+    struct ctf_trace_class *class = alloc_zero(alloc, 1, sizeof *class);
+    if (!class)
+        return NULL;
+    class->users = 1;
+    ctf_description_init(&class->description, alloc);
+    return class;
+}
+
+static void class_release(struct ctf_trace_class *class, ttr *t)
+{
+    const struct alloc *alloc = &t->counted;
+    if (--class->users)
+        return;
+    if (class->is_offered)
+        context_withdraw(t, &class->offer);
+    alloc_free(alloc, class->kinds, class->kinds_capacity, sizeof(struct ctf_kind *));
+    if (class->metadata)
+        alloc_free(alloc, class->metadata, class->metadata_n + 1, 1);
+    ctf_description_free(&class->description);
+    alloc_free(alloc, class, 1, sizeof *class);
+}
+
+/* --- Traces --- */
+
+struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
+{
+    struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
+    struct ctf_trace_class *class = trace ? class_new(&t->counted) : NULL;
+    if (!class) {
+        alloc_free(&t->counted, trace, 1, sizeof *trace);
+        folder_close(folder);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    trace->t = t;
+    trace->users = 1;
+    trace->folder = folder;
+    trace->format = &format_ctf;
+    trace->class = class;
+    arena_init_small(&trace->met, &t->counted, MET_LEAST);
+    arena_init(&trace->scratch, &t->counted);
+    trace->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
+    return trace;
+}
+
+ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error)
+{
+    static const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
+    struct ctf_trace_class *class = trace->class;
+    struct ctf_description *description = &class->description;
+    ttr_status status;
+    description->version = version;
+    if (version == CTF_1_8)
+        status = tsdl_parse(description, text, error);
+    else if (version == CTF_2)
+        status = ctf2_parse(description, text, error);
+    else if (version == CTF_RFC_1_1)
+        status = rfc11_parse(description, text, error);
+    else
+        status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+    if (status == TTR_OK)
+        status = ctf_dialect_prepare(description, error);
+    class->is_dialect = status == TTR_OK && ctf_is_dialect(description);
+    (void)snprintf(class->version, sizeof class->version, "%s", status == TTR_OK ? names[version] : "");
+    return status;
+}
+
+void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number)
+{
+    struct ctf_reader *reader = in->own;
+    reader->trace = trace;
+    reader->file = name;
+    reader->number = number;
+    trace->users++;
+    trace->thread_source = trace->thread_source ? trace->thread_source : in->id;
+    in->version = trace->class->version;
+    in->base.apart = trace->format;
+}
+
+/* How many places are put before those there are, for a source with a lower number: as many as there are, or each such source would double them. */
+static size_t places_before(const struct ctf_trace *trace, uint16_t id)
+{
+    if (trace->readers_n == 0 || id >= trace->readers_from)
+        return 0;
+    const size_t least = (size_t)(trace->readers_from - id), wanted = trace->readers_n > least ? trace->readers_n : least;
+    return wanted < trace->readers_from ? wanted : trace->readers_from;
+}
+
+bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
+{
+    const uint16_t id = reader->in->id;
+    const size_t had = trace->readers_n, before = places_before(trace, id), from = had ? trace->readers_from - before : id;
+    const size_t at = id - from, need = at < had + before ? had + before : at + 1;
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need, sizeof *trace->readers))
+        return false;
+    trace->readers_from = (uint16_t)from;
+    memmove(trace->readers + before, trace->readers, had * sizeof *trace->readers);
+    for (size_t i = 0; i < before; i++)
+        trace->readers[i] = NULL;
+    for (size_t i = had + before; i < trace->readers_n; i++)
+        trace->readers[i] = NULL;
+    trace->readers[at] = reader;
+    return true;
+}
+
+void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
+{
+    const size_t at = (size_t)reader->in->id - trace->readers_from;
+    if (at < trace->readers_n)
+        trace->readers[at] = NULL;
+}
+
+/* What a class is found by. */
+static uint64_t key_of(const struct ctf_trace_class *class)
+{
+    return hash_pair(hash_bytes(class->metadata, class->metadata_n), class->rounds_times * 2u + class->hides_mapped);
+}
+
+void ctf_trace_offer(struct ctf_trace *trace)
+{
+    struct ctf_trace_class *class = trace->class;
+    class->offer = (struct offer){.of = &format_ctf, .key = key_of(class)};
+    class->is_offered = true;
+    context_offer(trace->t, &class->offer);
+}
+
+void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class)
+{
+    class->users++;
+    class_release(trace->class, trace->t);
+    trace->class = class;
+}
+
+bool ctf_trace_share(struct ctf_trace *trace)
+{
+    struct ctf_trace_class *own = trace->class;
+    struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(trace->t, &format_ctf, key_of(own)); /* its first member */
+    if (!like || like->rounds_times != own->rounds_times || like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
+        memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
+        return false;
+    ctf_trace_adopt(trace, like);
+    return true;
+}
+
+void ctf_trace_release(struct ctf_trace *trace)
+{
+    if (!trace || --trace->users)
+        return;
+    const struct alloc *alloc = &trace->t->counted;
+    for (size_t i = 0; i < trace->schemas_n; i++)
+        if (trace->schemas[i])
+            context_drop_schema(trace->t, trace->schemas[i]->id);
+    alloc_free(alloc, trace->schemas, trace->schemas_n, sizeof(struct ctf_schema *));
+    arena_free(&trace->scratch);
+    alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
+    class_release(trace->class, trace->t);
+    arena_free(&trace->met);
+    folder_close(trace->folder);
+    ctf_trace_release(trace->other_order);
+    alloc_free(alloc, trace, 1, sizeof *trace);
+}
+
+struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
+{
+    if (trace->entries_n < n) {
+        const size_t twice = trace->entries_met < ENTRIES ? trace->entries_met : ENTRIES, more = n > twice ? n : twice;
+        void *memory = arena_take(&trace->met, (more + 1) * sizeof *trace->entries);
+        if (!memory)
+            return NULL;
+        trace->entries = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+        trace->entries_n = more;
+        trace->entries_met += more;
+    }
+    trace->entries += n;
+    trace->entries_n -= n;
+    return trace->entries - n;
+}
+
+/* Compiles one root of packets or headers: with all that is in it, or with what people want to see. */
+static const struct layout *compile_root(const struct ctf_trace *trace, const struct ctf_stream_class *class, enum type_root root,
+                                         bool shows_hidden, ttr_error *error)
+{
+    struct ctf_description *description = &trace->class->description;
+    struct layout_spec spec = {.t = trace->t, .arena = &description->arena, .shows_hidden = shows_hidden,
+                               .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
+    const struct type *const types[] = {
+        [ROOT_PACKET_HEADER] = description->packet_header,
+        [ROOT_PACKET_CONTEXT] = class ? class->packet_context : NULL,
+        [ROOT_EVENT_HEADER] = class ? class->event_header : NULL,
+    };
+    spec.root[root] = types[root];
+    for (size_t i = 0; i < (size_t)root; i++)
+        spec.outer[i] = types[i];
+    return layout_compile(&spec, error);
+}
+
+ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
+{
+    struct ctf_trace_class *class = trace->class;
+    const struct type *header = class->description.packet_header;
+    (void)memset(class->magic, 0, sizeof class->magic);
+    if (!header)
+        return TTR_OK;
+    class->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    if (!class->packet_header)
+        return TTR_E_MALFORMED;
+    ctf_head_init(&class->head, header, 0);
+    const struct type *first = header->members_n ? header->members[0].type : NULL;
+    class->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
+    if (class->has_magic && first->is_big_endian)
+        store_u32be(class->magic, CTF_MAGIC);
+    else if (class->has_magic)
+        store_u32le(class->magic, CTF_MAGIC);
+    for (uint32_t i = 0; i < header->members_n; i++)
+        class->has_uuid |= header->members[i].type->role == CTF_ROLE_UUID;
+    class->has_uuid &= class->description.has_uuid;
+    return TTR_OK;
+}
+
+/* Where the window may begin in packets of a stream class. */
+static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
+{
+    const struct type *const root[] = {trace->class->description.packet_header, class->packet_context, class->event_header, class->event_context};
+    uint8_t step = CTF_STEP_LEAST;
+    for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
+        const uint8_t align = type_most_align(root[i]);
+        step = align > step ? align : step;
+    }
+    for (size_t i = 0; i < class->events_n; i++) {
+        const uint8_t context = type_most_align(class->events[i]->context), payload = type_most_align(class->events[i]->payload);
+        step = context > step ? context : step;
+        step = payload > step ? payload : step;
+    }
+    return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
+}
+
+/* The layout of headers of events: hundreds of sections have one type of them, and so one layout. */
+static const struct layout *compile_header(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    const struct ctf_kind *latest = trace->class->latest;
+    if (latest && latest->class->event_header == class->event_header && latest->class->packet_context == class->packet_context)
+        return latest->header;
+    return compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
+}
+
+static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    struct ctf_trace_class *of = trace->class;
+    struct ctf_kind *kind = arena_take(&of->description.arena, sizeof *kind);
+    if (!kind) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *kind = (struct ctf_kind){.class = class, .first = kind};
+    if (class->packet_context) {
+        kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
+        kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
+        if (!kind->context_shown)
+            return NULL;
+        if (!of->packet_header || of->head.is_fixed)
+            ctf_head_init(&kind->head, class->packet_context, of->packet_header ? of->head.end : 0);
+    }
+    if (class->event_header) {
+        kind->header = compile_header(trace, class, error);
+        if (!kind->header)
+            return NULL;
+    }
+    ctf_timeline_init(&kind->timeline, class->clock);
+    if (trace->class->rounds_times)
+        ctf_timeline_round(&kind->timeline, class->clock);
+    ctf_plan_init(&kind->plan, class, kind->header);
+    kind->step = step_of(trace, class);
+    of->latest = kind;
+    return kind;
+}
+
+struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    struct ctf_trace_class *of = trace->class;
+    size_t index = 0, before = of->kinds_capacity;
+    while (index < of->description.streams_n && of->description.streams[index] != class)
+        index++;
+    if (index >= before) {
+        if (!alloc_reserve(&trace->t->counted, (void **)&of->kinds, &of->kinds_capacity, index + 1, sizeof(struct ctf_kind *))) {
+            (void)fail_memory(error);
+            return NULL;
+        }
+        memset(of->kinds + before, 0, (of->kinds_capacity - before) * sizeof(struct ctf_kind *));
+    }
+    if (!of->kinds[index])
+        of->kinds[index] = make_kind(trace, class, error);
+    return of->kinds[index];
+}

@@ -1,0 +1,160 @@
+/* Folders that are one trace to readers: traces of one uuid, as the parts of a rotated session are.
+ *
+ * Babeltrace reads all of them by the metadata of one.  So a number means the same in each of them, whether it is that of a stream class or of an event
+ * class, and in the end each folder also declares what only others have events of.  Left out: v1.1, whose readers go by each folder's own metadata. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/ctf/write/ctf_write.h"
+
+/* What is asked of a union: the number that something alike has, and whether a number is taken. */
+enum asked {
+    ASKED_ALIKE = 1,
+    ASKED_TAKEN
+};
+
+static uint64_t key_of(enum asked asked, uint64_t scope, uint64_t what)
+{
+    return hash_pair(hash_pair(what, scope), asked);
+}
+
+static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uuid[16])
+{
+    for (size_t i = 0; i < w->unions_n; i++)
+        if (memcmp(w->unions[i]->uuid, uuid, sizeof w->unions[i]->uuid) == 0)
+            return w->unions[i];
+    return NULL;
+}
+
+static struct ctf_union *add_union(struct ctf_writer *w, const struct alloc *alloc, const uint8_t uuid[16])
+{
+    if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1, sizeof *w->unions))
+        return NULL;
+    struct ctf_union *new = alloc_zero(alloc, 1, sizeof *new);
+    if (!new)
+        return NULL;
+    keymap_init(&new->given, alloc);
+    memcpy(new->uuid, uuid, sizeof new->uuid);
+    w->unions[w->unions_n++] = new;
+    return new;
+}
+
+bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace)
+{
+    if (!trace->description.has_uuid || trace->description.version == CTF_RFC_1_1)
+        return true;
+    struct ctf_union *known = find_union(w, trace->description.uuid);
+    trace->joined = known ? known : add_union(w, alloc, trace->description.uuid);
+    if (trace->joined)
+        trace->joined->traces_n++;
+    return trace->joined != NULL;
+}
+
+bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t *id)
+{
+    const uint32_t *known = trace->joined ? keymap_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness)) : NULL;
+    if (known)
+        *id = *known;
+    return known != NULL;
+}
+
+bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
+{
+    return trace->joined && keymap_get(&trace->joined->given, key_of(ASKED_TAKEN, scope, id));
+}
+
+bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t id)
+{
+    return !trace->joined || id > UINT32_MAX ||
+           (keymap_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness), (uint32_t)id) && keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
+}
+
+/* --- Ends --- */
+
+/* The clock that is called so there; it is added where there is none, for metadata whose types name a clock that they do not declare cannot be read. */
+static const struct ctf_clock *clock_of(struct ctf_description *description, const struct ctf_clock *clock)
+{
+    for (size_t i = 0; i < description->clocks_n; i++) {
+        const ttr_text id = description->clocks[i]->id;
+        if (id.n == clock->id.n && memcmp(id.p, clock->id.p, id.n) == 0)
+            return description->clocks[i];
+    }
+    struct ctf_clock *added = ctf_add_clock(description);
+    if (added)
+        *added = *clock;
+    return added;
+}
+
+static struct ctf_stream_class *add_stream(struct ctf_description *to, const struct ctf_stream_class *like)
+{
+    const struct ctf_clock *clock = like->clock ? clock_of(to, like->clock) : NULL;
+    struct ctf_stream_class *stream = clock || !like->clock ? ctf_add_stream(to) : NULL;
+    if (!stream)
+        return NULL;
+    stream->id = like->id;
+    stream->name = like->name;
+    stream->ns = like->ns;
+    stream->uid = like->uid;
+    stream->attributes = like->attributes;
+    stream->packet_context = like->packet_context;
+    stream->event_header = like->event_header;
+    stream->event_context = like->event_context;
+    stream->clock = clock;
+    return stream;
+}
+
+/* Adds the classes that are not there yet.  Their types stay where they are. */
+static bool add_missing(struct ctf_description *to, const struct ctf_description *from)
+{
+    for (size_t i = 0; i < from->streams_n; i++) {
+        const struct ctf_stream_class *source = from->streams[i];
+        struct ctf_stream_class *stream = ctf_find_stream(to, source->id);
+        if (!stream)
+            stream = add_stream(to, source);
+        for (size_t k = 0; stream && k < source->events_n; k++) {
+            if (ctf_find_event(stream, source->events[k]->id))
+                continue;
+            struct ctf_event_class *event = ctf_add_event(to, stream, source->events[k]->id);
+            if (!event)
+                return false;
+            *event = *source->events[k];
+            event->stream = stream;
+        }
+        if (!stream)
+            return false;
+    }
+    return true;
+}
+
+static bool settle(const struct ctf_writer *w, const struct ctf_union *one, const struct alloc *alloc)
+{
+    struct ctf_description all;
+    bool is_fine = true;
+    ctf_description_init(&all, alloc);
+    for (size_t i = 0; i < w->traces_n && is_fine; i++)
+        if (w->traces[i]->joined == one)
+            is_fine = add_missing(&all, &w->traces[i]->description);
+    for (size_t i = 0; i < w->traces_n && is_fine; i++)
+        if (w->traces[i]->joined == one)
+            is_fine = add_missing(&w->traces[i]->description, &all);
+    ctf_description_free(&all);
+    return is_fine;
+}
+
+bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc)
+{
+    bool is_fine = true;
+    for (size_t i = 0; i < w->unions_n && is_fine; i++)
+        is_fine = w->unions[i]->traces_n < 2 || settle(w, w->unions[i], alloc);
+    return is_fine;
+}
+
+void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc)
+{
+    for (size_t i = 0; i < w->unions_n; i++) {
+        keymap_free(&w->unions[i]->given);
+        alloc_free(alloc, w->unions[i], 1, sizeof *w->unions[i]);
+    }
+    alloc_free(alloc, w->unions, w->unions_capacity, sizeof *w->unions);
+}

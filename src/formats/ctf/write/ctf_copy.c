@@ -1,0 +1,455 @@
+/* Copying: what is kept of each packet, and when it is written. */
+#include "formats/ctf/write/ctf_copy.h"
+
+#include "base/number.h"
+#include "base/status.h"
+
+#define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
+#define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
+
+static void free_room(struct ctf_room *room, const struct alloc *alloc)
+{
+    buffer_free(&room->image);
+    alloc_free(alloc, room->kept, room->kept_capacity, sizeof *room->kept);
+    room->kept = NULL;
+}
+
+/* --- Traces --- */
+
+/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8 can say. */
+static bool moves_clock(const struct ctf_description *description)
+{
+    bool moves = ctf_moves_clock(description->packet_header);
+    for (size_t i = 0; i < description->streams_n && !moves; i++)
+        moves = ctf_moves_clock(description->streams[i]->packet_context) || ctf_moves_clock_behind(description->streams[i]);
+    return moves;
+}
+
+bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    const struct ctf_description *description = &trace->class->description;
+    enum ctf_version from = description->version, to = options->version ? options->version : from;
+    bool is_rfc = from == CTF_RFC_1_1;
+    if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
+        return false;
+    if ((options->has_order && options->is_big_endian != description->is_big_endian) || options->has_packet_size)
+        return false;
+    return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
+}
+
+bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    struct buffer text;
+    ttr_error ignored;
+    const struct ctf_description *description = &trace->class->description;
+    buffer_init(&text, description->alloc);
+    const ttr_status status = ctf_print_metadata(description, options->version ? options->version : description->version, &text, &ignored);
+    buffer_free(&text);
+    return status != TTR_E_UNSUPPORTED;
+}
+
+/* Whether metadata are to stand in packets that do not, or the other way round. */
+static bool changes_packets_of_metadata(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    bool is_packetised = false;
+    (void)ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
+    return options->has_packetised && is_packetised != options->is_packetised;
+}
+
+ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
+                                struct ttr_writer *out, ttr_error *error)
+{
+    const struct alloc *alloc = &out->t->counted;
+    struct buffer text;
+    enum ctf_version version = options->version ? options->version : trace->class->description.version;
+    const char *path = trace->folder ? folder_path(trace->folder) : "";
+    *copy = (struct ctf_trace_copy){.source = trace, .options = options};
+    trace->users++;
+    pairmap_init(&copy->aligns, alloc);
+    pairmap_init(&copy->stream_of, alloc);
+    places_init(&copy->places, alloc);
+    buffer_init(&copy->spare.image, alloc);
+    copy->is_refused = !ctf_may_copy(trace, options);
+    ttr_status status = ctf_options_suit(options, version, error);
+    if (status != TTR_OK || copy->is_refused)
+        return status;
+    status = ctf_claim_uuid(out, trace, copy->uuid, error);
+    if (status != TTR_OK)
+        return status;
+    struct ctf_description description = trace->class->description; /* with the copy's uuid */
+    struct ctf_options own = *options;
+    ctf_options_like(&own, trace, version);
+    bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
+    memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
+    buffer_init(&text, alloc);
+    bool is_same = version == trace->class->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->class->has_bad_metadata && !description.has_unescaped;
+    if (is_same)
+        buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
+    else
+        status = ctf_print_metadata(&description, version, &text, error);
+    copy->is_refused = status == TTR_E_UNSUPPORTED;
+    if (status == TTR_OK && !is_same)
+        ctf_count_translation(out, &trace->class->description, version);
+    if (status == TTR_OK && !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+        status = fail_memory(error);
+    if (status == TTR_OK)
+        status = is_same ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error), &text, error)
+                         : ctf_write_text(&(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text, out, error);
+    buffer_free(&text);
+    return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
+}
+
+void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
+{
+    if (!copy->source)
+        return;
+    pairmap_free(&copy->aligns);
+    pairmap_free(&copy->stream_of);
+    places_free(&copy->places);
+    alloc_free(alloc, copy->streams, copy->streams_capacity, sizeof *copy->streams);
+    ctf_home_free(&copy->home, alloc);
+    free_room(&copy->spare, alloc);
+    ctf_trace_release(copy->source);
+    copy->source = NULL;
+}
+
+/* --- Files --- */
+
+ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
+                          const struct ctf_stream *stream, ttr_error *error)
+{
+    const struct alloc *alloc = &out->t->counted;
+    *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
+    ctf_index_out_begin(&file->index, alloc);
+    buffer_init(&file->packet.head, alloc);
+    buffer_init(&file->packet.room.image, alloc);
+    if (trace->is_refused)
+        return TTR_OK;
+    file->name = alloc_zero(alloc, file->name_size, 1);
+    if (!file->name)
+        return fail_memory(error);
+    memcpy(file->name, stream->file, file->name_size);
+    if (strcmp(file->name, "metadata") == 0)
+        return TTR_OK; /* it stands for a trace without streams */
+    file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
+    if (!file->sink)
+        return error ? error->status : TTR_E_IO;
+    if (!trace->source->folder || trace->options->has_no_index)
+        return TTR_OK;
+    return ctf_index_old_begin(&file->old_index, trace->source->folder, file->name, alloc, error);
+}
+
+void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
+{
+    sink_abandon(file->sink);
+    ctf_index_out_free(&file->index);
+    buffer_free(&file->packet.head);
+    free_room(&file->packet.room, alloc);
+    alloc_free(alloc, file->name, file->name_size, 1);
+}
+
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
+{
+    const struct ctf_options *options = file->trace->options;
+    return options->has_index || (file->old_index.file && !options->has_no_index);
+}
+
+/* --- Ends of files --- */
+
+ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    if (!ctf_index_out_is_full(&file->index))
+        return TTR_OK;
+    file->old_index.fits = file->old_index.fits && !file->is_changed;
+    ttr_status status = ctf_index_old_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
+    return status == TTR_OK ? ctf_index_out_settle(&file->index, out, file->trace->home.folder, file->name, error) : status;
+}
+
+static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    struct ctf_index_old *old = &file->old_index;
+    const char *folder = file->trace->home.folder;
+    if (!ctf_copy_keeps_index(file) || (!old->file && file->index.entries.n == 0 && !file->index.file))
+        return TTR_OK;
+    if (file->index.entries.failed)
+        return fail_memory(error);
+    old->fits = old->fits && !file->is_changed;
+    ttr_status status = ctf_index_old_compare(old, &file->index.entries, file->unnumbered, error);
+    if (status != TTR_OK)
+        return status;
+    if (!ctf_index_old_is_kept(old) || file->index.is_refused)
+        return ctf_index_out_end(&file->index, out, folder, file->name, error);
+    struct sink *to;
+    ctf_index_out_drop(&file->index);
+    status = ctf_index_add(out, folder, file->name, &to, error);
+    return to ? ctf_index_old_copy(old, to, error) : status;
+}
+
+/* A name that no file of the source has. */
+static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc, size_t *size)
+{
+    struct folder *folder = file->trace->source->folder;
+    char digits[NUMBER_MAX];
+    size_t n = strlen(first);
+    *size = n + NUMBER_MAX + 2;
+    char *name = alloc_zero(alloc, *size, 1);
+    if (!name)
+        return NULL;
+    memcpy(name, first, n);
+    name[n] = '_';
+    do {
+        const size_t digits_n = number_put_u64(digits, ++file->part + 1);
+        memcpy(name + n + 1, digits, digits_n);
+        name[n + 1 + digits_n] = '\0';
+    } while (folder && folder_find(folder, name));
+    return name;
+}
+
+/* Leaves what was written to a file of its own among the copies: it may have to be moved (ctf_output_dirs.c). */
+static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct ttr_writer *out)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity, w->copies_n + 1, sizeof *w->copies)
+                                      ? alloc_zero(alloc, 1, sizeof *ended) : NULL;
+    if (!ended)
+        return NULL;
+    *ended = (struct ctf_file_copy){.trace = file->trace};
+    ctf_index_out_begin(&ended->index, alloc);
+    buffer_init(&ended->packet.head, alloc);
+    buffer_init(&ended->packet.room.image, alloc);
+    w->copies[w->copies_n++] = ended;
+    return ended;
+}
+
+static ttr_status end_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = sink_finish(file->sink, error);
+    file->sink = NULL;
+    return status == TTR_OK ? write_index(file, out, error) : status;
+}
+
+ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    size_t size;
+    if (!file->is_ended)
+        return TTR_OK;
+    file->is_changed = true;
+    ttr_status status = end_part(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    struct ctf_file_copy *ended = leave_part(file, out);
+    char *name = ended ? name_part(file, file->first_name ? file->first_name : file->name, &out->t->counted, &size) : NULL;
+    if (!name)
+        return fail_memory(error);
+    ended->name = file->name;
+    ended->name_size = file->name_size;
+    file->first_name = file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
+    file->name = name;
+    file->name_size = size;
+    file->offset = 0;
+    file->is_ended = false;
+    output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
+    file->sink = ctf_add_file(file->trace->home.folder, out, "", name, "", error);
+    return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
+}
+
+/* --- Packets --- */
+
+ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
+    if (!packet->from)
+        return TTR_OK;
+    if (packet->room.image.n == 0)
+        packet->image_at = at & ~(IMAGE_STEP - 1);
+    uint64_t end = packet->image_at + packet->room.image.n, skip = end > at ? end - at : 0;
+    if (at > end)
+        buffer_add_zeros(&packet->room.image, (size_t)(at - end));
+    if (skip < n)
+        buffer_add(&packet->room.image, packet->from + skip, (size_t)(n - skip));
+    packet->from = packet->to = NULL;
+    return packet->room.image.failed ? fail_memory(error) : TTR_OK;
+}
+
+static void swap_room(struct ctf_file_copy *file)
+{
+    struct ctf_room own = file->packet.room;
+    file->packet.room = file->trace->spare;
+    file->trace->spare = own;
+}
+
+/* What is at hand of a packet that was written needs no place any more, and its own may be another's. */
+static void leave_room(struct ctf_file_copy *file)
+{
+    file->packet.from = file->packet.to = NULL;
+    if (!file->trace->spare.kept)
+        swap_room(file);
+}
+
+static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream, const struct ctf_reader *reader,
+                         const struct ctf_packet *about)
+{
+    struct ctf_copied *packet = &file->packet;
+    packet->is_open = true;
+    packet->about = *about;
+    packet->kind = stream->kind;
+    packet->number = stream->number;
+    packet->kept_n = packet->nones_n = 0;
+    if (!packet->room.kept)
+        swap_room(file);
+    packet->from = packet->to = NULL;
+    buffer_clear(&packet->room.image);
+    buffer_clear(&packet->head);
+    buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
+    ctf_adopt(file);
+}
+
+/* Counters of the packet tell what is missing before it; false when memory is out. */
+static bool settle_gap(struct ctf_file_copy *file)
+{
+    struct ctf_copied *packet = &file->packet;
+    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    if (stream && packet->gap_at == packet->about.offset) {
+        stream->events += packet->gap_events;
+        stream->packets += packet->gap_packets;
+    }
+    packet->gap_events = packet->gap_packets = 0;
+    return stream != NULL;
+}
+
+/* A packet whose definition never came. */
+static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    if (!file->packet.is_open)
+        return TTR_OK;
+    ttr_status status = settle_gap(file) ? ctf_copy_save(file, error) : fail_memory(error);
+    if (status == TTR_OK)
+        status = ctf_rebuild(file, out, error);
+    file->packet.is_open = false;
+    leave_room(file);
+    return status;
+}
+
+static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
+                       ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    uint64_t at = about->base_bit / 8 + (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
+    bool is_next = packet->from && event->payload >= packet->to - 1 && at - packet->from_at == (uint64_t)(event->payload - packet->from);
+    if (packet->from && !is_next) {
+        ttr_status status = ctf_copy_save(file, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    if (!packet->from) {
+        packet->from = event->payload;
+        packet->from_at = at;
+    }
+    packet->to = event->payload + event->payload_size;
+    if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity, packet->kept_n + 1, sizeof *packet->room.kept))
+        return fail_memory(error);
+    struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
+    kept->is_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
+    packet->nones_n += kept->is_none;
+    kept->ticks = event->ticks;
+    kept->event = schema->event;
+    ctf_event_bits(schema, event, &kept->at, &kept->end);
+    return TTR_OK;
+}
+
+static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream, const ttr_event *event)
+{
+    const struct ctf_packet *about = &file->packet.about;
+    if (!ctf_copy_keeps_index(file))
+        return;
+    const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
+    const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
+    const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
+                                ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
+    file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
+    ctf_index_out_add(&file->index, numbers);
+}
+
+static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
+{
+    if (packet->gap_at != event->offset)
+        packet->gap_events = packet->gap_packets = 0;
+    packet->gap_at = event->offset;
+    if (event->tag == TTR_GAP_PACKETS)
+        packet->gap_packets += event->sequence ? event->sequence : 1;
+    else
+        packet->gap_events += event->link;
+}
+
+static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
+                              ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    ttr_status status = TTR_OK;
+    if (packet->is_open && packet->about.offset != about->offset)
+        status = end_without_definition(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    if (!packet->is_open)
+        begin_packet(file, schema->stream, schema->reader, about);
+    packet->is_open = false;
+    packet->about = *about;
+    if (packet->head.failed || !settle_gap(file))
+        return fail_memory(error);
+    if (packet->kept_n != event->link) {
+        status = ctf_copy_save(file, error);
+        status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
+    } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
+        add_index(file, schema->stream, event);
+        status = ctf_copy_settle_index(file, out, error);
+        status = status == TTR_OK ? ctf_write_packet(file, out, event->payload, event->payload_size, error) : status;
+    }
+    leave_room(file);
+    return status;
+}
+
+ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    struct ctf_copied *packet = &file->packet;
+    ttr_status status = TTR_OK;
+    const bool is_said = event->kind == TTR_KIND_GAP && !output_is_own_raw(out, event); /* others are events of the dialect */
+    if (is_said)
+        keep_gap(packet, event);
+    if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
+        return TTR_OK; /* packets say so themselves */
+    if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
+        return take_packet(file, out, event, schema, error);
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
+    if (packet->is_open && (packet->about.offset != about->offset || is_large))
+        status = end_without_definition(file, out, error);
+    if (status == TTR_OK && !packet->is_open)
+        begin_packet(file, schema->stream, schema->reader, about);
+    if (packet->head.failed)
+        return fail_memory(error);
+    return status == TTR_OK ? keep(file, out, event, schema, error) : status;
+}
+
+void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)
+{
+    for (size_t i = 0; i < copy->streams_n; i++) {
+        output_lost_many(out, CTF_LOST_EVENTS, copy->streams[i].events, 0);
+        output_lost_many(out, CTF_LOST_PACKETS, copy->streams[i].packets, 0);
+    }
+}
+
+ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    if (file->trace->is_refused)
+        return TTR_OK;
+    ttr_status status = end_without_definition(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    return file->sink ? end_part(file, out, error) : TTR_OK;
+}

@@ -1,0 +1,107 @@
+/* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and go to their file some hundred at a time,
+ * so that a file of millions of packets takes no more memory than one of some hundred, and small indexes are one write.  A name that a file system
+ * just takes is too long for an index: the trace can be read without, so that is a loss and no failure. */
+#include <errno.h>
+
+#include "base/status.h"
+#include "formats/ctf/packet/ctf_index.h"
+#include "formats/ctf/write/ctf_write.h"
+
+#define ENTRIES_WAIT ((size_t)8 << 10) /* bytes; pieces so large pass the file's own buffer by (io/sink.h) */
+
+void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc)
+{
+    *index = (struct ctf_index_out){.file = NULL};
+    buffer_init(&index->entries, alloc);
+}
+
+void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS])
+{
+    struct bitput put = bitput_begin(&index->entries);
+    for (size_t i = 0; i < CTF_INDEX_NUMBERS; i++)
+        bitput_be(&put, numbers[i], 64);
+}
+
+bool ctf_index_out_is_full(const struct ctf_index_out *index)
+{
+    return index->entries.n >= ENTRIES_WAIT;
+}
+
+ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name, struct sink **file, ttr_error *error)
+{
+    ttr_error own = {0};
+    *file = ctf_add_file(folder, out, "index/", name, ".idx", &own);
+    if (*file)
+        return TTR_OK;
+    if (own.sys != ENAMETOOLONG) {
+        if (error)
+            *error = own;
+        return own.status;
+    }
+    output_lost(out, CTF_LOST_INDEX, 0);
+    return TTR_OK;
+}
+
+/* The header, and the entries that are there. */
+static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+{
+    static const uint32_t numbers[] = {CTF_INDEX_MAGIC, 1, 1, CTF_INDEX_ENTRY_1};
+    struct buffer bytes;
+    ttr_status status = ctf_index_add(out, folder, name, &index->file, error);
+    index->is_refused = status == TTR_OK && !index->file;
+    if (!index->file)
+        return status;
+    buffer_init(&bytes, &out->t->counted);
+    struct bitput put = bitput_begin(&bytes);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 32);
+    buffer_add(&bytes, index->entries.bytes, index->entries.n);
+    status = bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);
+    buffer_free(&bytes);
+    return status;
+}
+
+static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+{
+    ttr_status status;
+    if (index->entries.failed)
+        return fail_memory(error);
+    if (index->is_refused)
+        status = TTR_OK;
+    else if (index->file)
+        status = sink_write(index->file, index->entries.bytes, index->entries.n, error);
+    else
+        status = begin_file(index, out, folder, name, error);
+    buffer_clear(&index->entries);
+    return status;
+}
+
+ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+{
+    return ctf_index_out_is_full(index) ? write_entries(index, out, folder, name, error) : TTR_OK;
+}
+
+ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+{
+    ttr_status status = write_entries(index, out, folder, name, error);
+    struct sink *file = index->file;
+    const bool is_refused = index->is_refused;
+    index->is_refused = false; /* the file of another part of the stream may have a name */
+    if (status != TTR_OK || is_refused)
+        return status;
+    index->file = NULL;
+    return sink_finish(file, error);
+}
+
+void ctf_index_out_drop(struct ctf_index_out *index)
+{
+    sink_abandon(index->file);
+    index->file = NULL;
+    buffer_clear(&index->entries);
+}
+
+void ctf_index_out_free(struct ctf_index_out *index)
+{
+    ctf_index_out_drop(index);
+    buffer_free(&index->entries);
+}

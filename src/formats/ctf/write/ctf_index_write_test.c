@@ -1,0 +1,164 @@
+/* Indexes of LTTng that are written: of any number of packets in little memory, and those of the source where they are right. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tracetta/tracetta.h>
+
+#include "base/bitput.h"
+#include "base/buffer.h"
+#include "base/endian.h"
+#include "support/files.h"
+#include "support/support.h"
+
+#define PACKETS 200000u         /* entries of an index take more than is allowed */
+#define PACKET_BYTES 24u
+#define COPY_MEMORY (6u << 20)
+
+static const char metadata[] = "/* CTF 1.8 */\n"
+                               "typealias integer { size = 32; align = 8; } := u32;\ntypealias integer { size = 64; align = 8; } := u64;\n"
+                               "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
+                               "stream { packet.context := struct { u64 content_size; u64 packet_size; }; };\n"
+                               "event { name = e; fields := struct { u32 v; }; };\n";
+
+/* Packets of one event each, and as many entries of the index of LTTng that they have. */
+static void make_small_packets(struct buffer *stream, struct buffer *index)
+{
+    static const uint32_t head[] = {0xc1f1dcc1, 1, 1, 72};
+    buffer_init(stream, alloc_default());
+    buffer_init(index, alloc_default());
+    struct bitput put = bitput_begin(index);
+    for (size_t i = 0; i < 4; i++)
+        bitput_be(&put, head[i], 32);
+    for (uint32_t i = 0; i < PACKETS; i++) {
+        uint8_t packet[PACKET_BYTES] = {0};
+        const uint64_t bits = sizeof packet * 8, numbers[9] = {stream->n, bits, bits};
+        store_u32le(packet, 0xc1fc1fc1);
+        store_u64le(packet + 4, bits);
+        store_u64le(packet + 12, bits);
+        store_u32le(packet + 20, i);
+        buffer_add(stream, packet, sizeof packet);
+        for (size_t k = 0; k < 9; k++)
+            bitput_be(&put, numbers[k], 64);
+    }
+    index->bytes[16 + 72 * 3 + 71] = 7; /* a number that these packets do not say: only a copy has it */
+}
+
+/* Copies the files, an index among them or not, in little memory. */
+static void copy_small_packets(const char *path, const ttr_file *files, size_t n, const char *const *how)
+{
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    const ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = how};
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(&options);
+    ttr_reader *in = ttr_open_files(t, "made", files, n, &reading, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
+    assert_true(in && out);
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    assert_int_equal(status, TTR_END);
+    ttr_close(in);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    assert_true(heap.peak < COPY_MEMORY);
+    ttr_free(t);
+}
+
+static void indexes_of_many_packets_are_written_in_little_memory(void **state)
+{
+    static const char *const with_index[] = {"index=yes", NULL}, *const encoded[] = {"index=yes", "byte-order=be", NULL};
+    (void)state;
+    char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
+    struct buffer stream, index;
+    assert_non_null(mkdtemp(folder));
+    make_small_packets(&stream, &index);
+    ttr_file file[] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1},
+                       {.name = "stream", .bytes = stream.bytes, .n = stream.n},
+                       {.name = "index/stream.idx", .bytes = index.bytes, .n = index.n}};
+    /* Without an index, with one of our own, with the source's, and encoded anew. */
+    (void)snprintf(path, sizeof path, "%s/none", folder);
+    copy_small_packets(path, file, 2, NULL);
+    files_expect_copy(path, &file[1]);
+    (void)snprintf(path, sizeof path, "%s/kept", folder);
+    copy_small_packets(path, file, 3, NULL);
+    files_expect_copy(path, &file[1]);
+    files_expect_copy(path, &file[2]);
+    (void)snprintf(path, sizeof path, "%s/anew", folder);
+    copy_small_packets(path, file, 3, encoded);
+    (void)snprintf(path, sizeof path, "%s/stale", folder);
+    index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1; /* an offset */
+    copy_small_packets(path, file, 3, NULL);
+    index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1;
+    index.bytes[16 + 72 * 3 + 71] = 0;
+    files_expect_copy(path, &file[2]);
+    (void)snprintf(path, sizeof path, "%s/made", folder);
+    copy_small_packets(path, file, 2, with_index);
+    files_expect_copy(path, &file[1]);
+    files_expect_copy(path, &file[2]);
+    buffer_free(&stream);
+    buffer_free(&index);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+/* A copy with its index: how many of these are told as left out. */
+static uint64_t copy_with_index(const char *path, const ttr_file *files, size_t n)
+{
+    static const char *const with_index[] = {"index=yes", NULL};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = with_index};
+    const ttr_loss *losses;
+    ttr_batch batch;
+    ttr_error error = {0};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *in = ttr_open_files(t, "made", files, n, &reading, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
+    uint64_t lost = 0;
+    assert_true(in && out);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    ttr_close(in);
+    if (ttr_writer_end(out, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+    for (size_t i = ttr_losses(out, &losses); i-- > 0;)
+        lost += strcmp(losses[i].code, "stream.index") == 0 ? losses[i].count : 0;
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_free(t);
+    return lost;
+}
+
+/* File systems take names of 255 bytes, and an index has four more than its stream. */
+static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tracetta-names-XXXXXX", path[64], name[253] = "", index_name[264];
+    struct buffer stream, index;
+    assert_non_null(mkdtemp(folder));
+    make_small_packets(&stream, &index);
+    for (size_t n = 251; n < 253; n++) {
+        memset(name, 'n', n);
+        (void)snprintf(index_name, sizeof index_name, "index/%s.idx", name);
+        const ttr_file file[] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1},
+                                 {.name = name, .bytes = stream.bytes, .n = stream.n},
+                                 {.name = index_name, .bytes = index.bytes, .n = index.n}};
+        for (size_t given = 2; given <= 3; given++) { /* without an index, which is made, and with one that is kept */
+            (void)snprintf(path, sizeof path, "%s/%zu-%zu", folder, n, given);
+            assert_int_equal(copy_with_index(path, file, given), n == 252);
+            files_expect_copy(path, &file[1]);
+        }
+        if (n == 251)
+            files_expect_copy(path, &file[2]);
+    }
+    buffer_free(&stream);
+    buffer_free(&index);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(indexes_of_many_packets_are_written_in_little_memory),
+        cmocka_unit_test(a_stream_whose_index_would_have_too_long_a_name_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* Where traces of one output live.  A single one is the output folder itself.  Several have folders in it, called as their sources are
+ * relative to each other, or, where these have nothing in common or lie too deep, by as many of their last folders as tell them apart; that is
+ * known only at the end, so all but the first are written under a number and then renamed.  Readers find all of them: no name is one that they
+ * pass over, none lies deeper than they look. */
+#include <stdio.h>
+
+#include "formats/ctf/write/ctf_copy.h"
+
+#include "base/number.h"
+#include "base/status.h"
+#include "io/folder.h"
+
+#define PART_MOST 240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow */
+#define NAME_MOST 2048u /* of FOLDER_LEVELS_MAX of them */
+
+bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc, ttr_text path)
+{
+    char digits[NUMBER_MAX];
+    static const char prefix[] = ".trace-";
+    size_t n = w->homes_n ? number_put_u64(digits, w->homes_n + 1) : 0;
+    *home = (struct ctf_home){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
+    home->folder = alloc_zero(alloc, home->folder_size, 1);
+    home->path = alloc_zero(alloc, home->path_size, 1);
+    if (!home->folder || !home->path || !alloc_reserve(alloc, (void **)&w->homes, &w->homes_capacity, w->homes_n + 1, sizeof *w->homes))
+        return false;
+    if (path.n)
+        memcpy(home->path, path.p, path.n);
+    if (n) {
+        memcpy(home->folder, prefix, sizeof prefix - 1);
+        memcpy(home->folder + sizeof prefix - 1, digits, n);
+        home->folder[sizeof prefix - 1 + n] = '/';
+    }
+    w->homes[w->homes_n++] = home;
+    return true;
+}
+
+void ctf_home_free(struct ctf_home *home, const struct alloc *alloc)
+{
+    alloc_free(alloc, home->folder, home->folder_size, 1);
+    alloc_free(alloc, home->path, home->path_size, 1);
+}
+
+/* Bytes of the folders that all paths begin with. */
+static size_t common_part(const struct ctf_writer *w)
+{
+    const char *first = w->homes[0]->path;
+    size_t common = strlen(first);
+    for (size_t i = 1; i < w->homes_n; i++) {
+        size_t n = 0;
+        while (n < common && first[n] == w->homes[i]->path[n])
+            n++;
+        bool is_whole = n == common && (w->homes[i]->path[n] == '/' || !w->homes[i]->path[n]) && (!first[n] || first[n] == '/');
+        while (!is_whole && n > 0 && first[n - 1] != '/')
+            n--;
+        common = n;
+    }
+    return common;
+}
+
+/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and "index". */
+static size_t put_part(char *to, const char *from, size_t n)
+{
+    size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
+    size_t kept = n < PART_MOST ? n : PART_MOST;
+    to[0] = '_';
+    memcpy(to + before, from, kept);
+    if (to[0] == '.')
+        to[0] = '_';
+    return before + kept;
+}
+
+/* Writes a name of up to FOLDER_LEVELS_MAX folders to NAME_MOST bytes. */
+static void put_name(char *to, const char *from)
+{
+    size_t n = 0;
+    for (unsigned level = 0; level < FOLDER_LEVELS_MAX; level++) {
+        from += strspn(from, "/");
+        size_t part = strcspn(from, "/");
+        if (part == 0)
+            break;
+        if (n)
+            to[n++] = '/';
+        n += put_part(to + n, from, part);
+        from += part;
+    }
+    to[n] = '\0';
+}
+
+static unsigned count_levels(const char *path)
+{
+    unsigned n = 0;
+    for (const char *at = path; *at; at++)
+        n += *at != '/' && (at == path || at[-1] == '/');
+    return n;
+}
+
+/* Where the last folders of a path begin. */
+static const char *last_levels(const char *path, unsigned n)
+{
+    const char *at = path + strlen(path);
+    for (; n && at > path; n--) {
+        while (at > path && at[-1] == '/')
+            at--;
+        while (at > path && at[-1] != '/')
+            at--;
+    }
+    return at;
+}
+
+static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
+        bool is_inside = memcmp(names[i], name, shorter) == 0 && (length == own || (length < own ? name[length] : names[i][own]) == '/');
+        if (is_inside)
+            return true;
+    }
+    return false;
+}
+
+/* Names all homes by the last folders of their paths; false where some would be another's, or inside of it. */
+static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], unsigned levels)
+{
+    for (size_t i = 0; i < w->homes_n; i++) {
+        put_name(names[i], last_levels(w->homes[i]->path, levels));
+        if (!*names[i] || is_taken(names, i, names[i]))
+            return false;
+    }
+    return true;
+}
+
+/* How many of their last folders homes are called by; 0 = by all behind what they have in common. */
+static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t common)
+{
+    bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] && strspn(w->homes[0]->path, "/") >= common;
+    for (size_t i = 0; i < w->homes_n && !is_apart; i++)
+        is_apart = count_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
+    unsigned levels = is_apart ? 1 : 0;
+    while (levels && levels < FOLDER_LEVELS_MAX && !tells_apart(w, names, levels))
+        levels++;
+    return levels;
+}
+
+/* Names the i-th home: none is another's, or inside of it. */
+static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i, const char *path)
+{
+    char *name = names[i], rest[NAME_MOST];
+    put_name(name, path);
+    if (!*name)
+        put_name(name, last_levels(w->homes[i]->path, 1));
+    if (!*name)
+        memcpy(name, "trace", sizeof "trace");
+    size_t n = strcspn(name, "/");
+    memcpy(rest, name + n, strlen(name + n) + 1);
+    for (uint64_t number = 2; is_taken(names, i, name); number++) {
+        name[n] = '-';
+        size_t end = n + 1 + number_put_u64(name + n + 1, number);
+        memcpy(name + end, rest, strlen(rest) + 1);
+    }
+}
+
+#define FIRST ".trace-1"
+
+/* Moves the files of the trace that is the output folder itself into one like the others'. */
+static ttr_status move_first(struct ttr_writer *out, ttr_error *error)
+{
+    const struct ctf_writer *w = out->own;
+    char to[NAME_MOST];
+    ttr_status status = TTR_OK;
+    for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
+        const struct ctf_home *home = i < w->copies_n ? &w->copies[i]->trace->home
+                                      : i < w->copies_n + w->streams_n ? &w->streams[i - w->copies_n]->trace->home : w->homes[0];
+        const char *file = i < w->copies_n ? w->copies[i]->name : i < w->copies_n + w->streams_n ? w->streams[i - w->copies_n]->name
+                           : i == w->copies_n + w->streams_n ? "index" : "metadata";
+        if (home != w->homes[0] || !file)
+            continue;
+        (void)snprintf(to, sizeof to, FIRST "/%s", file);
+        status = folder_move(out->folder, file, to, error);
+    }
+    return status;
+}
+
+ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    if (w->homes_n < 2)
+        return TTR_OK;
+    char (*names)[NAME_MOST] = alloc_zero(alloc, w->homes_n, sizeof *names);
+    if (!names)
+        return fail_memory(error);
+    size_t common = common_part(w);
+    unsigned levels = find_levels(w, names, common);
+    for (size_t i = 0; i < w->homes_n; i++)
+        name_home(w, names, i, levels ? last_levels(w->homes[i]->path, levels) : w->homes[i]->path + common);
+    ttr_status status = move_first(out, error);
+    for (size_t i = 0; i < w->homes_n && status == TTR_OK; i++) {
+        char *folder = w->homes[i]->folder;
+        if (i)
+            folder[strlen(folder) - 1] = '\0';
+        status = folder_move(out->folder, i ? folder : FIRST, names[i], error);
+    }
+    alloc_free(alloc, names, w->homes_n, sizeof *names);
+    return status;
+}

@@ -1,0 +1,596 @@
+/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are appended until it is large enough, then
+ * the free bytes are filled in and the packet goes to its file, with an entry in the index (ctf_index_write.c).
+ *
+ *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 | end u64] | content, bits u64 |
+ *               packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [| fields of another trace's packets]
+ *   RFC v1.1:   rfc11_packet.h
+ */
+#include "formats/ctf/write/ctf_write.h"
+
+#include "base/endian.h"
+#include "base/hash.h"
+#include "base/status.h"
+
+#define HEAD_BYTES 24u     /* magic, uuid, stream class */
+#define HEAD_NUMBERS 7u    /* of 64 bits, at most, before the cpu */
+#define MAGIC 0xC1FC1FC1u
+
+#define ID_EXTENDED 65535u /* of LTTng's large header */
+
+/* All packets under way together take about so much, whatever was asked for, but each at least what one of v1.1 is padded to; more are whole such pieces. */
+#define PACKETS_ROOM ((uint64_t)8 << 20)
+#define PACKET_LEAST ((uint64_t)4 << 10)
+
+/* Files of more streams have no buffers: packets that they would gather are smaller than these. */
+#define BUFFERS_MOST 64u
+
+/* Where packets are that small, their memory is doubled up to the first, then it is what they take with an event more: doubled on, it would be twice as
+ * much, and what it was before would lie about. */
+#define MEMORY_FIRST ((size_t)4 << 10)
+#define MEMORY_SPARE ((size_t)1 << 10)
+#define MEMORY_SMALL ((uint64_t)64 << 10)
+
+static bool is_rfc(const struct ctf_stream_out *stream)
+{
+    return stream->trace->description.version == CTF_RFC_1_1;
+}
+
+/* The numbers of 64 bits in a packet's head, in their order. */
+static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits, uint64_t *numbers)
+{
+    const struct ctf_kind_out *kind = stream->kind;
+    size_t n = 0;
+    if (stream->trace->has_numbers)
+        numbers[n++] = stream->number;
+    if (kind->has_clock) {
+        numbers[n++] = stream->begin;
+        numbers[n++] = stream->last;
+    }
+    numbers[n++] = content_bits;
+    numbers[n++] = stream->put.at;
+    if (kind->has_sequence)
+        numbers[n++] = stream->sequence;
+    if (kind->has_discarded)
+        numbers[n++] = stream->discarded;
+    return n;
+}
+
+/* Bytes that are filled in when a packet ends. */
+static size_t head_bytes(const struct ctf_stream_out *stream)
+{
+    uint64_t numbers[HEAD_NUMBERS];
+    if (is_rfc(stream))
+        return RFC11_HEADER;
+    return HEAD_BYTES + 8 * head_numbers(stream, 0, numbers) + (stream->kind->has_cpu ? 4 : 0);
+}
+
+/* What the packets to come begin with. */
+static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
+{
+    buffer_clear(&stream->head);
+    struct encode encode;
+    encode.put = bitput_begin(&stream->head);
+    bitput_zeros(&encode.put, head_bytes(stream) * 8);
+    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0, items ? &items->values : NULL);
+    if (stream->kind->fields)
+        encode_members(&encode, stream->kind->fields);
+    stream->head_bits = encode.put.at;
+}
+
+static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
+{
+    if (stream->head.n == 0)
+        make_head(stream, NULL);
+    buffer_clear(&stream->packet);
+    stream->put = bitput_begin(&stream->packet);
+    buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
+    stream->packet.failed |= stream->head.failed;
+    stream->put.at = stream->head_bits;
+    stream->begin = stream->last = ticks;
+    stream->events = 0;
+    stream->is_open = true;
+}
+
+/* --- Ending a packet --- */
+
+/* The trace has the UUID that its first packet's content gives: another trace has another, the same trace always the same. */
+static void make_uuid(struct ctf_stream_out *stream)
+{
+    struct ctf_description *description = &stream->trace->description;
+    size_t head = head_bytes(stream);
+    const struct ctf_flow *flow = stream->flow;
+    uint64_t a = flow ? hash_run_end(&flow->hash) : hash_bytes(stream->packet.bytes + head, stream->packet.n - head), b = hash_pair(a, stream->begin);
+    for (unsigned i = 0; i < 8; i++) {
+        description->uuid[i] = (uint8_t)(a >> i * 8);
+        description->uuid[8 + i] = (uint8_t)(b >> i * 8);
+    }
+    /* Version 8 and variant of RFC 9562: made by rules of our own. */
+    description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
+    description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
+}
+
+/* Inputs that are alike are several traces all the same: none gets the UUID of another of this output. */
+static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
+{
+    struct ctf_description *description = &stream->trace->description;
+    make_uuid(stream);
+    uint32_t rank = 0;
+    for (size_t i = 0; i < w->traces_n; i++) {
+        const struct ctf_description *other = &w->traces[i]->description;
+        if (other == description || !other->has_uuid || memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
+            continue;
+        ctf_change_uuid(description->uuid, ++rank);
+        i = SIZE_MAX; /* once more from the first */
+    }
+    description->has_uuid = true;
+    description->session_id = load_u32le(description->uuid);
+    description->has_session_id = true;
+}
+
+/* Replaces a number of the head. */
+static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, unsigned bits)
+{
+    if (stream->trace->description.is_big_endian)
+        bitput_store_be(&stream->put, byte * 8, value, bits);
+    else
+        bitput_store_le(&stream->put, byte * 8, value, bits);
+}
+
+static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
+{
+    const struct ctf_description *description = &stream->trace->description;
+    uint64_t numbers[HEAD_NUMBERS];
+    size_t n = head_numbers(stream, content_bits, numbers);
+    store(stream, 0, MAGIC, 32);
+    for (unsigned i = 0; i < 16; i++)
+        store(stream, 4 + i, description->uuid[i], 8);
+    store(stream, 20, stream->kind->class->id, 32);
+    for (size_t i = 0; i < n; i++)
+        store(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
+    if (stream->kind->has_cpu)
+        store(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
+}
+
+static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
+{
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
+                                stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
+    ctf_index_out_add(&stream->index, numbers);
+}
+
+static struct rfc11_packet rfc_packet(const struct ctf_stream_out *stream)
+{
+    return (struct rfc11_packet){.session_id = stream->trace->description.session_id,
+                                  .section_packet_count = (uint32_t)stream->sequence,
+                                  .section_packet_count_bits = 32,
+                                  .timestamp_begin = stream->begin,
+                                  .timestamp_end = stream->last,
+                                  .events_discarded = (uint32_t)stream->discarded,
+                                  .is_big_endian = stream->trace->description.is_big_endian};
+}
+
+/* A packet of the RFC, with what is done to its content, in out->buffer. */
+static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    struct rfc11_packing packing = stream->trace->options->packing;
+    struct rfc11_packet packet = rfc_packet(stream);
+    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    buffer_clear(&out->buffer);
+    if (status != TTR_OK)
+        return status;
+    return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
+}
+
+/* Nothing is kept of the room that one large packet took. */
+static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
+{
+    struct ctf_writer *w = out->own;
+    w->packets_over -= stream->over;
+    stream->over = 0;
+    buffer_free(&stream->packet);
+    buffer_init(&stream->packet, &out->t->counted);
+    buffer_free(&out->buffer);
+    buffer_init(&out->buffer, &out->t->counted);
+}
+
+/* Bytes at which packets end; less than was asked for where many streams are written at once. */
+static uint64_t packet_limit(const struct ctf_stream_out *stream)
+{
+    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1), least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
+    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
+}
+
+/* Makes the head of a packet of the RFC that is in its file, and pads it there. */
+static ttr_status seal(struct ctf_stream_out *stream, ttr_error *error)
+{
+    static const uint8_t zeros[4096];
+    struct rfc11_packet packet = rfc_packet(stream);
+    struct ctf_flow *flow = stream->flow;
+    uint32_t padding = 0;
+    ttr_status status = rfc11_seal(&packet, flow->bytes - RFC11_HEADER, &flow->sum, &stream->trace->options->packing, &padding, error);
+    flow->bytes += status == TTR_OK ? padding : 0;
+    for (uint32_t n; padding && status == TTR_OK; padding -= n) {
+        n = padding < sizeof zeros ? padding : (uint32_t)sizeof zeros;
+        status = sink_write(stream->sink, zeros, n, error);
+    }
+    if (status == TTR_OK)
+        rfc11_write_header(&packet, stream->packet.bytes);
+    return status;
+}
+
+/* The end of a packet that is in its file but for what is in memory: what was left free is written anew. */
+static ttr_status end_flow(struct ctf_stream_out *stream, struct ttr_writer *out, uint64_t content_bits, ttr_error *error)
+{
+    struct ctf_flow *flow = stream->flow;
+    ttr_status status = ctf_flow_rest(flow, error);
+    if (status == TTR_OK && !stream->trace->description.has_uuid)
+        give_uuid(out->own, stream);
+    buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
+    stream->put.start = 0;
+    if (status == TTR_OK && stream->packet.failed)
+        status = fail_memory(error);
+    if (status == TTR_OK && is_rfc(stream)) {
+        status = seal(stream, error);
+    } else if (status == TTR_OK) {
+        fill_head(stream, content_bits);
+        if (!stream->trace->options->has_no_index)
+            add_index(stream, content_bits, stream->put.at);
+    }
+    if (status == TTR_OK)
+        status = sink_rewrite(stream->sink, stream->offset, stream->packet.bytes, flow->head, error);
+    stream->offset += flow->bytes;
+    ctf_flow_free(stream, &out->t->counted);
+    return status;
+}
+
+static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    uint64_t content_bits = stream->put.at;
+    struct buffer *bytes = &stream->packet;
+    ttr_status status = TTR_OK;
+    stream->is_open = stream->counts_to_end = false;
+    stream->last = stream->end > stream->last ? stream->end : stream->last;
+    stream->end = 0;
+    bitput_align(&stream->put, 3);
+    if (stream->packet.failed)
+        return fail_memory(error);
+    if (!stream->sink)
+        stream->sink = ctf_add_file(stream->trace->home.folder, out, "", stream->name, "", error);
+    if (!stream->sink)
+        return error ? error->status : TTR_E_IO;
+    const bool is_flow = stream->flow;
+    if (is_flow)
+        status = end_flow(stream, out, content_bits, error);
+    else if (!stream->trace->description.has_uuid)
+        give_uuid(out->own, stream);
+    if (status == TTR_OK && !is_flow && is_rfc(stream)) {
+        status = pack(stream, out, error);
+        bytes = &out->buffer;
+    } else if (status == TTR_OK && !is_flow) {
+        fill_head(stream, content_bits);
+        if (!stream->trace->options->has_no_index)
+            add_index(stream, content_bits, stream->put.at);
+    }
+    if (status == TTR_OK && !is_flow)
+        status = (stream->trace->busy_n > BUFFERS_MOST ? sink_write_now : sink_write)(stream->sink, bytes->bytes, bytes->n, error);
+    if (status == TTR_OK)
+        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name, error);
+    stream->offset += is_flow ? 0 : bytes->n;
+    stream->sequence++;
+    buffer_clear(bytes);
+    if (stream->over)
+        give_back(stream, out);
+    return status;
+}
+
+/* --- Events --- */
+
+/* LTTng's large header; the RFC's have the same parts in other places. */
+static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+{
+    struct bitput *put = &stream->put;
+    void (*number)(struct bitput *, uint64_t, unsigned) = stream->trace->description.is_big_endian ? bitput_be : bitput_le;
+    bitput_align(put, 3);
+    if (!stream->kind->has_time) {
+        number(put, id, 32);
+        return;
+    }
+    if (id < ID_EXTENDED && ticks - stream->last <= UINT32_MAX) {
+        number(put, id, 16);
+        number(put, ticks, 32);
+    } else {
+        number(put, ID_EXTENDED, 16);
+        number(put, id, 32);
+        number(put, ticks, 64);
+    }
+}
+
+/* Numbers of the RFC's headers, aligned where alignment is natural. */
+static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+{
+    struct bitput *put = &stream->put;
+    const struct ctf_description *description = &stream->trace->description;
+    bool is_first = stream->kind->class->rfc_header == 1, is_natural = description->alignment != CTF_ALIGN_PACKED;
+    const unsigned wide = !is_natural ? 3 : description->alignment == CTF_ALIGN_NATURAL_32 ? 5 : 6; /* of 64-bit integers */
+    void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
+    uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2, distance = ticks - stream->last;
+    bool is_compact = id < escape && distance < (is_first ? UINT64_C(1) << 27 : UINT64_C(1) << 32);
+    bitput_align(put, is_natural ? 5 : 3);
+    if (is_first) {
+        number(put, is_compact ? id : escape, 5);
+        number(put, ticks, 27);
+    } else {
+        number(put, ticks, 32);
+        number(put, is_compact ? id : escape, 16);
+    }
+    if (is_compact)
+        return;
+    if (is_first) {
+        number(put, id, 32);
+        number(put, ticks, 64);
+    } else {
+        bitput_align(put, wide);
+        number(put, ticks, 64);
+        number(put, id, 32);
+    }
+    bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
+}
+
+/* Where the size of an event is filled in once it is known, and where what it counts begins: a byte. */
+struct size_place {
+    uint64_t at, behind;
+    unsigned bits; /* 0 = no size */
+};
+
+/* The number of bytes from the context to here; false where it does not fit. */
+static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
+{
+    const uint64_t bytes = stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0, most = UINT64_MAX >> (64 - size->bits);
+    (stream->trace->description.is_big_endian ? bitput_store_be : bitput_store_le)(&stream->put, size->at, bytes < most ? bytes : most, size->bits);
+    return bytes <= most;
+}
+
+/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size among its members. */
+static struct size_place put_sized_context(const struct ctf_stream_out *stream, struct encode *encode)
+{
+    const struct type *context = stream->kind->class->event_context;
+    const uint32_t to = stream->kind->size_member;
+    struct type first = *context, rest = *context;
+    struct size_place size = {.bits = 16};
+    if (to) {
+        first.members_n = to;
+        rest.members += to;
+        rest.members_n -= to;
+        rest.align = 0;
+        encode_members(encode, &first);
+        size.bits = context->members[to - 1].type->bits;
+    } else {
+        bitput_align(&encode->put, stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
+        bitput_zeros(&encode->put, 16);
+    }
+    size.at = encode->put.at - size.bits;
+    if (to)
+        encode_members(encode, &rest);
+    size.behind = (encode->put.at + 7) & ~UINT64_C(7);
+    return size;
+}
+
+/* What is put into a packet, and who takes bytes of it that are many; `relieve` NULL = nobody. */
+struct putting {
+    const struct ctf_event_class *class;
+    const struct ctf_items *items;
+    uint64_t ticks;
+    bool is_trial; /* its bytes are forgotten: nothing can be filled in */
+    void (*relieve)(void *own, struct bitput *put);
+    void *own;
+};
+
+/* False where its size is too large for the context. */
+static bool encode_event(struct ctf_stream_out *stream, const struct putting *what)
+{
+    const struct ctf_event_class *class = what->class;
+    const struct ctf_items *items = what->items;
+    const uint64_t ticks = what->ticks;
+    struct ctf_items_again *again = items->in_pieces ? ctf_items_ask(items) : NULL;
+    struct encode encode;
+    struct size_place size = {.bits = 0};
+    if (is_rfc(stream))
+        put_rfc_header(stream, class->id, ticks);
+    else
+        put_header(stream, class->id, ticks);
+    encode_begin(&encode, items->field, items->n, &items->values);
+    encode.walk.source = again ? ctf_items_source(again) : NULL;
+    encode.relieve = what->relieve;
+    encode.own = what->own;
+    encode.put = stream->put;
+    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
+        size = put_sized_context(stream, &encode);
+    else if (stream->kind->class->event_context)
+        encode_members(&encode, stream->kind->class->event_context);
+    if (class->context)
+        encode_members(&encode, class->context);
+    if (class->payload)
+        encode_members(&encode, class->payload);
+    stream->put = encode.put;
+    if (items->in_pieces)
+        stream->packet.failed |= !ctf_items_asked(again);
+    return !size.bits || what->is_trial || fill_size(stream, &size);
+}
+
+ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items, uint64_t begin,
+                            ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    make_head(stream, items);
+    begin_packet(stream, begin);
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out, const uint64_t *begin, ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    begin_packet(stream, begin ? *begin : stream->last);
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* Makes room for an event, mostly. */
+static void make_room(struct ctf_stream_out *stream)
+{
+    struct buffer *packet = &stream->packet;
+    if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
+        return;
+    const uint64_t limit = packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
+    if (limit <= MEMORY_SMALL && packet->capacity < room)
+        buffer_reserve(packet, (size_t)room);
+}
+
+/* Whether the packet tells how many events are missing up to its end, which of several packets in its place only the last would have. */
+static bool splits_gap(const struct ctf_stream_out *stream)
+{
+    return stream->counts_to_end && stream->end > stream->last;
+}
+
+/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.  All such packets together take no more than PACKETS_ROOM
+ * beyond what they may. */
+static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
+{
+    const uint64_t over = stream->put.at / 8 - packet_limit(stream);
+    if (!splits_gap(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
+        return false;
+    w->packets_over += over - stream->over;
+    stream->over = over;
+    return true;
+}
+
+static void forget(void *own, struct bitput *put)
+{
+    const size_t keep = *(const size_t *)own, kept = sizeof(uint64_t), n = put->to->n;
+    if (put->to->failed || n <= keep + kept)
+        return;
+    memmove(put->to->bytes + keep, put->to->bytes + n - kept, kept);
+    put->to->n = keep + kept;
+    put->start -= n - put->to->n;
+}
+
+/* Finds out where the packet would end with an event that is too large to be put there on trial. */
+static uint64_t measure_event(struct ctf_stream_out *stream, const struct putting *what)
+{
+    const struct bitput before = stream->put;
+    size_t n = stream->packet.n;
+    struct putting trial = *what;
+    trial.is_trial = true;
+    trial.relieve = forget;
+    trial.own = &n;
+    (void)encode_event(stream, &trial);
+    const uint64_t at = stream->put.at;
+    stream->put = before;
+    if (!stream->packet.failed)
+        stream->packet.n = n;
+    return at;
+}
+
+/* Whether what is in a packet under way need not stay in memory. */
+static bool may_flow(const struct ctf_stream_out *stream)
+{
+    const struct rfc11_packing *packing = &stream->trace->options->packing;
+    return !is_rfc(stream) || (!packing->compression && !packing->encryption && !stream->kind->class->rfc_has_event_size);
+}
+
+/* Puts an event that is to be in this packet. */
+static ttr_status put_event(struct ctf_stream_out *stream, struct ttr_writer *out, struct putting *what, bool *fits, ttr_error *error)
+{
+    const bool is_flow = what->items->in_pieces && may_flow(stream);
+    ttr_status status = is_flow ? ctf_flow_begin(stream, out, head_bytes(stream), error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    what->relieve = is_flow ? ctf_flow_relieve : NULL;
+    what->own = stream->flow;
+    *fits = encode_event(stream, what);
+    return TTR_OK;
+}
+
+ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
+                          const struct ctf_items *items, uint64_t ticks, ttr_error *error)
+{
+    if (!stream->is_open)
+        begin_packet(stream, ticks);
+    make_room(stream);
+    struct putting what = {.class = class, .items = items, .ticks = ticks};
+    uint64_t at = stream->put.at;
+    const bool is_trial = items->in_pieces && stream->events;
+    bool fits = true;
+    ttr_status status = TTR_OK;
+    if (is_trial)
+        stream->put.at = measure_event(stream, &what);
+    else
+        status = put_event(stream, out, &what, &fits, error);
+    if (status != TTR_OK)
+        return status;
+    if (stream->events && stream->put.at / 8 > packet_limit(stream) && !stays_whole(stream, out->own)) {
+        uint64_t end = stream->end;
+        if (splits_gap(stream))
+            output_lost(out, CTF_LOST_WHEN, items->offset);
+        stream->end = 0;
+        bitput_cut(&stream->put, at);
+        status = end_packet(stream, out, error);
+        stream->end = end;
+        if (status != TTR_OK)
+            return status;
+        begin_packet(stream, ticks);
+        status = put_event(stream, out, &what, &fits, error);
+    } else if (is_trial) {
+        bitput_cut(&stream->put, at);
+        status = put_event(stream, out, &what, &fits, error);
+    }
+    if (status != TTR_OK)
+        return status;
+    if (!fits)
+        output_lost(out, CTF_LOST_SIZE, items->offset);
+    stream->last = ticks;
+    stream->events++;
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* --- Ends --- */
+
+static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    if (stream->index.entries.n == 0 && !stream->index.file)
+        return TTR_OK;
+    return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
+}
+
+ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status == TTR_OK && stream->sink)
+        status = sink_rest(stream->sink, error);
+    buffer_free(&stream->packet);
+    stream->trace->busy_n -= !stream->is_at_rest;
+    stream->is_at_rest = true;
+    return status;
+}
+
+ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK || !stream->sink)
+        return status;
+    status = sink_finish(stream->sink, error);
+    stream->sink = NULL;
+    return status == TTR_OK ? write_index(stream, out, error) : status;
+}
+
+void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
+{
+    sink_abandon(stream->sink);
+    ctf_flow_free(stream, alloc);
+    buffer_free(&stream->packet);
+    ctf_index_out_free(&stream->index);
+    buffer_free(&stream->head);
+    alloc_free(alloc, stream->name, stream->name_size, 1);
+}

@@ -1,0 +1,102 @@
+/* Events of CTF encoded anew: into every version with every allocation failing once, and what is lost on the way. */
+#include <string.h>
+
+#include "support/support.h"
+
+#include <tracetta/tracetta.h>
+
+static const char metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
+    "env { host = \"h\"; };\n"
+    "clock { name = c; freq = 1000000000; };\n"
+    "stream { packet.context := struct { u32 content_size; u32 packet_size; u8 cpu_id; };\n"
+    "  event.header := struct { u8 id; integer { size = 32; align = 8; map = clock.c.value; } timestamp; };\n"
+    "  event.context := struct { u8 common; }; };\n"
+    "event { name = a; id = 3; context := struct { u8 own; };\n"
+    "  fields := struct { u8 _n_length; struct { u8 x; } s; u8 n[_n_length]; enum : u8 { OFF, ON } e; string t; }; };\n"
+    "event { name = b; id = 4; fields := struct { enum : u8 { X, Y } tag; variant <tag> { u8 X; string Y; } v; }; };\n";
+
+/* A packet of 36 bytes: a with n = { 5, 6 }, b with Y = "y". */
+static const char stream[] = "c1 1f fc c1  20010000 20010000 07"
+                             "  03 01000000 09 08  02 2a 05 06 01 74 00"
+                             "  04 02000000 09     01 79 00";
+
+/* Reads the trace and writes it nowhere; how often a loss happened in *lost.  False where memory was out. */
+static bool reencode(const struct alloc *alloc, const char *option, const char *loss, uint64_t *lost)
+{
+    uint8_t bytes[64];
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
+    const char *const options[] = {option, NULL};
+    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
+    const ttr_write_options how = {.size = sizeof how, .format_options = options};
+    const ttr_loss *losses;
+    ttr_batch batch;
+    ttr *t = ttr_new(&memory);
+    ttr_reader *in = t ? ttr_open_files(t, "plain", files, 2, NULL, NULL) : NULL;
+    ttr_writer *out = in ? ttr_create(t, NULL, "ctf", &how, NULL) : NULL;
+    ttr_status status = out ? TTR_OK : TTR_E_NOMEM;
+    while (status == TTR_OK && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        status = ttr_write(out, &batch, NULL);
+    for (size_t i = 0, n = out && lost ? ttr_losses(out, &losses) : 0; i < n; i++)
+        if (strcmp(losses[i].code, loss) == 0)
+            *lost = losses[i].count;
+    if (status == TTR_END)
+        status = ttr_finish(out, NULL);
+    else
+        ttr_abandon(out);
+    assert_true(status == TTR_OK || status == TTR_E_NOMEM);
+    ttr_close(in);
+    ttr_free(t);
+    return status == TTR_OK;
+}
+
+static bool as_the_rfc(const struct alloc *alloc)
+{
+    return reencode(alloc, "version=1.1", NULL, NULL);
+}
+
+static bool as_ctf_1(const struct alloc *alloc)
+{
+    return reencode(alloc, "version=1.8", NULL, NULL);
+}
+
+static bool as_ctf_2(const struct alloc *alloc)
+{
+    return reencode(alloc, "version=2", NULL, NULL);
+}
+
+static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    support_fail_each(as_the_rfc);
+    support_fail_each(as_ctf_1);
+    support_fail_each(as_ctf_2);
+}
+
+static void losses_are_those_that_happen(void **state)
+{
+    static const struct {
+        const char *option, *loss;
+        uint64_t count;
+    } cases[] = {
+        {"version=1.1", "field.variant", 1}, {"version=1.8", "field.variant", 1}, {"version=1.1", "context.packet", 0},
+        {"version=1.1", "clock.ticks", 0},   {"version=1.1", "field.label", 0},   {"version=2", "field.name", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t lost = 0;
+        assert_true(reencode(alloc_default(), cases[i].option, cases[i].loss, &lost));
+        assert_int_equal(lost, cases[i].count);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
+        cmocka_unit_test(losses_are_those_that_happen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

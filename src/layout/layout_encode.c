@@ -1,0 +1,210 @@
+/* Types are walked as trees: the writer's are shallow, and the walk costs less than collecting the fields did. */
+#include "layout/layout_encode.h"
+
+#include <assert.h>
+
+#include "base/bits.h"
+#include "base/endian.h"
+
+#define RUN_MOST 32768u /* numbers between two calls of `relieve` */
+
+static void encode_value(struct encode *encode, const struct type *type);
+
+static bool encode_is_length(const struct type_member *member, const struct type_member *next)
+{
+    const struct type_reference *reference = &next->type->reference;
+    bool is_counted = next->type->kind == TYPE_SEQUENCE || next->type->kind == TYPE_TEXT || next->type->kind == TYPE_BLOB;
+    return is_counted && reference->names_n && reference->names[reference->names_n - 1].p == member->name.p;
+}
+
+static void put_bits(struct bitput *put, const struct type *type, uint64_t value)
+{
+    uint64_t stored = type->is_reversed ? bits_reverse(value, type->bits) : value;
+    bitput_align(put, type->align);
+    if (type->is_big_endian)
+        bitput_be(put, stored, type->bits);
+    else
+        bitput_le(put, stored, type->bits);
+}
+
+/* LEB128: seven bits a byte, lowest first, as few as hold the number. */
+static void put_variable(struct bitput *put, uint64_t value, bool is_signed)
+{
+    bitput_align(put, 3);
+    for (;;) {
+        uint64_t low = value & 0x7f;
+        value = is_signed ? (uint64_t)((int64_t)value >> 7) : value >> 7;
+        bool is_last = is_signed ? value == (low & 0x40 ? UINT64_MAX : 0) : value == 0;
+        bitput_le(put, is_last ? low : low | 0x80, 8);
+        if (is_last)
+            return;
+    }
+}
+
+static void encode_number(struct bitput *put, const struct type *type, uint64_t value)
+{
+    if (type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT)
+        put_variable(put, value, type->kind == TYPE_VAR_INT);
+    else
+        put_bits(put, type, value);
+}
+
+static void put_float(struct bitput *put, const struct type *type, double value)
+{
+    assert(type->bits == 32 || type->bits == 64);
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    put_bits(put, type, type->bits == 32 ? bits : bits_of_double(value));
+}
+
+/* Characters or bytes; of a fixed number, with zeros behind. */
+static void put_text(struct bitput *put, const struct type *type, ttr_text text)
+{
+    bool is_fixed = type->kind != TYPE_STRING && type->reference.names_n == 0;
+    size_t n = is_fixed && text.n > type->count ? (size_t)type->count : text.n;
+    bitput_align(put, 3);
+    bitput_bytes(put, text.p, n);
+    if (is_fixed)
+        bitput_zeros(put, (type->count - n) * 8);
+    if (type->kind == TYPE_STRING)
+        bitput_zeros(put, 8);
+}
+
+static void put_scalar(struct bitput *put, const struct type *type, const ttr_value *value)
+{
+    switch (type->kind) {
+    case TYPE_FLOAT: put_float(put, type, value->v.f); break;
+    case TYPE_STRING:
+    case TYPE_TEXT:
+    case TYPE_BLOB: put_text(put, type, value->text); break;
+    default: encode_number(put, type, value->v.u);
+    }
+}
+
+static const ttr_field nothing = {.name = {"", 0}};
+
+/* The next field; one without a value behind the last, so that wrong types harm nobody. */
+static const ttr_field *next(struct encode *encode)
+{
+    const ttr_field *field = alike_peek(&encode->walk);
+    return field ? field : &nothing;
+}
+
+static const ttr_field *take(struct encode *encode)
+{
+    const ttr_field *field = alike_next(&encode->walk);
+    return field ? field : &nothing;
+}
+
+/* How many elements, or bytes, the next value has. */
+static uint64_t length_of(struct encode *encode)
+{
+    const ttr_value *value = &next(encode)->value;
+    return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
+}
+
+/* An array that always has as many elements has them also where no fields are left, as in a packet that is not like the others. */
+static void put_missing(struct encode *encode, const struct type *type)
+{
+    bitput_align(&encode->put, type->align);
+    for (uint64_t i = 0; i < type->count; i++)
+        encode_value(encode, type->element);
+}
+
+static bool is_number(const struct type *type)
+{
+    return type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY && type->kind != TYPE_SEQUENCE && type->kind != TYPE_STRING &&
+           type->kind != TYPE_TEXT && type->kind != TYPE_BLOB;
+}
+
+/* Whether elements of a type are laid down as they lie there. */
+static bool is_as_it_lies(const struct type *type, const struct alike_run *run, const struct bitput *put)
+{
+    const unsigned bits = 8 * run->width;
+    const bool is_float = type->kind == TYPE_FLOAT, is_fixed = is_float || (type->kind != TYPE_VAR_UINT && type->kind != TYPE_VAR_INT);
+    const bool has_order = bits == 8 || !type->is_big_endian;
+    return is_fixed && is_float == (run->first->type == TTR_TYPE_FLOAT) && type->bits == bits && !type->is_reversed && has_order &&
+           type->align <= 6 && bits % (1u << type->align) == 0 && put->at % 8 == 0;
+}
+
+/* Numbers that stand together. */
+static void put_run(struct encode *encode, const struct type *type, const struct alike_run *run)
+{
+    bitput_align(&encode->put, type->align);
+    if (is_as_it_lies(type, run, &encode->put)) {
+        bitput_bytes(&encode->put, run->bytes, (size_t)run->n * run->width);
+        return;
+    }
+    ttr_value value = *run->first;
+    for (uint32_t i = 0; i < run->n; i++) {
+        value.v.u = alike_number(run->first, run->bytes + (size_t)i * run->width, run->width);
+        put_scalar(&encode->put, type, &value);
+    }
+}
+
+/* Elements of an array, or bytes as numbers of 8 bits. */
+static void put_elements(struct encode *encode, const struct type *type)
+{
+    if (alike_is_over(&encode->walk) && type->kind == TYPE_ARRAY && !type->has_inline_length) {
+        put_missing(encode, type);
+        return;
+    }
+    const uint64_t length = length_of(encode);
+    const ttr_value value = take(encode)->value;
+    const struct type *element = type->element;
+    struct alike_run run;
+    bitput_align(&encode->put, type->has_inline_length ? type->minimum_align : type->align); /* even where there are no elements */
+    if (type->has_inline_length)
+        encode_number(&encode->put, type->length_type, length);
+    if (value.type != TTR_TYPE_ARRAY) {
+        bitput_align(&encode->put, 3);
+        bitput_bytes(&encode->put, value.text.p, value.text.n);
+        return;
+    }
+    for (uint32_t i = 0; i < value.count && !alike_is_over(&encode->walk);) {
+        if (encode->relieve && encode->put.to->n >= ENCODE_RELIEF)
+            encode->relieve(encode->own, &encode->put);
+        const uint32_t left = value.count - i, most = encode->relieve && left > RUN_MOST ? RUN_MOST : left;
+        if (is_number(element) && alike_take_run(&encode->walk, most, &run)) {
+            put_run(encode, element, &run);
+            i += run.n;
+        } else {
+            encode_value(encode, element);
+            i++;
+        }
+    }
+}
+
+void encode_members(struct encode *encode, const struct type *type)
+{
+    bitput_align(&encode->put, type->align);
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type_member *member = &type->members[i];
+        if (i + 1 < type->members_n && encode_is_length(member, member + 1))
+            encode_number(&encode->put, member->type, length_of(encode));
+        else
+            encode_value(encode, member->type);
+    }
+}
+
+/* True where the struct stands for the value's own sake, not for a struct or a list of unlike elements. */
+static bool is_wrapper(const struct type *type, const ttr_value *value)
+{
+    bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);
+    return value->type != TTR_TYPE_STRUCT && (value->type != TTR_TYPE_ARRAY || is_pair);
+}
+
+static void encode_value(struct encode *encode, const struct type *type)
+{
+    const ttr_value *value = &next(encode)->value;
+    if (type->kind == TYPE_STRUCT) {
+        if (!is_wrapper(type, value))
+            (void)take(encode);
+        encode_members(encode, type);
+    } else if (type->kind == TYPE_SEQUENCE || type->kind == TYPE_ARRAY) {
+        put_elements(encode, type);
+    } else {
+        put_scalar(&encode->put, type, &take(encode)->value);
+    }
+}

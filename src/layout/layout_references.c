@@ -1,0 +1,360 @@
+/* References resolved: which numbers later lengths and selectors need, that they come before, and in which slot they wait.
+ *
+ * Two passes over the types in stored order: the first gathers the references, the second meets their targets.  A slot is used
+ * again after the last use; not so that of an import, which outlives the record, and that of a number which may not be there, since
+ * its slot must say so. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "layout/layout_compile.h"
+
+static const char *const root_names[ROOT_COUNT] = {
+    [ROOT_PACKET_HEADER] = "packet header", [ROOT_PACKET_CONTEXT] = "packet context", [ROOT_EVENT_HEADER] = "event header",
+    [ROOT_COMMON_CONTEXT] = "common context", [ROOT_SPECIFIC_CONTEXT] = "event context", [ROOT_PAYLOAD] = "payload",
+};
+
+static bool same_text(ttr_text a, ttr_text b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Appends to a text of fixed room. */
+static void append(char *to, size_t room, ttr_text text)
+{
+    size_t at = strlen(to), n = text.n < room - 1 - at ? text.n : room - 1 - at;
+    memcpy(to + at, text.n ? text.p : "", n);
+    to[at + n] = 0;
+}
+
+static void append_dot(char *to, size_t room, ttr_text text)
+{
+    append(to, room, (ttr_text){".", 1});
+    append(to, room, text);
+}
+
+bool compiler_refuse(struct compiler *c, const char *format, ...)
+{
+    char place[120] = "", text[280];
+    append(place, sizeof place, (ttr_text){root_names[c->root], strlen(root_names[c->root])});
+    for (uint32_t i = 0; i < c->level; i++)
+        append_dot(place, sizeof place, c->names[i]->name);
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    (void)fail(c->error, TTR_E_MALFORMED, NO_OFFSET, "%s: %s", place, text);
+    return false;
+}
+
+/* A reference as people write it. */
+static const char *reference_text(const struct type_reference *from, char *to, size_t room)
+{
+    to[0] = 0;
+    append(to, room, (ttr_text){root_names[from->root], strlen(root_names[from->root])});
+    for (uint32_t i = 0; i < from->names_n; i++)
+        append_dot(to, room, from->names[i]);
+    return to;
+}
+
+void compiler_begin(struct compiler *c, enum type_root root)
+{
+    c->root = root;
+    c->level = c->nesting = 0;
+    for (size_t i = 0; i < c->uses_n; i++)
+        c->uses[i].matched = 0;
+}
+
+bool compiler_enter(struct compiler *c, const struct type_member *member)
+{
+    if (c->level > TYPE_DEPTH_MAX)
+        return compiler_refuse(c, "structures nest deeper than %u levels", TYPE_DEPTH_MAX);
+    for (size_t i = 0; i < c->uses_n; i++) {
+        struct use *use = &c->uses[i];
+        if (use->from.root == c->root && use->matched == c->level && use->from.names_n > c->level &&
+            same_text(use->from.names[c->level], member->name))
+            use->matched++;
+    }
+    c->names[c->level++] = member;
+    return true;
+}
+
+void compiler_leave(struct compiler *c)
+{
+    c->level--;
+    for (size_t i = 0; i < c->uses_n; i++)
+        if (c->uses[i].matched > c->level)
+            c->uses[i].matched = c->level;
+}
+
+bool compiler_visit(struct compiler *c, const struct type *type)
+{
+    if (++c->visits > COMPILE_VISITS)
+        return compiler_refuse(c, "the description has too many fields");
+    if (c->nesting > TYPE_DEPTH_MAX)
+        return compiler_refuse(c, "types nest deeper than %u levels", TYPE_DEPTH_MAX);
+    if (type->align > TYPE_ALIGN_MAX)
+        return compiler_refuse(c, "an alignment of 2^%u bits is more than the 2^%u there may be", type->align, TYPE_ALIGN_MAX);
+    return true;
+}
+
+struct use *compiler_target(struct compiler *c)
+{
+    for (size_t i = 0; i < c->uses_n; i++) {
+        struct use *use = &c->uses[i];
+        if (use->from.root == c->root && use->matched == c->level && use->from.names_n == c->level)
+            return use;
+    }
+    return NULL;
+}
+
+bool compiler_leads_inside(const struct compiler *c)
+{
+    for (size_t i = 0; i < c->uses_n; i++)
+        if (c->uses[i].from.root == c->root && c->uses[i].matched == c->level)
+            return true;
+    return false;
+}
+
+struct use *compiler_use(struct compiler *c, const struct type_reference *reference)
+{
+    for (size_t i = 0; i < c->uses_n; i++) {
+        const struct type_reference *from = &c->uses[i].from;
+        bool is_same = from->root == reference->root && from->names_n == reference->names_n;
+        for (uint32_t k = 0; is_same && k < from->names_n; k++)
+            is_same = same_text(from->names[k], reference->names[k]);
+        if (is_same)
+            return &c->uses[i];
+    }
+    return NULL;
+}
+
+static bool add_use(struct compiler *c, const struct type_reference *reference)
+{
+    if (compiler_use(c, reference))
+        return true;
+    if (c->uses_n == COMPILE_REFERENCES)
+        return compiler_refuse(c, "more than %u lengths and selectors", COMPILE_REFERENCES);
+    if ((unsigned)reference->root >= ROOT_COUNT)
+        return compiler_refuse(c, "its length or selector stands nowhere");
+    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->uses, &c->uses_capacity, c->uses_n + 1, sizeof *c->uses)) {
+        (void)fail_memory(c->error);
+        return false;
+    }
+    c->uses[c->uses_n++] = (struct use){.from = *reference, .first = UINT32_MAX};
+    return true;
+}
+
+static bool is_length(const struct type *type)
+{
+    return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
+}
+
+/* True within the array that began at that visit. */
+static bool is_inside(const struct compiler *c, uint32_t array)
+{
+    for (uint32_t i = 0; i < c->loops; i++)
+        if (c->arrays[i] == array)
+            return true;
+    return false;
+}
+
+/* A use of a number that should have been met by now. */
+static bool check_use(struct compiler *c, const struct type *type)
+{
+    struct use *use = compiler_use(c, &type->reference);
+    enum type_root root = use->from.root;
+    const char *role = is_length(type) ? "length" : "selector";
+    char text[120];
+    reference_text(&use->from, text, sizeof text);
+    if (!c->spec->root[root] && !c->spec->outer[root])
+        return compiler_refuse(c, "its %s is %s, but there is no %s", role, text, root_names[root]);
+    if (use->is_no_number)
+        return compiler_refuse(c, "its %s is %s, which is no number", role, text);
+    if (!use->has_target)
+        return compiler_refuse(c, "its %s is %s, which does not stand before it", role, text);
+    if (use->is_wide)
+        return compiler_refuse(c, "its %s is %s, which has more than 64 bits", role, text);
+    if (is_length(type) && use->is_signed)
+        return compiler_refuse(c, "its length is %s, which is signed; it must be unsigned", text);
+    if (is_length(type) && use->is_bool)
+        return compiler_refuse(c, "its length is %s, which is true or false; it must be an unsigned number", text);
+    use->last = c->index;
+    /* What an array holds is not there when it is empty. */
+    use->may_lack |= use->array && !is_inside(c, use->array);
+    return true;
+}
+
+/* A value that is no structure, array, optional or variant may be what a reference means. */
+static void meet_target(struct compiler *c, const struct type *type)
+{
+    struct use *use = compiler_target(c);
+    if (!use)
+        return;
+    bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
+    bool is_number = (type_is_number(type) && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL) || is_variable;
+    use->is_no_number |= !is_number;
+    use->is_signed |= type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
+    use->is_bool |= type->kind == TYPE_BOOL;
+    use->is_wide |= is_number && !is_variable && type->bits > 64;
+    use->may_lack |= c->conditions > 0;
+    uint32_t first = c->loops ? c->arrays[0] : c->index;
+    use->array = c->loops ? c->arrays[c->loops - 1] : 0;
+    use->first = first < use->first ? first : use->first;
+    use->last = use->last > c->index ? use->last : c->index;
+    use->has_target = true;
+    use->is_import = !c->spec->root[c->root];
+}
+
+static bool visit(struct compiler *c, const struct type *type);
+
+static bool visit_members(struct compiler *c, const struct type *type)
+{
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        /* Options of a variant are no level of their own. */
+        bool is_level = type->kind == TYPE_STRUCT;
+        if (is_level && !compiler_enter(c, &type->members[i]))
+            return false;
+        if (!visit(c, type->members[i].type))
+            return false;
+        if (is_level)
+            compiler_leave(c);
+    }
+    return true;
+}
+
+/* What is in an array comes again: slots in use inside stay in use to its end. */
+static bool visit_element(struct compiler *c, const struct type *type)
+{
+    c->arrays[c->loops++] = c->index;
+    if (!visit(c, type->element))
+        return false;
+    if (--c->loops == 0)
+        for (size_t i = 0; i < c->uses_n; i++)
+            if (c->uses[i].last >= c->arrays[0] && c->uses[i].has_target)
+                c->uses[i].last = c->index;
+    return true;
+}
+
+/* Looks at what is inside of a type. */
+static bool visit_inside(struct compiler *c, const struct type *type)
+{
+    bool is_good = true;
+    switch (type->kind) {
+    case TYPE_STRUCT:
+        if (c->is_finding && compiler_target(c))
+            compiler_target(c)->is_no_number = true;
+        return visit_members(c, type);
+    case TYPE_ARRAY:
+    case TYPE_SEQUENCE: return visit_element(c, type);
+    case TYPE_VARIANT:
+        c->conditions++;
+        is_good = visit_members(c, type);
+        c->conditions--;
+        return is_good;
+    case TYPE_OPTIONAL:
+        c->conditions++;
+        is_good = visit(c, type->element);
+        c->conditions--;
+        return is_good;
+    default:
+        if (c->is_finding)
+            meet_target(c, type);
+        return true;
+    }
+}
+
+static bool visit(struct compiler *c, const struct type *type)
+{
+    if (!compiler_visit(c, type))
+        return false;
+    c->index++;
+    /* A reference into another record is only looked up, and what that record refers to is not ours. */
+    bool is_ours = c->spec->root[c->root] != NULL;
+    if (is_ours && type->reference.names_n && !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
+        return false;
+    c->nesting++;
+    bool is_good = visit_inside(c, type);
+    c->nesting--;
+    return is_good;
+}
+
+static bool pass(struct compiler *c, bool is_finding)
+{
+    c->is_finding = is_finding;
+    c->index = c->loops = c->conditions = 0;
+    for (int root = 0; root < ROOT_COUNT; root++) {
+        const struct type *type = c->spec->root[root] ? c->spec->root[root] : is_finding ? c->spec->outer[root] : NULL;
+        compiler_begin(c, (enum type_root)root);
+        /* An outer root counts only where something leads there. */
+        bool is_needed = c->spec->root[root] || compiler_leads_inside(c);
+        if (type && is_needed && !visit(c, type))
+            return false;
+    }
+    return true;
+}
+
+static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until, uint32_t now)
+{
+    bool is_lasting = use->is_import || use->may_lack;
+    for (uint8_t slot = 0; slot < LAYOUT_SLOTS; slot++) {
+        if (busy_until[slot] > now)
+            continue;
+        busy_until[slot] = is_lasting ? UINT32_MAX : use->last + 1;
+        use->slot = slot;
+        if (use->may_lack && !use->is_import)
+            c->layout->absent |= UINT32_C(1) << slot;
+        return true;
+    }
+    char text[120];
+    return compiler_refuse(c, "%s is one of more than %u lengths and selectors needed at a time",
+                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS);
+}
+
+/* The use without a slot that is in use first; lasting ones before all. */
+static struct use *next_use(struct compiler *c, const bool *is_done)
+{
+    struct use *best = NULL;
+    uint32_t best_first = UINT32_MAX;
+    for (size_t i = 0; i < c->uses_n; i++) {
+        struct use *use = &c->uses[i];
+        uint32_t first = use->is_import || use->may_lack ? 0 : use->first;
+        if (!is_done[i] && use->has_target && (!best || first < best_first)) {
+            best = use;
+            best_first = first;
+        }
+    }
+    return best;
+}
+
+static bool give_slots(struct compiler *c)
+{
+    uint32_t busy_until[LAYOUT_SLOTS] = {0};
+    bool is_done[COMPILE_REFERENCES] = {false};
+    for (struct use *use; (use = next_use(c, is_done)) != NULL;) {
+        is_done[use - c->uses] = true;
+        if (!give_slot(c, use, busy_until, use->is_import || use->may_lack ? 0 : use->first))
+            return false;
+        c->layout->imports_n += use->is_import;
+    }
+    return true;
+}
+
+static bool list_imports(struct compiler *c)
+{
+    struct layout_import *imports = arena_take(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
+    if (!imports) {
+        (void)fail_memory(c->error);
+        return false;
+    }
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->uses_n; i++)
+        if (c->uses[i].is_import)
+            imports[n++] = (struct layout_import){.from = c->uses[i].from, .slot = c->uses[i].slot};
+    c->layout->imports = imports;
+    return true;
+}
+
+bool compile_references(struct compiler *c)
+{
+    return pass(c, false) && pass(c, true) && give_slots(c) && list_imports(c);
+}

@@ -1,0 +1,194 @@
+/* Tables that steps use: values to labels, to options, to true or false; bits of flags.  One for each set of labels in a layout, however
+ * many fields have it.
+ * Where ranges overlap, they are cut up beforehand, so that no search is longer than the logarithm of their number: a description
+ * may be made to be slow. */
+#include <stdlib.h>
+
+#include "layout/layout_emit.h"
+
+static int compare_entries(const void *a, const void *b)
+{
+    uint64_t x = ((const struct lookup_entry *)a)->low, y = ((const struct lookup_entry *)b)->low;
+    return x < y ? -1 : x > y;
+}
+
+/* Entries while they are gathered. */
+struct gathered {
+    struct lookup_entry *entry;
+    size_t n, room;
+    uint64_t turn;
+};
+
+static bool gather(struct compiler *c, struct gathered *all, uint64_t room, bool is_signed)
+{
+    *all = (struct gathered){.turn = is_signed ? UINT64_C(1) << 63 : 0, .room = (size_t)room + 1};
+    if (room > COMPILE_VISITS)
+        return compiler_refuse(c, "more than %u ranges of values", COMPILE_VISITS);
+    all->entry = alloc_zero(&c->spec->t->counted, all->room, sizeof *all->entry);
+    if (!all->entry)
+        (void)fail_memory(c->error);
+    return all->entry != NULL;
+}
+
+static void add_entries(struct gathered *all, const struct type_range *ranges, uint32_t n, uint32_t index)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct lookup_entry entry = {ranges[i].low ^ all->turn, ranges[i].high ^ all->turn, index};
+        if (entry.low <= entry.high)
+            all->entry[all->n++] = entry;
+    }
+}
+
+/* Entries that hold the place where a sweep is, the least index on top. */
+struct heap {
+    struct lookup_entry *entry;
+    size_t n;
+};
+
+static void heap_push(struct heap *heap, struct lookup_entry entry)
+{
+    size_t at = heap->n++;
+    for (; at > 0 && heap->entry[(at - 1) / 2].index > entry.index; at = (at - 1) / 2)
+        heap->entry[at] = heap->entry[(at - 1) / 2];
+    heap->entry[at] = entry;
+}
+
+static void heap_pop(struct heap *heap)
+{
+    struct lookup_entry last = heap->entry[--heap->n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
+        child += child + 1 < heap->n && heap->entry[child + 1].index < heap->entry[child].index;
+        if (last.index <= heap->entry[child].index)
+            break;
+        heap->entry[at] = heap->entry[child];
+    }
+    heap->entry[at] = last;
+}
+
+/* Sweeps over sorted entries that overlap: from each place to the next where anything begins or ends the least index counts.  There is
+ * room for twice as many entries.  Gives how many there are. */
+static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
+{
+    size_t i = 0, n = 0;
+    for (uint64_t x = 0; heap->n > 0 || i < all->n;) {
+        x = heap->n == 0 ? all->entry[i].low : x;
+        while (i < all->n && all->entry[i].low == x)
+            heap_push(heap, all->entry[i++]);
+        while (heap->n > 0 && heap->entry[0].high < x)
+            heap_pop(heap);
+        if (heap->n == 0)
+            continue;
+        struct lookup_entry part = {x, heap->entry[0].high, heap->entry[0].index};
+        if (i < all->n && all->entry[i].low <= part.high)
+            part.high = all->entry[i].low - 1;
+        to[n++] = part;
+        if (part.high == UINT64_MAX)
+            break;
+        x = part.high + 1;
+    }
+    return n;
+}
+
+/* A lookup of entries in order; NULL when memory is out. */
+static struct lookup *keep(struct compiler *c, const struct gathered *all, const struct lookup_entry *entry, size_t n)
+{
+    struct lookup *lookup = arena_take(c->spec->arena, sizeof *lookup + n * sizeof *entry);
+    if (!lookup) {
+        (void)fail_memory(c->error);
+        return NULL;
+    }
+    *lookup = (struct lookup){.turn = all->turn, .n = (uint32_t)n, .has_overlaps = entry != all->entry};
+    if (n)
+        memcpy(lookup->entry, entry, n * sizeof *entry);
+    return lookup;
+}
+
+static struct lookup *separate(struct compiler *c, const struct gathered *all)
+{
+    const struct alloc *alloc = &c->spec->t->counted;
+    struct lookup *lookup = NULL;
+    struct lookup_entry *apart = alloc_zero(alloc, 2 * all->n, sizeof *apart);
+    struct heap heap = {.entry = alloc_zero(alloc, all->n, sizeof *heap.entry)};
+    if (apart && heap.entry)
+        lookup = keep(c, all, apart, sweep(all, &heap, apart));
+    else
+        (void)fail_memory(c->error);
+    alloc_free(alloc, apart, 2 * all->n, sizeof *apart);
+    alloc_free(alloc, heap.entry, all->n, sizeof *heap.entry);
+    return lookup;
+}
+
+/* Makes the lookup and frees what was gathered. */
+static struct lookup *finish(struct compiler *c, struct gathered *all)
+{
+    bool has_overlaps = false;
+    qsort(all->entry, all->n, sizeof *all->entry, compare_entries);
+    for (size_t i = 1; i < all->n; i++)
+        has_overlaps |= all->entry[i].low <= all->entry[i - 1].high;
+    struct lookup *lookup = has_overlaps ? separate(c, all) : keep(c, all, all->entry, all->n);
+    alloc_free(&c->spec->t->counted, all->entry, all->room, sizeof *all->entry);
+    return lookup;
+}
+
+static const void *new_label_table(struct compiler *c, const struct type_labels *labels)
+{
+    uint64_t entries = 0;
+    struct gathered all;
+    for (uint32_t i = 0; i < labels->n; i++)
+        entries += labels->label[i].ranges_n;
+    if (!gather(c, &all, entries, labels->is_signed))
+        return NULL;
+    for (uint32_t i = 0; i < labels->n; i++)
+        add_entries(&all, labels->label[i].ranges, labels->label[i].ranges_n, i);
+    return finish(c, &all);
+}
+
+static const void *new_flag_table(struct compiler *c, const struct type_labels *labels)
+{
+    uint64_t *masks = arena_take(c->spec->arena, (labels->n + UINT64_C(1)) * sizeof *masks);
+    if (!masks)
+        (void)fail_memory(c->error);
+    for (uint32_t i = 0; masks && i < labels->n; i++)
+        masks[i] = type_flag_bits(&labels->label[i]);
+    return masks;
+}
+
+const void *compile_labels(struct compiler *c, const struct type *type)
+{
+    bool is_flags = type->kind == TYPE_FLAGS;
+    for (size_t i = 0; i < c->tables_n; i++)
+        if (c->tables[i].labels == type->labels && c->tables[i].is_flags == is_flags)
+            return c->tables[i].table;
+    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->tables, &c->tables_capacity, c->tables_n + 1, sizeof *c->tables)) {
+        (void)fail_memory(c->error);
+        return NULL;
+    }
+    const void *table = is_flags ? new_flag_table(c, type->labels) : new_label_table(c, type->labels);
+    if (table)
+        c->tables[c->tables_n++] = (struct label_table){type->labels, table, is_flags};
+    return table;
+}
+
+const void *compile_values(struct compiler *c, const struct type *type)
+{
+    struct gathered all;
+    if (!gather(c, &all, type->ranges_n, type->is_selector_signed))
+        return NULL;
+    add_entries(&all, type->ranges, type->ranges_n, 0);
+    return finish(c, &all);
+}
+
+const void *compile_options(struct compiler *c, const struct type *type, const uint32_t *steps)
+{
+    uint64_t entries = 0;
+    struct gathered all;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        entries += type->members[i].ranges_n;
+    if (!gather(c, &all, entries, type->is_selector_signed))
+        return NULL;
+    /* Steps ascend with the options, so that the first option counts where several hold a value. */
+    for (uint32_t i = 0; i < type->members_n; i++)
+        add_entries(&all, type->members[i].ranges, type->members[i].ranges_n, steps[i]);
+    return finish(c, &all);
+}

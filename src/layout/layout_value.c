@@ -1,0 +1,428 @@
+/* Values that take more than a load: labels, flags, floats of unusual width, integers past 64 bits, LEB128, text of wide characters.
+ *
+ * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64 bits is given as its decimal text
+ * where it has at most WIDE_BITS_MAX bits, since the time for that grows with the square, else as its bytes.  Wide characters
+ * that stand for nothing (lone surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
+#include "base/utf.h"
+#include "base/wide.h"
+#include "layout/layout_program.h"
+
+#define WIDE_BITS_MAX 4096u
+#define LIMB_DIGITS 9u
+#define LIMB_BASE 1000000000u
+
+uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+{
+    struct bits bits = bits_over(base, at, end);
+    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
+    if (step->flags & STEP_REVERSED)
+        x = bits_reverse(x, step->width);
+    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+}
+
+/* --- Labels --- */
+
+void value_enum(const struct value_place *place, ttr_value *value)
+{
+    const struct step *step = place->step;
+    const struct type_labels *labels = step->type->labels;
+    const struct lookup *lookup = step->table;
+    uint64_t number = value->v.u;
+    uint32_t index = lookup_find(lookup, number);
+    if (index == LOOKUP_NONE)
+        return;
+    value->text = labels->label[index].name;
+    value->count = 1;
+    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
+    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS; i++) {
+        const struct type_label *label = &labels->label[i];
+        value->count += type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, number);
+    }
+}
+
+static void value_flags(const struct value_place *place, ttr_value *value)
+{
+    const struct type_labels *labels = place->step->type->labels;
+    const uint64_t *masks = place->step->table;
+    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
+    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS; i++) {
+        if (!(masks[i] & value->v.u))
+            continue;
+        if (value->count++ == 0)
+            value->text = labels->label[i].name;
+    }
+}
+
+/* --- Bits in any number --- */
+
+/* The i-th bit of a value, the lowest first. */
+static unsigned bit_of(const struct value_place *place, uint64_t i)
+{
+    const struct step *step = place->step;
+    bool is_big = step->flags & STEP_BIG;
+    bool from_behind = is_big != ((step->flags & STEP_REVERSED) != 0);
+    uint64_t x = place->at + (from_behind ? step->width - 1 - i : i);
+    unsigned byte = place->base[x >> 3];
+    return byte >> (is_big ? 7 - (x & 7) : x & 7) & 1;
+}
+
+static uint64_t some_bits(const struct value_place *place, uint64_t from, unsigned n)
+{
+    uint64_t x = 0;
+    for (unsigned i = 0; i < n; i++)
+        x |= (uint64_t)bit_of(place, from + i) << i;
+    return x;
+}
+
+/* The value as bytes, the lowest byte first where it is little-endian; in place where it lies at bytes in its usual order. */
+static bool as_bytes(const struct value_place *place, ttr_value *value)
+{
+    const struct step *step = place->step;
+    size_t n = (step->width + 7u) / 8u;
+    value->type = TTR_TYPE_BYTES;
+    value->hint = TTR_HINT_RAW;
+    value->bits = 0;
+    if (!((place->at | step->width) & 7) && !(step->flags & STEP_REVERSED)) {
+        value->text = (ttr_text){(const char *)place->base + (place->at >> 3), n};
+        return true;
+    }
+    uint8_t *to = place->scratch ? arena_take_shared(place->scratch, n) : NULL;
+    value->text = (ttr_text){(const char *)to, to ? n : 0};
+    for (size_t i = 0; to && i < n; i++) {
+        uint64_t from = 8 * (uint64_t)i, left = step->width - from;
+        to[step->flags & STEP_BIG ? n - 1 - i : i] = (uint8_t)some_bits(place, from, left < 8 ? (unsigned)left : 8);
+    }
+    return to != NULL;
+}
+
+static void value_bool(const struct value_place *place, ttr_value *value)
+{
+    struct bits bits = bits_over(place->base, place->at, place->at + place->step->width);
+    bool is_big = place->step->flags & STEP_BIG;
+    uint64_t any = 0;
+    while (bits_left(&bits) > 0) {
+        unsigned n = bits_left(&bits) < 64 ? (unsigned)bits_left(&bits) : 64;
+        any |= is_big ? bits_be(&bits, n) : bits_le(&bits, n);
+    }
+    value->v.u = any != 0;
+}
+
+/* --- Floats --- */
+
+static double from_half(uint64_t half)
+{
+    uint64_t sign = half >> 15 & 1, exponent = half >> 10 & 31, fraction = half & 1023;
+    if (exponent == 0) {
+        double x = (double)fraction * 0x1p-24;
+        return sign ? -x : x;
+    }
+    exponent = exponent == 31 ? 2047 : exponent + 1008;
+    return double_of_bits(sign << 63 | exponent << 52 | fraction << 42);
+}
+
+static double from_quad(uint64_t high, uint64_t low)
+{
+    uint64_t sign = high & UINT64_C(1) << 63, fraction = high & UINT64_C(0xffffffffffff);
+    int exponent = (int)(high >> 48 & 0x7fff) - 16383;
+    if (exponent == 16384) {
+        uint64_t quiet = fraction | low ? UINT64_C(1) << 51 : 0;
+        return double_of_bits(sign | UINT64_C(0x7ff) << 52 | quiet | fraction << 4 | low >> 60);
+    }
+    if (exponent > 1023)
+        return double_of_bits(sign | UINT64_C(0x7ff) << 52);
+    if (exponent < -1075)
+        return double_of_bits(sign);
+    /* The highest 64 bits of the significand, the lowest telling of all that were cut off. */
+    uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
+    unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
+    uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep, half = UINT64_C(1) << 63;
+    kept += rest > half || (rest == half && (kept & 1));
+    /* The hidden bit, or a carry, adds one to the exponent. */
+    return double_of_bits(sign | ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
+}
+
+static void value_float(const struct value_place *place, ttr_value *value)
+{
+    uint32_t width = place->step->width;
+    uint64_t low = some_bits(place, 0, width < 64 ? width : 64);
+    uint32_t single = (uint32_t)low;
+    float f;
+    memcpy(&f, &single, sizeof f);
+    switch (width) {
+    case 16: value->v.f = from_half(low); return;
+    case 32: value->v.f = (double)f; return;
+    case 64: value->v.f = double_of_bits(low); return;
+    case 128: value->v.f = from_quad(some_bits(place, 64, 64), low); return;
+    default: (void)as_bytes(place, value);
+    }
+}
+
+/* --- Integers past 64 bits --- */
+
+/* Writes n limbs (lowest first, 32 bits each; used up) as decimal digits into scratch. */
+static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch, ttr_text *text)
+{
+    size_t room = n * 10 + 2, at = room;
+    char *to = scratch ? arena_take_shared(scratch, room) : NULL;
+    if (!to)
+        return false;
+    while (n > 0) {
+        uint64_t rest = 0;
+        for (size_t i = n; i-- > 0;) {
+            uint64_t x = rest << 32 | limbs[i];
+            limbs[i] = (uint32_t)(x / LIMB_BASE);
+            rest = x % LIMB_BASE;
+        }
+        while (n > 0 && limbs[n - 1] == 0)
+            n--;
+        for (unsigned digit = 0; digit < LIMB_DIGITS && (n > 0 || rest > 0); digit++, rest /= 10)
+            to[--at] = (char)('0' + rest % 10);
+    }
+    if (at == room)
+        to[--at] = '0';
+    if (is_negative)
+        to[--at] = '-';
+    *text = (ttr_text){to + at, room - at};
+    return true;
+}
+
+static void negate(uint32_t *limbs, size_t n)
+{
+    uint64_t carry = 1;
+    for (size_t i = 0; i < n; i++) {
+        carry += (uint32_t)~limbs[i];
+        limbs[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+/* A number of n limbs, negative where its highest bit says so. */
+static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch, ttr_value *value)
+{
+    bool is_negative = is_signed && limbs[n - 1] >> 31;
+    if (is_negative)
+        negate(limbs, n);
+    while (n > 0 && limbs[n - 1] == 0)
+        n--;
+    ttr_text text;
+    if (!put_decimal(limbs, n, is_negative, scratch, &text))
+        return false;
+    *value = (ttr_value){.text = text, .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER};
+    return true;
+}
+
+static void value_wide(const struct value_place *place, ttr_value *value)
+{
+    uint32_t limbs[WIDE_BITS_MAX / 32 + 1], width = place->step->width;
+    if (width > WIDE_BITS_MAX) {
+        (void)as_bytes(place, value);
+        return;
+    }
+    size_t n = (width + 31) / 32;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t left = width - 32 * (uint32_t)i;
+        limbs[i] = (uint32_t)some_bits(place, 32 * i, left < 32 ? left : 32);
+    }
+    bool is_signed = place->step->flags & STEP_SIGNED;
+    if (is_signed && width % 32 && limbs[n - 1] >> (width % 32 - 1) & 1)
+        limbs[n - 1] |= UINT32_MAX << width % 32;
+    if (!put_wide(limbs, n, is_signed, place->scratch, value))
+        (void)as_bytes(place, value);
+}
+
+/* --- LEB128 --- */
+
+size_t leb_length(const uint8_t *p, const uint8_t *end)
+{
+    for (const uint8_t *at = p; at < end; at++)
+        if (*at < 0x80)
+            return (size_t)(at - p) + 1;
+    return 0;
+}
+
+bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
+{
+    bool is_negative = is_signed && p[n - 1] & 0x40;
+    uint64_t x = is_negative ? UINT64_MAX : 0;
+    unsigned padding = is_negative ? 0x7f : 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned group = p[i] & 0x7fu;
+        if (i < 9)
+            x = (x & ~(UINT64_C(0x7f) << 7 * i)) | (uint64_t)group << 7 * i;
+        else if (i == 9)
+            x = (x & UINT64_MAX >> 1) | (uint64_t)group << 63;
+        /* Above bit 63 a number may only repeat its sign. */
+        if (i == 9 && (is_signed ? group != padding : group > 1))
+            return false;
+        if (i > 9 && group != padding)
+            return false;
+    }
+    *value = x;
+    return true;
+}
+
+void value_leb(const struct value_place *place, size_t n, ttr_value *value)
+{
+    const uint8_t *p = place->base + (place->at >> 3);
+    bool is_signed = place->step->type->kind == TYPE_VAR_INT;
+    if (leb_value(p, n, is_signed, &value->v.u)) {
+        if (place->step->table)
+            value_enum(place, value);
+        return;
+    }
+    uint32_t limbs[WIDE_BITS_MAX / 32 + 1] = {0};
+    if (n * 7 <= WIDE_BITS_MAX) {
+        size_t limbs_n = n * 7 / 32 + 1;
+        bool is_negative = is_signed && p[n - 1] & 0x40;
+        for (size_t i = 0; i < limbs_n && is_negative; i++)
+            limbs[i] = UINT32_MAX;
+        for (size_t i = 0; i < n * 7; i++) {
+            uint32_t bit = p[i / 7] >> i % 7 & 1u;
+            limbs[i / 32] = (limbs[i / 32] & ~(UINT32_C(1) << i % 32)) | bit << i % 32;
+        }
+        if (put_wide(limbs, limbs_n, is_signed, place->scratch, value))
+            return;
+    }
+    *value = (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW};
+}
+
+/* --- Wide characters --- */
+
+static uint32_t load_character(const uint8_t *p, unsigned encoding)
+{
+    switch (encoding) {
+    case ENCODING_UTF16LE: return load_u16le(p);
+    case ENCODING_UTF16BE: return load_u16be(p);
+    case ENCODING_UTF32LE: return load_u32le(p);
+    default: return load_u32be(p);
+    }
+}
+
+/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is zero. */
+static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
+{
+    typedef uint16_t wide __attribute__((vector_size(16)));
+    typedef uint64_t lanes __attribute__((vector_size(16)));
+    const uint64_t ones = UINT64_C(0x0001000100010001), highs = UINT64_C(0x8000800080008000);
+    for (wide eight; end - p >= 16; p += 16) {
+        memcpy(&eight, p, sizeof eight);
+        lanes zeros = (lanes)(eight == (wide){0});
+        if (zeros[0] | zeros[1])
+            break;
+    }
+    for (uint64_t four; end - p >= 8; p += 8) {
+        memcpy(&four, p, sizeof four);
+        if ((four - ones) & ~four & highs)
+            break;
+    }
+    return p;
+}
+
+size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
+{
+    if (unit == 1) {
+        const uint8_t *zero = find_zero(p, p, end);
+        return zero ? (size_t)(zero - p) : SIZE_MAX;
+    }
+    const uint8_t *begin = p;
+    if (unit == 2)
+        p = skip_characters(p, end);
+    for (const uint8_t *at = p; (size_t)(end - at) >= unit; at += unit)
+        if ((unit == 2 ? load_u16le(at) : load_u32le(at)) == 0)
+            return (size_t)(at - begin);
+    return SIZE_MAX;
+}
+
+/* Mostly texts are ASCII: then their end is found while they are converted. */
+static size_t ascii_string(const struct value_place *place, ttr_value *value)
+{
+    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
+    const size_t room = (size_t)(end - p) / 2 + 8;
+    char *spare = place->scratch ? arena_spare(place->scratch, room) : NULL;
+    if (spare) {
+        const size_t n = utf8_from_ascii16(spare, place->base, p, end);
+        value->text = (ttr_text){spare, n};
+        if (n == SIZE_MAX)
+            return n;
+        arena_keep(place->scratch, n);
+        return 2 * n;
+    }
+    char *to = place->scratch ? arena_take_shared(place->scratch, room) : NULL;
+    if (!to)
+        return SIZE_MAX;
+    const size_t n = utf8_from_ascii16(to, place->base, p, end);
+    arena_trim_shared(place->scratch, to, room, n < room ? n : 0);
+    value->text = (ttr_text){to, n};
+    return n == SIZE_MAX ? n : 2 * n;
+}
+
+size_t value_wide_string(const struct value_place *place, ttr_value *value)
+{
+    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
+    const bool is_usual = place->step->load == ENCODING_UTF16LE;
+    size_t n = is_usual ? ascii_string(place, value) : SIZE_MAX;
+    if (n != SIZE_MAX)
+        return n;
+    n = wide_length(p, end, place->step->width);
+    char *to = n != SIZE_MAX && is_usual && place->scratch ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
+    if (to)
+        value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
+    else if (n != SIZE_MAX)
+        value_wide_text(place, n, value);
+    return n;
+}
+
+void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)
+{
+    unsigned encoding = place->step->load, unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
+    const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
+    /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three. */
+    char *to = place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
+    if (!to) {
+        value->type = TTR_TYPE_BYTES;
+        value->text = (ttr_text){(const char *)p, n};
+        return;
+    }
+    size_t at = 0;
+    if (encoding == ENCODING_UTF16LE) {
+        size_t whole = n & ~(size_t)1, length = wide_length(p, p + whole, 2);
+        length = length == SIZE_MAX ? whole : length;
+        at = utf8_from_utf16le(to, p, length / 2);
+        p = length < whole ? end : p + whole;
+    }
+    while (p < end) {
+        if ((size_t)(end - p) < unit) {
+            at += utf8_put(to + at, 0xfffd);
+            break;
+        }
+        uint32_t c = load_character(p, encoding);
+        if (c == 0)
+            break;
+        p += unit;
+        uint32_t low = unit == 2 && c >> 10 == 0x36 && end - p >= 2 ? load_character(p, encoding) : 0;
+        if (low >> 10 == 0x37) {
+            c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
+            p += unit;
+        }
+        at += utf8_put(to + at, c);
+    }
+    value->text = (ttr_text){to, at};
+}
+
+/* --- All that stand still --- */
+
+void value_still(const struct value_place *place, ttr_value *value)
+{
+    const struct step *step = place->step;
+    switch (step->code) {
+    case GIVE_FLOAT: value_float(place, value); break;
+    case GIVE_BOOL: value_bool(place, value); break;
+    case GIVE_WIDE: value_wide(place, value); break;
+    case GIVE_FLAGS:
+        value->v.u = step_load(step, place->base, place->at, place->end);
+        value_flags(place, value);
+        break;
+    case GIVE_TEXT_WIDE: value_wide_text(place, (size_t)step->count, value); break;
+    default: value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count}; break; /* a blob */
+    }
+}

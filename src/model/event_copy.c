@@ -1,0 +1,744 @@
+/* Packed fields: made by builders and by sorting, read back like any payload.  In memory only, never in a file of ours, so the
+ * host's byte order is fine; still read through the bounded cursor like everything else. */
+#include "model/event_copy.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "model/type.h"
+
+#define HEAD 16u
+#define MORE 8u
+#define HAS_MORE 0x80u /* in the type */
+#define IS_REPEATED 0x40u /* there, too */
+#define HAS_TYPE 1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one of several */
+#define GOES_ON 2u  /* the text had more than zeros behind its end, which are gone */
+#define LIKE_MOST 24u /* fields of structs that are told as alike */
+#define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
+
+struct packed_head {
+    uint8_t type, hint, bits, depth;
+    uint32_t name_id, count, text_id;
+};
+
+/* What only few fields have. */
+struct packed_more {
+    uint8_t group, base, choices;
+    uint8_t flags;   /* HAS_TYPE, GOES_ON */
+    uint32_t labels; /* ids that follow */
+};
+
+/* The walk keeps a cursor and the strings in fields->state. */
+struct packed_walk {
+    struct cursor at;
+    const struct intern *strings;
+    const uint8_t *labels; /* of the field given last; as many as its count */
+    const struct event_class *about; /* of copies whose schema says what their fields are; NULL = nothing does */
+    const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
+    uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
+    const struct type *root; /* that the field given last is in */
+    ttr_field repeated;      /* of elements that stand together, without its value */
+    uint32_t repeats;        /* of them that are left */
+    struct cursor first, like; /* the struct that those being given are like; what is left of it for the one being given */
+    uint32_t likes;            /* of them that are left, with that one */
+    const struct type *chosen; /* the declared type of the field given last, where it says so; only as good as `about` */
+    uint16_t depth;
+    uint8_t width, behind;   /* bytes of each, and behind the last one */
+    bool goes_on;            /* the text given last did */
+};
+_Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
+_Static_assert(sizeof(struct packed_more) == MORE, "the rest is 8 bytes");
+
+static bool is_counted_bytes(uint8_t type)
+{
+    return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
+}
+
+static void packed_begin(ttr_fields *fields)
+{
+    const ttr_event *event = fields->event;
+    const ttr *t = fields->own;
+    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
+    walk.at = cursor_over(event->payload, event->payload_size, 0);
+    if (event->body)
+        (void)cursor_skip(&walk.at, event->body);
+    memcpy(fields->state, &walk, sizeof walk);
+}
+
+static size_t labels_size(uint32_t labels)
+{
+    return (labels * (size_t)4 + 7) / 8 * 8;
+}
+
+static ttr_text label_at(const struct packed_walk *walk, uint32_t i)
+{
+    uint32_t id;
+    memcpy(&id, walk->labels + 4 * (size_t)i, sizeof id);
+    struct intern_text text = intern_get(walk->strings, id);
+    return (ttr_text){text.p, text.n};
+}
+
+static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *field)
+{
+    const uint8_t *bytes = cursor_take(from, MORE);
+    struct packed_more more;
+    if (!bytes)
+        return false;
+    memcpy(&more, bytes, sizeof more);
+    walk->labels = cursor_take(from, labels_size(more.labels));
+    const uint8_t *type = more.flags & HAS_TYPE ? cursor_take(from, sizeof walk->chosen) : NULL;
+    if (!walk->labels || (more.flags & HAS_TYPE && !type))
+        return false;
+    if (type)
+        memcpy(&walk->chosen, type, sizeof walk->chosen);
+    field->group = more.group;
+    field->choices = more.choices;
+    walk->goes_on = more.flags & GOES_ON;
+    field->value.base = more.base;
+    if (more.labels)
+        field->value.text = label_at(walk, 0);
+    return true;
+}
+
+/* Whether values of a type are given so. */
+static bool suits(const struct type *type, const ttr_value *value)
+{
+    switch (type->kind) {
+    case TYPE_STRUCT: return value->type == TTR_TYPE_STRUCT;
+    case TYPE_ARRAY:
+    case TYPE_SEQUENCE: return value->type == TTR_TYPE_ARRAY;
+    case TYPE_STRING:
+    case TYPE_TEXT: return value->type == TTR_TYPE_TEXT;
+    case TYPE_BLOB: return value->type == TTR_TYPE_BYTES;
+    case TYPE_FLOAT: return value->type == TTR_TYPE_FLOAT;
+    case TYPE_BOOL: return value->type == TTR_TYPE_BOOL;
+    case TYPE_INT:
+    case TYPE_VAR_INT: return value->type == TTR_TYPE_INT;
+    default: return value->type == TTR_TYPE_UINT;
+    }
+}
+
+/* The type of a value that was declared so: through optionals, and of a variant whose choice is not known the first option that suits. */
+static const struct type *type_of(const struct type *type, const ttr_value *value)
+{
+    while (type && type->kind == TYPE_OPTIONAL)
+        type = type->element;
+    for (uint32_t i = 0; type && type->kind == TYPE_VARIANT && i < type->members_n; i++)
+        if (suits(type->members[i].type, value))
+            return type->members[i].type;
+    return type && suits(type, value) ? type : NULL;
+}
+
+static bool is_called(const struct type_member *member, ttr_text name)
+{
+    ttr_text own = member->shown.p ? member->shown : member->name;
+    return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
+}
+
+/* Fields come in the order of members, some of which have none: so the search begins at *next, and it goes round for those out of order. */
+static const struct type *member_of(const struct type *outer, const ttr_field *field, uint32_t *next)
+{
+    if (outer && (outer->kind == TYPE_ARRAY || outer->kind == TYPE_SEQUENCE))
+        return outer->element;
+    const uint32_t n = outer && outer->kind == TYPE_STRUCT ? outer->members_n : 0;
+    uint32_t i = *next < n ? *next : 0;
+    for (uint32_t tried = 0; tried < n; tried++) {
+        const struct type_member *member = &outer->members[i++];
+        i = i < n ? i : 0;
+        if (!is_called(member, field->name))
+            continue;
+        *next = i;
+        return member->type;
+    }
+    return NULL;
+}
+
+/* Finds the declared type of a field, by its name in what it is in. */
+static void follow_types(struct packed_walk *walk, const ttr_field *field)
+{
+    static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD, [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
+                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT, [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
+    walk->depth = field->depth;
+    if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
+        return;
+    const struct type *const *root = walk->about->root;
+    bool is_joined = field->group == TTR_GROUP_CONTEXT && !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
+    const struct type *outer = field->depth ? walk->type[field->depth - 1] : is_joined ? root[ROOT_PAYLOAD] : root[roots[field->group]];
+    if (field->depth == 0 && outer != walk->root) {
+        walk->root = outer;
+        walk->next[0] = 0;
+    }
+    if (field->depth + 1u < PACKED_DEPTH)
+        walk->next[field->depth + 1u] = 0;
+    const struct type *declared = member_of(outer, field, &walk->next[field->depth]);
+    walk->type[field->depth] = walk->chosen ? walk->chosen : type_of(declared, &field->value);
+}
+
+static const struct type *packed_type(const ttr_fields *fields)
+{
+    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
+}
+
+/* In how many bytes values of elements stand. */
+static uint8_t width_of(uint8_t type, uint8_t bits)
+{
+    if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
+        return 8;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+/* The number that the lowest `width` bytes of x are. */
+static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
+{
+    const unsigned spare = 64 - 8u * width;
+    return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
+}
+
+/* In how many bytes values of structs that are alike stand, or the lengths of texts before them. */
+static uint8_t like_width(const ttr_value *value)
+{
+    switch (value->type) {
+    case TTR_TYPE_BOOL:
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT:
+    case TTR_TYPE_FLOAT: return width_of(value->type, value->bits);
+    case TTR_TYPE_TEXT:
+    case TTR_TYPE_BYTES: return 4;
+    default: return 0;
+    }
+}
+
+static bool give_repeated(struct packed_walk *walk, ttr_field *field)
+{
+    uint8_t low[8] = {0};
+    const uint8_t *bytes = cursor_take(&walk->at, walk->width);
+    if (!bytes)
+        return false;
+    memcpy(low, bytes, walk->width);
+    *field = walk->repeated;
+    field->value.v.u = widened(field->value.type, load_u64le(low), walk->width);
+    if (--walk->repeats == 0 && !cursor_skip(&walk->at, walk->behind))
+        return false;
+    follow_types(walk, field);
+    return true;
+}
+
+static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *field)
+{
+    walk->repeated = *field;
+    walk->repeats = n;
+    walk->width = width_of(field->value.type, field->value.bits);
+    walk->behind = (uint8_t)((8 - (uint64_t)n * walk->width % 8) % 8);
+    return n && give_repeated(walk, field);
+}
+
+/* Takes what stands before a value. */
+static inline bool take_head(struct packed_walk *walk, struct cursor *from, struct packed_head *head, ttr_field *field)
+{
+    const uint8_t *bytes = cursor_take(from, HEAD);
+    if (!bytes)
+        return false;
+    memcpy(head, bytes, sizeof *head);
+    struct intern_text name = intern_get(walk->strings, head->name_id);
+    *field = (ttr_field){.name = {name.p, name.n}, .name_id = head->name_id, .depth = head->depth};
+    field->value.type = head->type & (uint8_t)~(HAS_MORE | IS_REPEATED);
+    field->value.hint = head->hint;
+    field->value.bits = head->bits;
+    field->value.text_id = head->text_id;
+    walk->chosen = NULL;
+    walk->goes_on = false;
+    return !(head->type & HAS_MORE) || take_more(walk, from, field);
+}
+
+static inline bool take_value(struct cursor *from, const struct packed_head *head, ttr_field *field)
+{
+    if (is_counted_bytes(field->value.type)) {
+        const uint8_t *text = cursor_take(from, head->count);
+        field->value.text = (ttr_text){(const char *)text, head->count};
+        return text && cursor_skip(from, (8 - head->count % 8) % 8);
+    }
+    field->value.count = head->count;
+    const uint8_t *scalar = cursor_take(from, 8);
+    if (scalar)
+        memcpy(&field->value.v, scalar, 8);
+    return scalar != NULL;
+}
+
+/* The value of a field of a struct that is like the first one. */
+static bool take_like_value(struct cursor *from, ttr_value *value)
+{
+    uint8_t low[8] = {0};
+    const uint8_t width = like_width(value);
+    const uint8_t *bytes = cursor_take(from, width);
+    if (!bytes)
+        return false;
+    memcpy(low, bytes, width);
+    if (!is_counted_bytes(value->type)) {
+        value->v.u = width ? widened(value->type, load_u64le(low), width) : value->v.u;
+        return true;
+    }
+    const uint32_t n = load_u32le(low);
+    const uint8_t *text = cursor_take(from, n);
+    value->text = (ttr_text){(const char *)text, n};
+    return text != NULL;
+}
+
+static __attribute__((noinline)) bool give_like(struct packed_walk *walk, ttr_field *field)
+{
+    struct packed_head head;
+    if (cursor_left(&walk->like) == 0)
+        walk->like = walk->first;
+    if (!take_head(walk, &walk->like, &head, field) || !take_value(&walk->like, &head, field) || !take_like_value(&walk->at, &field->value))
+        return false;
+    walk->likes -= cursor_left(&walk->like) == 0;
+    if (walk->likes == 0 && !cursor_skip(&walk->at, walk->behind))
+        return false;
+    follow_types(walk, field);
+    return true;
+}
+
+/* Structs that are like the one that ends where the head before `at` begins. */
+static bool begin_like(struct packed_walk *walk, const ttr_event *event, uint32_t n, ttr_field *field)
+{
+    struct cursor all = cursor_over(event->payload, event->payload_size, 0);
+    const uint8_t *sizes = cursor_take(&walk->at, 8);
+    const uint64_t end = walk->at.offset - HEAD - 8;
+    const uint32_t back = sizes ? load_u32le(sizes) : 0, bytes = sizes ? load_u32le(sizes + 4) : 0;
+    if (!sizes || back > end || !cursor_skip(&all, end - back))
+        return false;
+    walk->first = walk->like = cursor_part(&all, back);
+    walk->likes = n;
+    walk->behind = (uint8_t)((8 - bytes % 8) % 8);
+    return n && give_like(walk, field);
+}
+
+static bool packed_next(ttr_fields *fields, ttr_field *field)
+{
+    struct packed_walk *walk = (struct packed_walk *)fields->state;
+    struct packed_head head;
+    if (walk->repeats)
+        return give_repeated(walk, field);
+    if (walk->likes)
+        return give_like(walk, field);
+    if (!take_head(walk, &walk->at, &head, field))
+        return false;
+    if (head.type & IS_REPEATED)
+        return field->value.type == TTR_TYPE_STRUCT ? begin_like(walk, fields->event, head.count, field) : begin_repeated(walk, head.count, field);
+    if (!take_value(&walk->at, &head, field))
+        return false;
+    follow_types(walk, field);
+    return true;
+}
+
+static bool packed_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements)
+{
+    struct packed_walk *walk = (struct packed_walk *)fields->state;
+    const uint32_t n = walk->repeats < most ? walk->repeats : most;
+    const uint8_t *bytes = n ? cursor_take(&walk->at, (size_t)n * walk->width) : NULL;
+    if (!bytes)
+        return false;
+    *elements = (struct field_elements){.bytes = bytes, .n = n, .stride = walk->width, .width = walk->width,
+                                        .is_signed = walk->repeated.value.type == TTR_TYPE_INT};
+    walk->repeats -= n;
+    return walk->repeats || cursor_skip(&walk->at, walk->behind);
+}
+
+static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    if (i >= value->count || !walk->labels)
+        return false;
+    *label = label_at(walk, i);
+    return true;
+}
+
+static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
+{
+    (void)text;
+    return ((const struct packed_walk *)fields->state)->goes_on;
+}
+
+static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    (void)own;
+    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
+    uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
+    for (uint32_t i = 0; i < n && i < room; i++)
+        addresses[i] = cursor_u64le(&c);
+    return (uint32_t)n;
+}
+
+/* Where what stands behind the ids and the stack of a copy begins. */
+static struct cursor behind_frames(const ttr_event *event)
+{
+    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
+    const uint64_t frames = event->stack ? cursor_u64le(&c) : 0;
+    if (frames > cursor_left(&c) / 8 || !cursor_skip(&c, (size_t)frames * 8))
+        c.p = c.end;
+    return c;
+}
+
+struct packed_part packed_packet(const ttr *t, const ttr_event *copy)
+{
+    if (!context_schema(t, copy->schema)->has_packet || !copy->payload)
+        return (struct packed_part){.n = 0};
+    struct cursor c = behind_frames(copy);
+    const uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
+    const size_t at = copy->body - cursor_left(&c);
+    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_take(&c, (size_t)n) : NULL;
+    return bytes ? (struct packed_part){bytes, (size_t)n, at} : (struct packed_part){.n = 0};
+}
+
+static void packed_begin_group(ttr_fields *fields, ttr_group group)
+{
+    const ttr_event *event = fields->event;
+    const ttr *t = fields->own;
+    const struct packed_part part = group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
+    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
+    walk.at = cursor_over(event->payload, part.at + part.n, 0);
+    if (part.at)
+        (void)cursor_skip(&walk.at, part.at);
+    memcpy(fields->state, &walk, sizeof walk);
+}
+
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .begin_group = packed_begin_group, .label = packed_label, .frames = packed_frames, .type = packed_type,
+                                           .goes_on = packed_goes_on, .elements = packed_elements};
+
+static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
+{
+    ttr_id id = intern_add(&t->strings, text.p, text.n);
+    to->failed |= id == UINT32_MAX;
+    return id;
+}
+
+static bool has_labels(const ttr_value *value)
+{
+    return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+}
+
+/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it only the first name is known. */
+static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+{
+    const ttr_value *value = &field->value;
+    const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
+    more.flags |= fields && text_goes_on(fields, value) ? GOES_ON : 0;
+    more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
+    buffer_add(to, &more, sizeof more);
+    for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
+        ttr_text label = value->text;
+        if (fields && !ttr_fields_label(fields, value, i, &label))
+            label = (ttr_text){"", 0};
+        ttr_id id = add_id(t, to, label);
+        buffer_add(to, &id, sizeof id);
+    }
+    buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
+    if (chosen)
+        buffer_add(to, &chosen, sizeof chosen);
+}
+
+static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+{
+    const ttr_value *value = &field->value;
+    bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
+    bool has_more = field->group || value->base || field->choices || labelled || (fields && text_goes_on(fields, value));
+    ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
+    to->failed |= counted && value->text.n > UINT32_MAX - 8;
+    struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
+                               .name_id = name_id, .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
+                               .text_id = value->text_id};
+    head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
+    buffer_add(to, &head, sizeof head);
+    if (has_more)
+        add_more(t, to, field, fields);
+    if (counted) {
+        buffer_add(to, value->text.p, value->text.n);
+        buffer_add_zeros(to, (8 - value->text.n % 8) % 8);
+    } else {
+        buffer_add(to, &value->v, 8);
+    }
+}
+
+/* Elements that stand together while they are added. */
+struct repeat {
+    struct packed_head head;
+    struct packed_more more;
+    const struct type *chosen;
+    size_t at;      /* of the head in the buffer */
+    uint32_t n;     /* 0: there are none */
+    uint8_t width;
+};
+
+static bool is_plain_element(const ttr_field *field)
+{
+    const uint8_t type = field->value.type;
+    return field->depth && field->depth < 255 && !field->name.n && !field->name_id && !field->value.count &&
+           (type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_FLOAT || type == TTR_TYPE_BOOL);
+}
+
+static void end_repeat(struct buffer *to, struct repeat *repeat)
+{
+    if (repeat->n && !to->failed) {
+        repeat->head.count = repeat->n;
+        memcpy(to->bytes + repeat->at, &repeat->head, sizeof repeat->head);
+        buffer_add_zeros(to, (8 - (size_t)repeat->n * repeat->width % 8) % 8);
+    }
+    repeat->n = 0;
+}
+
+/* Adds an element to those before it; false where it does not fit in with any. */
+static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field, const ttr_fields *fields)
+{
+    const ttr_value *value = &field->value;
+    const struct type *chosen = field->choices ? field_type(fields) : NULL;
+    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
+    const bool has_more = field->group || value->base || field->choices;
+    const struct packed_head head = {.type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
+                                     .depth = (uint8_t)field->depth, .text_id = value->text_id};
+    const uint8_t width = width_of(value->type, value->bits);
+    uint8_t low[8];
+    if (widened(value->type, value->v.u, width) != value->v.u)
+        return false;
+    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 || memcmp(&more, &repeat->more, sizeof more) != 0 ||
+        chosen != repeat->chosen)
+        end_repeat(to, repeat);
+    if (!repeat->n) {
+        *repeat = (struct repeat){.head = head, .more = more, .chosen = chosen, .at = to->n, .width = width};
+        buffer_add(to, &head, sizeof head);
+        if (has_more)
+            buffer_add(to, &more, sizeof more);
+        if (chosen)
+            buffer_add(to, &chosen, sizeof chosen);
+    }
+    store_u64le(low, value->v.u);
+    buffer_add(to, low, width);
+    repeat->n++;
+    return true;
+}
+
+/* Adds the elements behind one that was just added, as many as the walk tells at once. */
+static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_field *field, ttr_fields *fields)
+{
+    struct field_elements elements;
+    const uint32_t most = repeat->n ? UINT32_MAX - repeat->n : 0;
+    if (!most || !fields_take_elements(fields, most, &elements))
+        return;
+    const bool is_as_kept = elements.width == repeat->width && elements.stride == elements.width && !elements.is_single &&
+                            (elements.width == 1 || !elements.is_big_endian);
+    uint32_t n = is_as_kept ? elements.n : 0;
+    buffer_add(to, elements.bytes, (size_t)n * elements.width);
+    repeat->n += n;
+    for (; n < elements.n; n++) {
+        field->value.v.u = field_element(&elements, n);
+        if (add_element(to, repeat, field, fields))
+            continue;
+        end_repeat(to, repeat);
+        add(t, to, field, fields);
+    }
+}
+
+/* Structs in an array while they are added: the fields of one are gathered, and compared with those of the one before. */
+struct likeness {
+    ttr_field first[LIKE_MOST], next[LIKE_MOST];
+    uint32_t first_n, next_n; /* of the one that others are compared with, and of that under way; 0: there is none */
+    size_t first_at, at;      /* in the buffer: the first, and the head of those like it */
+    uint32_t n;               /* of these */
+};
+
+/* Whether all that a field says fits behind a first one: what only the walk knows while it is there, and what is in an array, does not. */
+static bool is_gathered(const ttr_field *field, const ttr_fields *fields)
+{
+    const ttr_value *value = &field->value;
+    const uint8_t width = like_width(value);
+    if (value->type == TTR_TYPE_ARRAY || field->choices || field->depth >= PACKED_DEEPEST || has_labels(value))
+        return false;
+    if (is_counted_bytes(value->type))
+        return value->text.n < UINT32_MAX - 8 && !text_goes_on(fields, value);
+    return width == 0 || widened(value->type, value->v.u, width) == value->v.u;
+}
+
+static bool is_named_alike(const ttr_field *a, const ttr_field *b)
+{
+    return a->name_id == b->name_id && a->name.n == b->name.n && (a->name.n == 0 || memcmp(a->name.p, b->name.p, a->name.n) == 0);
+}
+
+/* Whether two fields differ in nothing but their values. */
+static bool is_like(const ttr_field *a, const ttr_field *b)
+{
+    const ttr_value *x = &a->value, *y = &b->value;
+    return x->type == y->type && x->hint == y->hint && x->bits == y->bits && x->base == y->base && x->text_id == y->text_id &&
+           a->depth == b->depth && a->group == b->group && (is_counted_bytes(x->type) || x->count == y->count) && is_named_alike(a, b);
+}
+
+static void end_like(struct buffer *to, struct likeness *like)
+{
+    if (like->n && !to->failed) {
+        const size_t bytes = to->n - like->at - HEAD - 8;
+        const struct packed_head head = {.type = TTR_TYPE_STRUCT | IS_REPEATED, .depth = (uint8_t)like->first[0].depth, .count = like->n};
+        to->failed = to->n - like->first_at > UINT32_MAX;
+        memcpy(to->bytes + like->at, &head, sizeof head);
+        store_u32le(to->bytes + like->at + HEAD, (uint32_t)(like->at - like->first_at));
+        store_u32le(to->bytes + like->at + HEAD + 4, (uint32_t)bytes);
+        buffer_add_zeros(to, (8 - bytes % 8) % 8);
+    }
+    like->n = 0;
+}
+
+static void add_like(struct buffer *to, struct likeness *like)
+{
+    if (like->n++ == 0) {
+        like->at = to->n;
+        buffer_add_zeros(to, HEAD + 8);
+    }
+    for (uint32_t i = 0; i < like->next_n; i++) {
+        const ttr_value *value = &like->next[i].value;
+        const bool is_text = is_counted_bytes(value->type);
+        uint8_t low[8];
+        store_u64le(low, is_text ? value->text.n : value->v.u);
+        buffer_add(to, low, like_width(value));
+        if (is_text)
+            buffer_add(to, value->text.p, value->text.n);
+    }
+}
+
+/* Adds the struct under way, all of which is there. */
+static void end_struct(ttr *t, struct buffer *to, struct likeness *like)
+{
+    /* cppcheck-suppress ctuuninitvar */
+    bool is_alike = like->next_n && like->first_n == like->next_n;
+    for (uint32_t i = 0; is_alike && i < like->next_n; i++)
+        is_alike = is_like(&like->first[i], &like->next[i]);
+    if (is_alike) {
+        add_like(to, like);
+    } else if (like->next_n) {
+        end_like(to, like);
+        like->first_at = to->n;
+        like->first_n = like->next_n;
+        for (uint32_t i = 0; i < like->next_n; i++) {
+            add(t, to, &like->next[i], NULL);
+            like->first[i] = like->next[i];
+        }
+    }
+    like->next_n = 0;
+}
+
+/* Adds what is there of the struct under way: it goes on with something else, or the array does. */
+static void end_structs(ttr *t, struct buffer *to, struct likeness *like)
+{
+    end_like(to, like);
+    for (uint32_t i = 0; i < like->next_n; i++)
+        add(t, to, &like->next[i], NULL);
+    like->first_n = like->next_n = 0;
+}
+
+/* Whether a field has to do with structs in arrays at all: most have not. */
+static inline bool is_of_structs(const struct likeness *like, const ttr_field *field)
+{
+    return like->next_n || like->first_n || (field->depth && field->value.type == TTR_TYPE_STRUCT);
+}
+
+/* Takes a field of a struct in an array; false where it is none, or one that does not fit in. */
+static __attribute__((noinline)) bool gather(ttr *t, struct buffer *to, struct likeness *like, const ttr_field *field, const ttr_fields *fields)
+{
+    if (like->next_n && field->depth <= like->next[0].depth)
+        end_struct(t, to, like);
+    const bool is_first = like->next_n == 0, is_begin = field->value.type == TTR_TYPE_STRUCT && field->depth && !field->name.n && !field->name_id;
+    if (is_first && !is_begin && !like->first_n)
+        return false;
+    if ((is_first && !is_begin) || like->next_n == LIKE_MOST || !is_gathered(field, fields)) {
+        end_structs(t, to, like);
+        return false;
+    }
+    like->next[like->next_n++] = *field;
+    return true;
+}
+
+void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
+{
+    add(t, to, field, NULL);
+}
+
+/* The stack of an event, which is not that of its fields alone. */
+static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
+{
+    uint64_t some[512];
+    uint32_t n = ttr_event_frames(t, event, some, 512);
+    uint8_t *at = buffer_room(to, 8 + 8 * (size_t)n);
+    if (!at)
+        return;
+    store_u64le(at, n);
+    uint64_t *all = n > 512 ? alloc_zero(to->alloc, n, sizeof *all) : some;
+    to->failed |= !all;
+    if (all && n > 512)
+        (void)ttr_event_frames(t, event, all, n);
+    for (uint32_t i = 0; all && i < n; i++)
+        store_u64le(at + 8 + 8 * (size_t)i, all[i]);
+    buffer_filled(to, 8 + 8 * (size_t)n);
+    if (n > 512)
+        alloc_free(to->alloc, all, n, sizeof *all);
+}
+
+/* Adds the fields that are left of a walk; in line, as all copies are made by it. */
+static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to, ttr_fields *fields)
+{
+    ttr_field field;
+    struct repeat repeat = {.n = 0};
+    struct likeness like;
+    like.first_n = like.next_n = like.n = 0;
+    while (ttr_fields_next(fields, &field)) {
+        if (is_of_structs(&like, &field) && gather(t, to, &like, &field, fields)) {
+            end_repeat(to, &repeat);
+            continue;
+        }
+        if (is_plain_element(&field) && add_element(to, &repeat, &field, fields)) {
+            add_elements(t, to, &repeat, &field, fields);
+            continue;
+        }
+        end_repeat(to, &repeat);
+        add(t, to, &field, fields);
+    }
+    end_repeat(to, &repeat);
+    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them would cost more than most events do */
+    end_structs(t, to, &like);
+}
+
+/* What the packet of an event says, which the copy is not in any more. */
+static __attribute__((noinline)) void add_packet(ttr *t, struct buffer *to, const ttr_event *event)
+{
+    const size_t at = to->n;
+    ttr_fields fields;
+    buffer_add_zeros(to, 8);
+    ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
+    add_walk(t, to, &fields);
+    if (!to->failed)
+        store_u64le(to->bytes + at, to->n - at - 8);
+}
+
+size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
+{
+    size_t at = to->n;
+    ttr_fields fields;
+    *copy = *event;
+    copy->schema = context_packed_schema(t, event->schema);
+    to->failed |= !copy->schema;
+    if (event->activity)
+        buffer_add(to, event->activity, 16);
+    if (event->related)
+        buffer_add(to, event->related, 16);
+    if (event->stack)
+        add_frames(t, to, event);
+    if (context_schema(t, copy->schema)->has_packet)
+        add_packet(t, to, event);
+    copy->body = (uint32_t)(to->n - at);
+    ttr_fields_begin(t, event, &fields);
+    add_walk(t, to, &fields);
+    to->failed |= to->n - at > UINT32_MAX;
+    copy->payload = NULL;
+    copy->payload_size = (uint32_t)(to->n - at);
+    copy->flags &= (uint8_t)~TTR_EVENT_RAW;
+    return at;
+}

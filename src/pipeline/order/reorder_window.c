@@ -1,0 +1,134 @@
+/* Two sorted lists merged whenever the window is full; events that come in order cost a comparison and a copy.
+ * Ties stay as they came, but for spans of one record each: of those that end together the shorter goes first, since some
+ * programs write the outer one first, and a parent must come after its children. */
+#include "pipeline/order/reorder_window.h"
+
+#include <string.h>
+
+void reorder_init(struct reorder *window, const struct alloc *alloc)
+{
+    *window = (struct reorder){.alloc = alloc};
+}
+
+void reorder_free(struct reorder *window)
+{
+    alloc_free(window->alloc, window->event, window->event_room, sizeof *window->event);
+    alloc_free(window->alloc, window->key, window->key_room, sizeof *window->key);
+    alloc_free(window->alloc, window->merged, window->merged_room, sizeof *window->merged);
+    alloc_free(window->alloc, window->spare, window->spare_room, sizeof *window->spare);
+    alloc_free(window->alloc, window->free, window->free_room, sizeof *window->free);
+}
+
+static bool grow(struct reorder *window)
+{
+    const struct alloc *alloc = window->alloc;
+    size_t need = window->n + 1;
+    return alloc_reserve(alloc, (void **)&window->event, &window->event_room, need, sizeof *window->event) &&
+           alloc_reserve(alloc, (void **)&window->merged, &window->merged_room, need, sizeof *window->merged) &&
+           alloc_reserve(alloc, (void **)&window->spare, &window->spare_room, need, sizeof *window->spare) &&
+           alloc_reserve(alloc, (void **)&window->free, &window->free_room, need, sizeof *window->free) &&
+           alloc_reserve(alloc, (void **)&window->key, &window->key_room, need, sizeof *window->key);
+}
+
+static int64_t end_of(const struct slim_event *event)
+{
+    if (event->kind != TTR_KIND_SPAN)
+        return event->time;
+    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
+    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+}
+
+bool reorder_add(struct reorder *window, const struct slim_event *event)
+{
+    if (window->n == window->key_room && !grow(window))
+        return false;
+    size_t place = window->free_n ? window->free[--window->free_n] : window->n;
+    window->event[place] = *event;
+    window->key[window->n++] = (struct order_key){.rank = order_time(end_of(event)), .index = (uint32_t)place};
+    return true;
+}
+
+/* Merges the sorted front and the sorted back of the keys; where they tie the front goes first. */
+static void merge(struct reorder *window)
+{
+    const struct order_key *front = window->key, *front_end = front + window->sorted;
+    const struct order_key *back = front_end, *back_end = window->key + window->n;
+    struct order_key *to = window->merged;
+    while (front < front_end && back < back_end)
+        *to++ = back->rank < front->rank ? *back++ : *front++;
+    memcpy(to, front, (size_t)(front_end - front) * sizeof *to);
+    to += front_end - front;
+    /* What is left of the back stands in its place already. */
+    memcpy(window->key, window->merged, (size_t)(to - window->merged) * sizeof *to);
+}
+
+/* Puts the spans of keys [begin, end), which end together, into order: later begins first, in the places that spans have. */
+static void order_ties(struct reorder *window, size_t begin, size_t end)
+{
+    struct order_key *spans = window->merged;
+    size_t n = 0;
+    for (size_t i = begin; i < end; i++) {
+        const struct slim_event *event = reorder_at(window, i);
+        if (event->kind == TTR_KIND_SPAN)
+            spans[n++] = (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
+    }
+    order_keys(spans, window->spare, n);
+    for (size_t i = begin, k = 0; i < end; i++)
+        if (reorder_at(window, i)->kind == TTR_KIND_SPAN)
+            window->key[i].index = spans[k++].index;
+}
+
+/* Whether the spans among keys [begin, end), which end together, are out of order. */
+static bool is_mixed(const struct reorder *window, size_t begin, size_t end)
+{
+    int64_t last = INT64_MAX;
+    for (size_t i = begin; i < end; i++) {
+        const struct slim_event *event = reorder_at(window, i);
+        if (event->kind != TTR_KIND_SPAN)
+            continue;
+        if (event->time > last)
+            return true;
+        last = event->time;
+    }
+    return false;
+}
+
+/* Looks for ties that are out of order in the first n keys. */
+static void settle_ties(struct reorder *window, size_t n)
+{
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
+            end++;
+        if (end - begin > 1 && is_mixed(window, begin, end))
+            order_ties(window, begin, end);
+    }
+}
+
+size_t reorder_ready(struct reorder *window, bool is_at_end)
+{
+    if (window->n == 0)
+        return 0;
+    order_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
+    if (window->sorted && window->sorted < window->n && window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
+        merge(window);
+    window->sorted = window->n;
+    size_t n = is_at_end ? window->n : window->n / 2;
+    /* A tie at the border stays for the next time, unless it is so long that next to nothing would go. */
+    size_t before_tie = n;
+    while (before_tie > n / 2 && before_tie < window->n && window->key[before_tie].rank == window->key[before_tie - 1].rank)
+        before_tie--;
+    n = before_tie > n / 2 ? before_tie : n;
+    settle_ties(window, n);
+    return n;
+}
+
+void reorder_drop(struct reorder *window, size_t n)
+{
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        window->free[window->free_n++] = window->key[i].index;
+    window->n -= n;
+    window->sorted -= n;
+    memmove(window->key, window->key + n, window->n * sizeof *window->key);
+}

@@ -1,0 +1,351 @@
+/* Profiles: samples become a tree of addresses while reading, names come at the end (profile_names.c).
+ *
+ * Most samples show a stack that was seen before: one look at the hash of all its addresses finds its node.  (Two stacks with one hash would
+ * be one; with a million distinct ones the chance of any such pair is below 10^-7.) */
+#include "pipeline/profile/profile.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "model/context.h"
+#include "model/reader.h"
+#include "pipeline/read_loop.h"
+
+#define SAMPLER "Microsoft-DotNETCore-SampleProfiler"
+
+#define RUNTIME "Microsoft-Windows-DotNETRuntime"
+#define UNIVERSAL "Universal.Events"
+static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"};
+
+/* What its field "Type" says the thread was doing, as dotnet-trace calls it. */
+enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
+static const char *const state_names[] = {[TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
+
+/* --- Modules and mappings that the trace gives as events --- */
+
+static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name)
+{
+    ttr_field field;
+    return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT ? field.value.v.u : 0;
+}
+
+static bool take_object(struct ttr_profile *profile, const ttr_event *event)
+{
+    ttr *t = profile->t;
+    ttr_field field;
+    if (event->thread >= t->threads_n)
+        return true;
+    if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
+        return true; /* its reader tells the context itself (perf) */
+    uint32_t process = t->threads[event->thread].process;
+    if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
+        return true;
+    uint32_t module = symbols_module(&t->symbols, process, event->link);
+    if (module && event->tag == TTR_OBJECT_MODULE)
+        symbols_name_module(&t->symbols, module, event->name);
+    if (!module || event->tag == TTR_OBJECT_MODULE)
+        return module;
+    struct symbol_range range = {.start = number_of(t, event, "start"), .size = number_of(t, event, "size"), .from = event->time,
+                                 .offset = number_of(t, event, "address_in_module"), .process = process, .module = module};
+    return symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
+}
+
+/* --- Samples --- */
+
+/* Addresses, innermost first. */
+struct stack {
+    const uint64_t *address; /* where they stand in the trace, or profile->address */
+    uint32_t n;
+};
+
+/* The addresses of an event's stack; false when memory is out. */
+static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
+{
+    size_t before = profile->address_room;
+    stack->address = ttr_event_stack(profile->t, event, &stack->n);
+    if (stack->address)
+        return true;
+    stack->n = ttr_event_frames(profile->t, event, profile->address, (uint32_t)before);
+    if (stack->n > before) {
+        if (!alloc_reserve(profile->alloc, (void **)&profile->address, &profile->address_room, stack->n, sizeof *profile->address))
+            return false;
+        (void)ttr_event_frames(profile->t, event, profile->address, stack->n);
+    }
+    stack->address = profile->address;
+    return true;
+}
+
+/* Calls from the outermost address to the innermost; then the state. */
+static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
+{
+    uint32_t node = PROFILE_NONE;
+    for (size_t i = stack->n; i-- > 0;) {
+        struct profile_place place = *like;
+        place.address = stack->address[i];
+        place.name = 0;
+        uint32_t at = profile_place(profile, &place);
+        node = at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
+        if (node == PROFILE_NONE)
+            return PROFILE_NONE;
+    }
+    if (stack->n && !like->name)
+        return node;
+    struct profile_place last = {.name = like->name, .kind = PLACE_STATE};
+    if (!last.name)
+        last.name = ttr_text_add(profile->t, "(no stack)", 10);
+    uint32_t at = profile_place(profile, &last);
+    return at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
+}
+
+/* The node of a stack; PROFILE_NONE when memory is out. */
+static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
+{
+    uint32_t process = profile->t->threads[like->thread].process;
+    uint32_t whose = profile->flags & TTR_PROFILE_MERGED ? process : lane;
+    uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
+    key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name), (uint64_t)profile->t->symbols.reused << 2 | like->kind);
+    key += key == 0;
+    const uint32_t *known = keymap_get(&profile->stack_of, key);
+    if (known)
+        return *known;
+    uint32_t node = add_stack(profile, like, stack, lane);
+    return node != PROFILE_NONE && keymap_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
+}
+
+/* What a thread was doing, where the sampler says it and somebody wants to know. */
+static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
+{
+    bool is_tick = event->provider == profile->runtime;
+    uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0 : is_tick ? TYPE_MANAGED : number_of(profile->t, event, "Type");
+    return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
+}
+
+/* Gives the time since the thread's sample before to that. */
+static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
+{
+    struct profile_state *state = &profile->state[at];
+    ttr_profile_lane *lane = &profile->lane[at];
+    if (state->leaf == PROFILE_NONE || time <= state->time)
+        return;
+    uint64_t weight = (uint64_t)time - (uint64_t)state->time;
+    profile->met[state->leaf].self += weight;
+    lane->weight += weight;
+}
+
+static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at, uint32_t node)
+{
+    ttr_profile_lane *lane = &profile->lane[at];
+    struct profile_state *state = &profile->state[at];
+    profile->met[node].count++;
+    lane->count++;
+    lane->first_ns = event->time < lane->first_ns ? event->time : lane->first_ns;
+    lane->last_ns = event->time > lane->last_ns ? event->time : lane->last_ns;
+    if (profile->unit == TTR_PROFILE_NS) {
+        weigh(profile, at, event->time);
+    } else {
+        uint64_t period = number_of(profile->t, event, event->provider == profile->universal ? "Value" : "period");
+        profile->met[node].self += period ? period : 1;
+        lane->weight += period ? period : 1;
+    }
+    state->time = state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
+    state->leaf = node;
+    return profile_line_put(profile, at, event->time, node);
+}
+
+static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
+{
+    struct stack stack;
+    size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
+    bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
+    if (lane == SIZE_MAX || !take_addresses(profile, event, &stack))
+        return false;
+    if (!profile->has_samples)
+        profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
+    profile->has_samples = true;
+    struct profile_place like = {.first_ns = event->time, .thread = profile->lane[lane].thread, .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
+                                 .name = is_managed ? state_of(profile, event) : 0};
+    uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
+    return node != PROFILE_NONE && count(profile, event, lane, node);
+}
+
+/* Whether an event of .NET's runtime shows what its thread was doing, as one in so many allocations does: beside the sampler's, dotnet-trace takes these
+ * for samples. */
+static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
+{
+    const ttr_id *names = profile->allocations;
+    return profile->has_samples && profile->unit == TTR_PROFILE_NS && (event->name == names[0] || event->name == names[1] || event->name == names[2]);
+}
+
+static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+{
+    struct ttr_profile *profile = own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        bool is_fine = true;
+        if (event->kind == TTR_KIND_SAMPLE || (event->provider == profile->runtime && is_allocation(profile, event)))
+            is_fine = take_sample(profile, event);
+        else if (event->kind == TTR_KIND_OBJECT)
+            is_fine = take_object(profile, event);
+        if (!is_fine)
+            return fail_memory(error);
+    }
+    return TTR_OK;
+}
+
+/* --- Spans where there are no samples --- */
+
+/* A reader between the input and the forest that looks for samples on the way. */
+struct tap {
+    ttr_reader base;
+    ttr_reader *in;
+    struct ttr_profile *profile;
+};
+
+static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct tap *tap = (struct tap *)base;
+    ttr_status status = ttr_read(tap->in, batch, error);
+    if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
+        status = take_batch(tap->profile, batch, error);
+    /* Nobody wants the forest then; a batch must not be empty. */
+    if (status == TTR_OK && tap->profile->has_samples)
+        batch->n = 1;
+    return status;
+}
+
+static void tap_close(ttr_reader *base)
+{
+    (void)base;
+}
+
+static const struct reader_ops tap_ops = {.next = tap_next, .close = tap_close};
+
+static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in, const ttr_profile_options *options, ttr_error *error)
+{
+    struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order}, .in = in, .profile = profile};
+    ttr_error own = {0};
+    ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->own, &own);
+    if (own.status != TTR_OK && error)
+        *error = own;
+    if (!tree)
+        return TTR_E_NOMEM;
+    bool is_fine = profile->has_samples || profile_add_forest(profile, tree);
+    ttr_tree_free(tree);
+    return is_fine ? own.status : fail_memory(error);
+}
+
+/* --- The whole --- */
+
+static bool begin(struct ttr_profile *profile)
+{
+    ttr *t = profile->t;
+    pairmap_init(&profile->lane_of, profile->alloc);
+    pairmap_init(&profile->place_of, profile->alloc);
+    pairmap_init(&profile->met_of, profile->alloc);
+    keymap_init(&profile->stack_of, profile->alloc);
+    profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
+    profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
+    profile->universal = ttr_text_add(t, UNIVERSAL, strlen(UNIVERSAL));
+    bool is_fine = profile->sampler && profile->runtime && profile->universal;
+    for (size_t i = 0; i < sizeof allocation_names / sizeof *allocation_names; i++) {
+        profile->allocations[i] = ttr_text_add(t, allocation_names[i], strlen(allocation_names[i]));
+        is_fine = is_fine && profile->allocations[i];
+    }
+    for (size_t i = TYPE_EXTERNAL; i <= TYPE_MANAGED; i++)
+        profile->states[i] = ttr_text_add(t, state_names[i], strlen(state_names[i]));
+    return is_fine && profile->states[TYPE_EXTERNAL] && profile->states[TYPE_MANAGED];
+}
+
+static bool end(struct ttr_profile *profile)
+{
+    for (size_t i = 0; i < profile->lanes_n; i++)
+        if (!profile->is_of_spans && !profile_line_put(profile, i, profile->lane[i].last_ns, PROFILE_NONE))
+            return false;
+    return profile_finish(profile);
+}
+
+ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *options, ttr_error *error)
+{
+    static const ttr_profile_options none = {.size = sizeof none};
+    options = options ? options : &none;
+    struct ttr_profile *profile = alloc_zero(&t->counted, 1, sizeof *profile);
+    if (!profile) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *profile = (struct ttr_profile){.t = t, .alloc = &t->counted, .flags = options->flags, .locate = options->locate, .locate_own = options->locate_own};
+    if (profile->flags & TTR_PROFILE_MERGED)
+        profile->flags &= ~TTR_PROFILE_TIMELINE;
+    ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
+    const struct walk walk = {.take = take_batch, .own = profile, .progress = options->progress, .progress_own = options->own};
+    if (status == TTR_OK)
+        status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error) : read_both(profile, in, options, error);
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    if (status != TTR_E_NOMEM && !end(profile))
+        status = fail_memory(error);
+    if (status != TTR_E_NOMEM)
+        return profile;
+    ttr_profile_free(profile);
+    return NULL;
+}
+
+void ttr_profile_free(ttr_profile *profile)
+{
+    if (!profile)
+        return;
+    const struct alloc *alloc = profile->alloc;
+    for (size_t i = 0; i < profile->lanes_n; i++)
+        buffer_free(&profile->state[i].line);
+    alloc_free(alloc, profile->lane, profile->lane_room, sizeof *profile->lane);
+    alloc_free(alloc, profile->state, profile->state_room, sizeof *profile->state);
+    alloc_free(alloc, profile->place, profile->place_room, sizeof *profile->place);
+    alloc_free(alloc, profile->met, profile->met_room, sizeof *profile->met);
+    alloc_free(alloc, profile->address, profile->address_room, sizeof *profile->address);
+    alloc_free(alloc, profile->frame, profile->frame_room, sizeof *profile->frame);
+    alloc_free(alloc, profile->node, profile->node_room, sizeof *profile->node);
+    alloc_free(alloc, profile->renumber, profile->renumber_n, sizeof *profile->renumber);
+    pairmap_free(&profile->lane_of);
+    pairmap_free(&profile->place_of);
+    pairmap_free(&profile->met_of);
+    keymap_free(&profile->stack_of);
+    alloc_free(alloc, profile, 1, sizeof *profile);
+}
+
+ttr_profile_unit ttr_profile_get_unit(const ttr_profile *profile)
+{
+    return profile->unit;
+}
+
+bool ttr_profile_is_of_spans(const ttr_profile *profile)
+{
+    return profile->is_of_spans;
+}
+
+uint32_t ttr_profile_frames(const ttr_profile *profile, const ttr_profile_frame **frames)
+{
+    *frames = profile->frame;
+    return (uint32_t)profile->frames_n;
+}
+
+uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **nodes)
+{
+    *nodes = profile->node;
+    return (uint32_t)profile->nodes_n;
+}
+
+uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes)
+{
+    *lanes = profile->lane;
+    return (uint32_t)profile->lanes_n;
+}
+
+uint64_t ttr_profile_weight(const ttr_profile *profile)
+{
+    return profile->weight;
+}
+
+uint64_t ttr_profile_count(const ttr_profile *profile)
+{
+    return profile->count;
+}

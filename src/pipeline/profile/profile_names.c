@@ -1,0 +1,212 @@
+/* From what was met to frames: addresses become names when everything is read, since traces tell names last.  Many addresses are one function;
+ * nodes that thereby become the same are put together, parents first, which one pass does since parents stand before their children. */
+#include <string.h>
+
+#include "base/number.h"
+#include "model/context.h"
+#include "pipeline/profile/profile.h"
+
+/* Asks for the function at an address of a file that the trace says was mapped there; 0 where nobody knows. */
+static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
+{
+    ttr *t = profile->t;
+    ttr_place found = {.size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    const struct symbol_range *range = profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
+    const struct symbol_module *module = range && range->module ? &t->symbols.module[range->module - 1] : NULL;
+    if (!module || !module->path)
+        return 0;
+    const uint32_t *build_id = pairmap_get(&t->symbols.build_ids, module->path, module->source);
+    ttr_binary binary = {.size = sizeof binary, .number = range->module, .path = ttr_text_get(t, module->path), .build_id = {"", 0},
+                         .debug_link = {"", 0}, .is_pic = true, .has_offsets = true};
+    if (build_id)
+        binary.build_id = ttr_text_get(t, *build_id);
+    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset, &found);
+    size_t n = found.function.n;
+    for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
+        if (found.function.p[i] == '+') {
+            n = i;
+            break;
+        }
+    return n ? ttr_text_add(t, found.function.p, n) : 0;
+}
+
+/* "module!function", or the nearest to it that is known. */
+static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place, ttr_id *module)
+{
+    struct buffer text;
+    ttr_symbol symbol;
+    char number[NUMBER_MAX];
+    bool is_managed = place->kind == PLACE_MANAGED;
+    buffer_init(&text, profile->alloc);
+    (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
+    *module = symbol.module;
+    if (!symbol.name)
+        symbol.name = located(profile, place);
+    if (symbol.module || is_managed) {
+        ttr_text name = symbol.module ? ttr_text_get(profile->t, symbol.module) : (ttr_text){symbol.name ? "ManagedModule" : "?", symbol.name ? 13 : 1};
+        buffer_add(&text, name.p, name.n);
+        buffer_add_byte(&text, '!');
+    }
+    if (symbol.name) {
+        ttr_text name = ttr_text_get(profile->t, symbol.name);
+        buffer_add(&text, name.p, name.n);
+    } else if (is_managed) {
+        buffer_add_byte(&text, '?');
+    } else {
+        buffer_add(&text, number, number_put_hex(number, symbol.module ? symbol.offset : place->address));
+    }
+    ttr_id id = text.failed ? 0 : ttr_text_add(profile->t, text.bytes, text.n);
+    buffer_free(&text);
+    return id;
+}
+
+/* The frame of a name, made when new; PROFILE_NONE when memory is out. */
+static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known, const ttr_profile_frame *frame)
+{
+    const uint32_t *there = pairmap_get(known, frame->name, frame->is_state);
+    if (there)
+        return *there;
+    if (!alloc_reserve(profile->alloc, (void **)&profile->frame, &profile->frame_room, profile->frames_n + 1, sizeof *profile->frame) ||
+        !pairmap_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
+        return PROFILE_NONE;
+    profile->frame[profile->frames_n] = *frame;
+    return (uint32_t)profile->frames_n++;
+}
+
+/* Which frame each place is: kept where its address was. */
+static bool name_places(struct ttr_profile *profile)
+{
+    struct pairmap known;
+    bool is_fine = true;
+    pairmap_init(&known, profile->alloc);
+    for (size_t i = 0; i < profile->places_n && is_fine; i++) {
+        struct profile_place *place = &profile->place[i];
+        bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
+        ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
+        frame.name = has_address ? name_of_address(profile, place, &frame.module) : place->name;
+        if (!frame.name && !has_address)
+            frame.name = ttr_text_add(profile->t, "(no name)", 9);
+        uint32_t at = frame.name ? frame_of(profile, &known, &frame) : PROFILE_NONE;
+        place->address = at;
+        is_fine = at != PROFILE_NONE;
+    }
+    pairmap_free(&known);
+    return is_fine;
+}
+
+/* The node for something met, made when new; PROFILE_NONE when memory is out. */
+static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *met)
+{
+    uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
+    uint32_t frame = (uint32_t)profile->place[met->place].address;
+    uint64_t a = (uint64_t)parent << 32 | frame, b = parent == PROFILE_NONE ? met->lane : 0;
+    const uint32_t *known = pairmap_get(&profile->met_of, a, b);
+    if (known)
+        return *known;
+    if (!alloc_reserve(profile->alloc, (void **)&profile->node, &profile->node_room, profile->nodes_n + 1, sizeof *profile->node) ||
+        !pairmap_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
+        return PROFILE_NONE;
+    uint32_t depth = parent == PROFILE_NONE ? 0 : profile->node[parent].depth + 1;
+    profile->node[profile->nodes_n] = (ttr_profile_node){.parent = parent, .first_child = PROFILE_NONE, .next = PROFILE_NONE, .frame = frame,
+                                                         .lane = met->lane, .depth = depth};
+    return (uint32_t)profile->nodes_n++;
+}
+
+static bool make_nodes(struct ttr_profile *profile)
+{
+    profile->renumber_n = profile->met_n;
+    profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
+    pairmap_free(&profile->met_of); /* used anew, for nodes */
+    for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
+        uint32_t at = node_for(profile, &profile->met[i]);
+        if (at == PROFILE_NONE)
+            return false;
+        profile->renumber[i] = at;
+        profile->node[at].self += profile->met[i].self;
+        profile->node[at].count += profile->met[i].count;
+    }
+    return profile->renumber;
+}
+
+/* Totals and links, children first. */
+static void link_nodes(struct ttr_profile *profile)
+{
+    for (size_t i = profile->nodes_n; i-- > 0;) {
+        ttr_profile_node *node = &profile->node[i];
+        uint32_t *first = node->parent == PROFILE_NONE ? &profile->lane[node->lane].first_root : &profile->node[node->parent].first_child;
+        node->total += node->self;
+        if (node->parent != PROFILE_NONE)
+            profile->node[node->parent].total += node->total;
+        node->next = *first;
+        *first = (uint32_t)i;
+    }
+}
+
+/* Adds up frames in one walk of a chain: a node counts for the total of its frame only where it is not below another of the same. */
+static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
+{
+    uint32_t at = root;
+    while (at != PROFILE_NONE) {
+        const ttr_profile_node *node = &profile->node[at];
+        profile->frame[node->frame].self += node->self;
+        profile->frame[node->frame].total += running[node->frame]++ ? 0 : node->total;
+        if (node->first_child != PROFILE_NONE) {
+            at = node->first_child;
+            continue;
+        }
+        running[profile->node[at].frame]--;
+        while (profile->node[at].next == PROFILE_NONE && profile->node[at].parent != PROFILE_NONE) {
+            at = profile->node[at].parent;
+            running[profile->node[at].frame]--;
+        }
+        at = profile->node[at].next;
+    }
+}
+
+static bool sum_frames(struct ttr_profile *profile)
+{
+    uint32_t *running = alloc_zero(profile->alloc, profile->frames_n, sizeof *running);
+    for (size_t i = 0; i < profile->lanes_n && running; i++)
+        sum_chain(profile, running, profile->lane[i].first_root);
+    alloc_free(profile->alloc, running, profile->frames_n, sizeof *running);
+    return running;
+}
+
+/* One lane instead of all. */
+static void merge_lanes(struct ttr_profile *profile)
+{
+    for (size_t i = 1; i < profile->lanes_n; i++) {
+        ttr_profile_lane *all = &profile->lane[0];
+        const ttr_profile_lane *lane = &profile->lane[i];
+        all->count += lane->count;
+        all->weight += lane->weight;
+        all->first_ns = lane->first_ns < all->first_ns ? lane->first_ns : all->first_ns;
+        all->last_ns = lane->last_ns > all->last_ns ? lane->last_ns : all->last_ns;
+        buffer_free(&profile->state[i].line);
+    }
+    if (profile->lanes_n) {
+        profile->lanes_n = 1;
+        profile->lane[0].thread = 0;
+    }
+}
+
+bool profile_finish(struct ttr_profile *profile)
+{
+    keymap_free(&profile->stack_of);
+    pairmap_free(&profile->place_of);
+    if (profile->flags & TTR_PROFILE_MERGED)
+        merge_lanes(profile);
+    for (size_t i = 0; i < profile->lanes_n; i++) {
+        profile->weight += profile->lane[i].weight;
+        profile->count += profile->lane[i].count;
+    }
+    if (!name_places(profile) || !make_nodes(profile))
+        return false;
+    link_nodes(profile);
+    pairmap_free(&profile->met_of);
+    alloc_free(profile->alloc, profile->met, profile->met_room, sizeof *profile->met);
+    alloc_free(profile->alloc, profile->place, profile->place_room, sizeof *profile->place);
+    profile->met = NULL, profile->met_room = 0;
+    profile->place = NULL, profile->place_room = 0;
+    return sum_frames(profile);
+}

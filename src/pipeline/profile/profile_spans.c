@@ -1,0 +1,84 @@
+/* Spans as a profile: the forest, with spans of one name and one path put together.  The weight of a span is its own time. */
+#include "model/context.h"
+#include "pipeline/profile/profile.h"
+
+struct spans {
+    struct ttr_profile *profile;
+    const ttr_tree_span *span;
+    uint32_t *node; /* met, by span */
+    size_t lane;
+};
+
+static int64_t end_of(const ttr_tree_span *span)
+{
+    return (int64_t)((uint64_t)span->begin_ns + span->duration);
+}
+
+static bool enter(struct spans *spans, uint32_t at)
+{
+    struct ttr_profile *profile = spans->profile;
+    const ttr_tree_span *span = &spans->span[at];
+    ttr_profile_lane *lane = &profile->lane[spans->lane];
+    uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
+    uint32_t place = profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
+    uint32_t node = place == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, parent, place, (uint32_t)spans->lane);
+    if (node == PROFILE_NONE)
+        return false;
+    spans->node[at] = node;
+    profile->met[node].self += span->self;
+    profile->met[node].count++;
+    lane->count++;
+    lane->weight += span->self;
+    lane->first_ns = span->begin_ns < lane->first_ns ? span->begin_ns : lane->first_ns;
+    lane->last_ns = end_of(span) > lane->last_ns ? end_of(span) : lane->last_ns;
+    return profile_line_put(profile, spans->lane, span->begin_ns, node);
+}
+
+static bool leave(struct spans *spans, uint32_t at)
+{
+    const ttr_tree_span *span = &spans->span[at];
+    uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
+    return profile_line_put(spans->profile, spans->lane, end_of(span), parent);
+}
+
+/* Walks a chain of roots and all below it, without recursion: files may nest as deep as they like. */
+static bool add_chain(struct spans *spans, uint32_t root)
+{
+    uint32_t at = root;
+    while (at != TTR_TREE_NONE) {
+        if (!enter(spans, at))
+            return false;
+        if (spans->span[at].first_child != TTR_TREE_NONE) {
+            at = spans->span[at].first_child;
+            continue;
+        }
+        if (!leave(spans, at))
+            return false;
+        while (spans->span[at].next == TTR_TREE_NONE && spans->span[at].parent != TTR_TREE_NONE) {
+            at = spans->span[at].parent;
+            if (!leave(spans, at))
+                return false;
+        }
+        at = spans->span[at].next;
+    }
+    return true;
+}
+
+bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
+{
+    struct spans spans = {.profile = profile};
+    const uint32_t *roots;
+    uint32_t n = ttr_tree_spans(tree, &spans.span), roots_n = ttr_tree_roots(tree, &roots);
+    spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
+    bool is_fine = spans.node != NULL;
+    for (uint32_t i = 0; i < roots_n && is_fine; i++) {
+        if (spans.span[roots[i]].activity) /* they overlap, and no thread's time is theirs */
+            continue;
+        spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
+        is_fine = spans.lane != SIZE_MAX && add_chain(&spans, roots[i]);
+    }
+    alloc_free(profile->alloc, spans.node, n, sizeof *spans.node);
+    profile->unit = TTR_PROFILE_NS;
+    profile->is_of_spans = true;
+    return is_fine;
+}

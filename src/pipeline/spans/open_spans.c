@@ -1,0 +1,193 @@
+/* Open spans: stacks per lane, chains per async id, both through one array of slots. */
+#include "pipeline/spans/open_spans.h"
+
+#include <string.h>
+
+void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max)
+{
+    *open = (struct open_spans){.alloc = alloc, .max = max};
+    pairmap_init(&open->by_scope, alloc);
+    pairmap_init(&open->by_link, alloc);
+}
+
+void open_free(struct open_spans *open)
+{
+    pairmap_free(&open->by_scope);
+    pairmap_free(&open->by_link);
+    alloc_free(open->alloc, open->left, open->left_capacity, sizeof *open->left);
+    alloc_free(open->alloc, open->lane, open->lanes_n, sizeof *open->lane);
+    alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
+}
+
+struct open_id open_id_of(const ttr *t, const struct open_party *party)
+{
+    struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
+    id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
+    if (id.is_async) {
+        uint64_t process = party->thread && party->thread < t->threads_n ? (uint64_t)t->threads[party->thread].process + 1 : 0;
+        id.scope = (party->task ? party->task : process) << 32 | party->category;
+        id.link = party->link;
+    }
+    return id;
+}
+
+/* The key of by_link: the category without the process. */
+static uint64_t category_of(uint64_t scope)
+{
+    return scope & UINT32_MAX;
+}
+
+static struct open_lane *lane_at(struct open_spans *open, size_t lane)
+{
+    size_t before = open->lanes_n;
+    if (lane < before)
+        return &open->lane[lane];
+    if (!alloc_reserve(open->alloc, (void **)&open->lane, &open->lanes_n, lane + 1, sizeof *open->lane))
+        return NULL;
+    memset(open->lane + before, 0, (open->lanes_n - before) * sizeof *open->lane);
+    return &open->lane[lane];
+}
+
+/* A free slot, not taken yet; slots_n == max when there is none. False when memory is out. */
+static bool find_slot(struct open_spans *open, uint32_t *slot)
+{
+    *slot = open->free - 1;
+    if (open->free)
+        return true;
+    *slot = OPEN_FULL;
+    if (open->slots_n >= open->max)
+        return true;
+    if (!alloc_reserve(open->alloc, (void **)&open->slot, &open->slots_capacity, open->slots_n + 1, sizeof *open->slot))
+        return false;
+    *slot = (uint32_t)open->slots_n++;
+    open->slot[*slot] = (struct open_slot){.below = 0};
+    open->free = *slot + 1;
+    return true;
+}
+
+static uint32_t innermost(const struct pairmap *map, uint64_t a, uint64_t b)
+{
+    const uint32_t *slot = pairmap_get(map, a, b);
+    return slot ? *slot : OPEN_NONE;
+}
+
+/* Makes an async slot the innermost of both its chains. */
+static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
+{
+    struct open_slot *own = &open->slot[slot];
+    uint32_t below = innermost(&open->by_scope, id->scope, id->link);
+    uint32_t older = innermost(&open->by_link, category_of(id->scope), id->link);
+    if (!pairmap_put(&open->by_scope, id->scope, id->link, slot))
+        return false;
+    if (!pairmap_put(&open->by_link, category_of(id->scope), id->link, slot)) {
+        /* Replacing takes no memory and taking out neither, so the first map can be put back. */
+        if (below == OPEN_NONE || !pairmap_put(&open->by_scope, id->scope, id->link, below))
+            (void)pairmap_remove(&open->by_scope, id->scope, id->link);
+        return false;
+    }
+    own->below = below;
+    own->older = older;
+    own->newer = OPEN_NONE;
+    if (older != OPEN_NONE)
+        open->slot[older].newer = slot;
+    return true;
+}
+
+/* Makes `slot` the innermost of a key, or takes the key out where there is no more. */
+static void set_innermost(struct pairmap *map, uint64_t a, uint64_t b, uint32_t slot)
+{
+    uint32_t *at = pairmap_get(map, a, b);
+    if (slot == OPEN_NONE)
+        (void)pairmap_remove(map, a, b);
+    else if (at)
+        *at = slot;
+}
+
+static void unlink_async(struct open_spans *open, uint32_t slot)
+{
+    const struct open_slot *own = &open->slot[slot];
+    set_innermost(&open->by_scope, own->id.scope, own->id.link, own->below);
+    if (own->older != OPEN_NONE)
+        open->slot[own->older].newer = own->newer;
+    if (own->newer != OPEN_NONE)
+        open->slot[own->newer].older = own->older;
+    else
+        set_innermost(&open->by_link, category_of(own->id.scope), own->id.link, own->older);
+}
+
+bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
+{
+    struct open_lane *lane = id->is_async ? NULL : lane_at(open, id->lane);
+    if ((!lane && !id->is_async) || !find_slot(open, slot))
+        return false;
+    /* Once a lane has a begin without room, all inside of it go the same way: ends come innermost first. */
+    if (*slot == OPEN_FULL || (lane && lane->too_many)) {
+        *slot = OPEN_FULL;
+        if (lane)
+            lane->too_many++;
+        return true;
+    }
+    struct open_slot *own = &open->slot[*slot];
+    uint32_t next_free = own->below;
+    if (lane) {
+        own->below = lane->top;
+        lane->top = *slot + 1;
+    } else if (!link_async(open, id, *slot)) {
+        return false;
+    }
+    open->free = next_free;
+    own->id = *id;
+    own->sequence = ++open->sequence;
+    return true;
+}
+
+static void release(struct open_spans *open, uint32_t slot)
+{
+    open->slot[slot].sequence = 0;
+    open->slot[slot].below = open->free;
+    open->free = slot + 1;
+}
+
+static uint32_t pop_lane(struct open_spans *open, size_t at)
+{
+    struct open_lane *lane = at < open->lanes_n ? &open->lane[at] : NULL;
+    if (lane && lane->too_many) {
+        lane->too_many--;
+        return OPEN_FULL;
+    }
+    if (!lane || lane->top == 0)
+        return OPEN_NONE;
+    uint32_t slot = lane->top - 1;
+    lane->top = open->slot[slot].below;
+    return slot;
+}
+
+uint32_t open_pop(struct open_spans *open, const struct open_id *id)
+{
+    uint32_t slot;
+    if (id->is_async) {
+        slot = innermost(&open->by_scope, id->scope, id->link);
+        if (slot == OPEN_NONE)
+            slot = innermost(&open->by_link, category_of(id->scope), id->link);
+        if (slot != OPEN_NONE)
+            unlink_async(open, slot);
+    } else {
+        slot = pop_lane(open, id->lane);
+    }
+    if (slot != OPEN_NONE && slot != OPEN_FULL)
+        release(open, slot);
+    return slot;
+}
+
+bool open_list_left(struct open_spans *open)
+{
+    /* Twice the room: the second half is the sort's. */
+    if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n, sizeof *open->left))
+        return false;
+    open->left_n = 0;
+    for (size_t i = 0; i < open->slots_n; i++)
+        if (open->slot[i].sequence)
+            open->left[open->left_n++] = (struct order_key){.rank = ~open->slot[i].sequence, .index = (uint32_t)i};
+    order_keys(open->left, open->left + open->left_n, open->left_n);
+    return true;
+}

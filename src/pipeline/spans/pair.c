@@ -1,0 +1,274 @@
+/* Begin and end become one span, given where the end stood: the attributes of the begin, the fields of both (the begin's first).
+ * Begins wait in slots whose memory is used again, so what is held grows with the spans that are open and not with the trace.
+ * What cannot be paired passes as it is and is noted. */
+#include "pipeline/spans/pair.h"
+
+#include "base/status.h"
+#include "model/activity.h"
+#include "model/event_copy.h"
+#include "model/reader.h"
+#include "pipeline/spans/open_spans.h"
+#include "pipeline/stage_notes.h"
+
+#define BATCH 256u
+
+/* 65,536 open spans with some fields are about 20 MiB. */
+#define OPEN_MAX 65536u
+
+/* A begin that waits; `fields` is what packed_copy made of it. */
+struct waiting {
+    ttr_event begin;
+    struct buffer fields;
+};
+
+struct pairer {
+    ttr_reader base;
+    ttr_reader *in;
+    ttr_batch batch;
+    uint32_t at;          /* in the batch */
+    struct open_spans open;
+    struct waiting *slot; /* beside open.slot */
+    size_t slots_n;
+    struct remarks remarks;
+    int64_t last_time;
+    bool is_at_end;
+    ttr_status ending;    /* why: TTR_END, or the failure to tell when all is given */
+    ttr_error ending_error;
+    size_t left_at;       /* of open.left */
+    ttr_event out[BATCH];
+    size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from the input */
+    uint32_t n;
+    struct buffer fields;
+};
+
+static void pairer_close(ttr_reader *base)
+{
+    struct pairer *pairer = (struct pairer *)base;
+    const struct alloc *alloc = &base->t->counted;
+    ttr_close(pairer->in);
+    for (size_t i = 0; i < pairer->slots_n; i++)
+        if (pairer->slot[i].fields.alloc)
+            buffer_free(&pairer->slot[i].fields);
+    alloc_free(alloc, pairer->slot, pairer->slots_n, sizeof *pairer->slot);
+    buffer_free(&pairer->fields);
+    remarks_free(&pairer->remarks);
+    open_free(&pairer->open);
+    alloc_free(alloc, pairer, 1, sizeof *pairer);
+}
+
+/* The next place of the output batch. */
+static ttr_event *give(struct pairer *pairer, const ttr_event *event)
+{
+    pairer->payload_at[pairer->n] = 0;
+    pairer->out[pairer->n] = *event;
+    return &pairer->out[pairer->n++];
+}
+
+static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
+{
+    const struct alloc *alloc = &pairer->base.t->counted;
+    size_t before = pairer->slots_n;
+    if (slot >= before) {
+        if (!alloc_reserve(alloc, (void **)&pairer->slot, &pairer->slots_n, (size_t)slot + 1, sizeof *pairer->slot))
+            return false;
+        for (size_t i = before; i < pairer->slots_n; i++)
+            buffer_init(&pairer->slot[i].fields, alloc);
+    }
+    struct waiting *waiting = &pairer->slot[slot];
+    buffer_clear(&waiting->fields);
+    (void)packed_copy(pairer->base.t, &waiting->fields, event, &waiting->begin);
+    return !waiting->fields.failed;
+}
+
+/* Begins a span in the output: the begin with its fields. */
+static ttr_event *give_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
+{
+    ttr_event *span = give(pairer, &waiting->begin);
+    span->name = activity_name(pairer->base.t, span);
+    pairer->payload_at[pairer->n - 1] = pairer->fields.n + 1;
+    buffer_add(&pairer->fields, waiting->fields.bytes, waiting->fields.n);
+    span->kind = TTR_KIND_SPAN;
+    span->duration = end > span->time ? (uint64_t)end - (uint64_t)span->time : 0;
+    span->flags |= end < span->time ? TTR_EVENT_BACKWARD : 0;
+    return span;
+}
+
+static void add_fields(struct pairer *pairer, const ttr_event *end)
+{
+    ttr_fields walk;
+    ttr_field field;
+    ttr_fields_begin(pairer->base.t, end, &walk);
+    while (ttr_fields_next(&walk, &field))
+        packed_add(pairer->base.t, &pairer->fields, &field);
+}
+
+static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
+{
+    const struct waiting *waiting = &pairer->slot[slot];
+    ttr_event *span = give_span(pairer, waiting, end->time);
+    add_fields(pairer, end);
+    span->payload_size = (uint32_t)(pairer->fields.n + 1 - pairer->payload_at[pairer->n - 1]);
+    span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
+    if (end->name && span->name && end->name != span->name && !activity_is(end))
+        remarks_add(&pairer->remarks, TTR_NOTE_ODD, end->offset, "pair.other-name",
+                    "an end is called \"%.40s\", the begin it closes \"%.40s\"", ttr_text_get(pairer->base.t, end->name).p,
+                    ttr_text_get(pairer->base.t, span->name).p);
+    span->name = span->name ? span->name : end->name;
+    span->category = span->category ? span->category : end->category;
+}
+
+static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
+{
+    return open_id_of(pairer->base.t,
+                      &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
+                                           .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0, .link = event->link});
+}
+
+static bool take_begin(struct pairer *pairer, const ttr_event *event)
+{
+    struct open_id id = id_of(pairer, event);
+    uint32_t slot;
+    if (!open_push(&pairer->open, &id, &slot))
+        return false;
+    if (slot != OPEN_FULL)
+        return keep_begin(pairer, slot, event);
+    remarks_add(&pairer->remarks, TTR_NOTE_REMARK, event->offset, "pair.too-many-open",
+                "more than %u spans are open at once: further begins and their ends are not paired", pairer->open.max);
+    (void)give(pairer, event);
+    return true;
+}
+
+static void take_end(struct pairer *pairer, const ttr_event *event)
+{
+    struct open_id id = id_of(pairer, event);
+    uint32_t slot = open_pop(&pairer->open, &id);
+    if (slot != OPEN_NONE && slot != OPEN_FULL) {
+        end_span(pairer, slot, event);
+        return;
+    }
+    if (slot == OPEN_NONE)
+        remarks_add(&pairer->remarks, TTR_NOTE_ODD, event->offset, "pair.unmatched-end",
+                    "an end has no begin before it; it is passed on as it is");
+    (void)give(pairer, event);
+}
+
+static bool take(struct pairer *pairer, const ttr_event *event)
+{
+    if (event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME) && event->time > pairer->last_time)
+        pairer->last_time = event->time;
+    switch (event->kind) {
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_ASYNC_BEGIN:
+        return take_begin(pairer, event);
+    case TTR_KIND_END:
+    case TTR_KIND_ASYNC_END:
+        take_end(pairer, event);
+        return true;
+    default:
+        (void)give(pairer, event);
+        return true;
+    }
+}
+
+/* What is still open at the end, innermost first. */
+static void give_left(struct pairer *pairer)
+{
+    for (; pairer->n < BATCH && pairer->left_at < pairer->open.left_n; pairer->left_at++) {
+        const struct waiting *waiting = &pairer->slot[pairer->open.left[pairer->left_at].index];
+        give_span(pairer, waiting, pairer->last_time)->flags |= TTR_EVENT_PARTIAL;
+    }
+}
+
+/* Fills the output from one batch of the input, or from what is left at its end, be that a failure. */
+static ttr_status fill(struct pairer *pairer, ttr_error *error)
+{
+    if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
+        pairer->at = 0;
+        pairer->ending = ttr_read(pairer->in, &pairer->batch, &pairer->ending_error);
+        if (pairer->ending != TTR_OK)
+            pairer->batch = (ttr_batch){0};
+        if (pairer->ending == TTR_AGAIN)
+            return TTR_AGAIN;
+        pairer->is_at_end = pairer->ending != TTR_OK;
+        if (pairer->is_at_end && !open_list_left(&pairer->open))
+            return fail_memory(error);
+    }
+    while (pairer->n < BATCH && pairer->at < pairer->batch.n)
+        if (!take(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
+            return fail_memory(error);
+    if (pairer->is_at_end)
+        give_left(pairer);
+    return pairer->fields.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* The output's buffer no longer moves: payloads can be pointed to. */
+static void settle(struct pairer *pairer)
+{
+    for (uint32_t i = 0; i < pairer->n; i++)
+        if (pairer->payload_at[i] && pairer->out[i].payload_size)
+            packed_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
+}
+
+static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct pairer *pairer = (struct pairer *)base;
+    pairer->n = 0;
+    buffer_clear(&pairer->fields);
+    while (pairer->n == 0) {
+        ttr_status status = fill(pairer, error);
+        if (status != TTR_OK)
+            return status;
+        if (pairer->n == 0 && pairer->is_at_end) {
+            *error = pairer->ending_error;
+            return pairer->ending;
+        }
+    }
+    settle(pairer);
+    *batch = (ttr_batch){.event = pairer->out, .n = pairer->n};
+    return TTR_OK;
+}
+
+static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    struct pairer *pairer = (struct pairer *)base;
+    if (!ttr_reader_report(pairer->in, index, report))
+        return false;
+    if (index == 0)
+        remarks_report(&pairer->remarks, report);
+    return true;
+}
+
+static void pairer_rank(ttr_reader *base, uint32_t *next)
+{
+    reader_rank(((struct pairer *)base)->in, next);
+}
+
+static struct input *pairer_input(ttr_reader *base, size_t index)
+{
+    return reader_input(((struct pairer *)base)->in, index);
+}
+
+ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
+{
+    static const struct reader_ops ops = {.next = pairer_next, .close = pairer_close, .report = pairer_report,
+                                          .rank = pairer_rank, .input = pairer_input};
+    const struct alloc *alloc = &in->t->counted;
+    struct pairer *pairer = alloc_zero(alloc, 1, sizeof *pairer);
+    if (!pairer) {
+        ttr_close(in);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    pairer->base = (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE, .reports = in->reports};
+    pairer->in = in;
+    pairer->last_time = INT64_MIN;
+    open_init(&pairer->open, alloc, max_open);
+    remarks_init(&pairer->remarks, alloc);
+    buffer_init(&pairer->fields, alloc);
+    return &pairer->base;
+}
+
+ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error)
+{
+    return in ? pair_reader(in, OPEN_MAX, error) : NULL;
+}

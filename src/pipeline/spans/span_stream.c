@@ -1,0 +1,139 @@
+/* See span_stream.h.  Begins that wait are kept without their fields: 80 bytes each. */
+#include "pipeline/spans/span_stream.h"
+
+#include "model/activity.h"
+
+#define OPEN_MAX ((uint32_t)1 << 20)
+#define AHEAD 8u
+
+struct open_begin {
+    struct slim_event event;
+    uint64_t ended; /* spans by then */
+};
+
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
+{
+    *stream = (struct span_stream){.t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
+    reorder_init(&stream->window, stream->alloc);
+    open_init(&stream->open, stream->alloc, OPEN_MAX);
+}
+
+void span_stream_free(struct span_stream *stream)
+{
+    alloc_free(stream->alloc, stream->begin, stream->begins_n, sizeof *stream->begin);
+    open_free(&stream->open);
+    reorder_free(&stream->window);
+}
+
+static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
+{
+    return open_id_of(stream->t, &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
+                                                      .task = event->activity ? event->name : 0, .link = event->link});
+}
+
+static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
+{
+    struct whole_span span = {.event = event, .end = end, .bytes = event->bytes, .from = 0, .at = stream->ended,
+                              .lane = open_lane_of(event->thread, event->track), .flags = event->flags};
+    stream->ended++;
+    return stream->sink(stream->own, &span);
+}
+
+static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_span *span)
+{
+    const struct open_begin *begin = &stream->begin[slot];
+    span->event = &begin->event;
+    span->from = span->at = begin->ended;
+    span->lane = open_lane_of(begin->event.thread, begin->event.track);
+    span->bytes += begin->event.bytes;
+    span->flags |= begin->event.flags;
+    span->is_async = begin->event.kind == TTR_KIND_ASYNC_BEGIN && begin->event.activity != SPAN_OF_THREAD;
+    if (span->end < begin->event.time) {
+        span->end = begin->event.time;
+        span->flags |= TTR_EVENT_BACKWARD;
+    }
+    stream->ended += !span->is_async;
+    return stream->sink(stream->own, span);
+}
+
+static bool take_begin(struct span_stream *stream, const struct slim_event *event)
+{
+    struct open_id id = id_of(stream, event);
+    uint32_t slot;
+    if (!open_push(&stream->open, &id, &slot))
+        return false;
+    if (slot == OPEN_FULL)
+        return true;
+    if (!alloc_reserve(stream->alloc, (void **)&stream->begin, &stream->begins_n, (size_t)slot + 1, sizeof *stream->begin))
+        return false;
+    stream->begin[slot] = (struct open_begin){.event = *event, .ended = stream->ended};
+    return true;
+}
+
+static bool take_end(struct span_stream *stream, const struct slim_event *event)
+{
+    struct open_id id = id_of(stream, event);
+    uint32_t slot = open_pop(&stream->open, &id);
+    if (slot == OPEN_NONE || slot == OPEN_FULL) {
+        stream->unmatched++;
+        return true;
+    }
+    struct whole_span span = {.end = event->time, .bytes = event->bytes,
+                              .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
+    return give_pair(stream, slot, &span);
+}
+
+static bool take(struct span_stream *stream, const struct slim_event *event, int64_t end)
+{
+    switch (event->kind) {
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_ASYNC_BEGIN:
+        return take_begin(stream, event);
+    case TTR_KIND_SPAN:
+        return give_span(stream, event, end);
+    default:
+        return take_end(stream, event);
+    }
+}
+
+static bool drain(struct span_stream *stream, bool is_at_end)
+{
+    size_t n = reorder_ready(&stream->window, is_at_end);
+    for (size_t i = 0; i < n; i++) {
+        int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
+        /* Events stand in the order they came, not in this one. */
+        __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
+        stream->last_time = end > stream->last_time ? end : stream->last_time;
+        if (!take(stream, reorder_at(&stream->window, i), end))
+            return false;
+    }
+    reorder_drop(&stream->window, n);
+    return true;
+}
+
+bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity)
+{
+    struct slim_event slim = {.time = event->time, .duration = event->duration, .link = event->link, .offset = event->offset,
+                              .name = event->name, .category = event->category, .provider = event->provider,
+                              .thread = event->thread, .track = event->track, .bytes = event->payload_size,
+                              .source = event->source, .kind = event->kind, .flags = event->flags};
+    if (activity_is(event)) {
+        slim.name = activity_name(stream->t, event);
+        slim.activity = event->activity ? activity : SPAN_OF_THREAD;
+    }
+    if (reorder_is_full(&stream->window) && !drain(stream, false))
+        return false;
+    return reorder_add(&stream->window, &slim);
+}
+
+bool span_stream_end(struct span_stream *stream)
+{
+    if (!drain(stream, true) || !open_list_left(&stream->open))
+        return false;
+    for (size_t i = 0; i < stream->open.left_n; i++) {
+        struct whole_span span = {.end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
+        if (!give_pair(stream, stream->open.left[i].index, &span))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,265 @@
+/* The span forest: the claim algorithm of nesting.h over spans that are kept.
+ *
+ * While a lane is built, its unclaimed spans are a list through `next`, the newest first.  Spans that come out of order (later
+ * than the window of the span stream reaches) make all lists be built again from spans sorted by their ends.
+ * A partly overlapping span goes to the span that contains it whole and ends first; nothing is moved to make it fit. */
+#include <string.h>
+
+#include "base/status.h"
+#include "model/activity.h"
+#include "model/context.h"
+#include "pipeline/spans/nesting.h"
+#include "pipeline/spans/tree_forest.h"
+#include "pipeline/read_loop.h"
+
+static int64_t end_of(const ttr_tree_span *span)
+{
+    return (int64_t)((uint64_t)span->begin_ns + span->duration);
+}
+
+static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
+{
+    size_t before = tree->numbers_n;
+    if (number >= before) {
+        if (!alloc_reserve(tree->alloc, (void **)&tree->lane_by_number, &tree->numbers_n, number + 1, sizeof(uint32_t)))
+            return false;
+        memset(tree->lane_by_number + before, 0, (tree->numbers_n - before) * sizeof(uint32_t));
+    }
+    if (tree->lane_by_number[number] == 0) {
+        if (!alloc_reserve(tree->alloc, (void **)&tree->lane, &tree->lane_room, tree->lanes_n + 1, sizeof *tree->lane))
+            return false;
+        tree->lane[tree->lanes_n] = (struct tree_lane){number, INT64_MIN, TTR_TREE_NONE};
+        tree->lane_by_number[number] = (uint32_t)++tree->lanes_n;
+    }
+    *lane = tree->lane_by_number[number] - 1;
+    return true;
+}
+
+/* Makes a span the parent of all that it contains. */
+static void claim(struct ttr_tree *tree, uint32_t at)
+{
+    ttr_tree_span *span = &tree->span[at];
+    const struct tree_side *side = &tree->side[at];
+    struct tree_lane *lane = &tree->lane[side->lane];
+    uint64_t from = side->is_pair ? side->at : 0, covered = 0;
+    int64_t next_begin = end_of(span);
+    uint32_t child = lane->last;
+    lane->last_end = next_begin;
+    span->first_child = TTR_TREE_NONE;
+    while (child != TTR_TREE_NONE &&
+           nest_is_inside(tree->span[child].begin_ns, tree->side[child].at, span->begin_ns, from)) {
+        ttr_tree_span *own = &tree->span[child];
+        uint32_t older = own->next;
+        int64_t stop = end_of(own) < next_begin ? end_of(own) : next_begin;
+        covered += stop > own->begin_ns ? (uint64_t)stop - (uint64_t)own->begin_ns : 0;
+        next_begin = own->begin_ns;
+        own->parent = at;
+        own->next = span->first_child;
+        span->first_child = child;
+        child = older;
+    }
+    span->self = span->duration - covered;
+    span->parent = TTR_TREE_NONE;
+    span->next = child;
+    lane->last = at;
+}
+
+static bool add_span(void *own, const struct whole_span *span)
+{
+    struct ttr_tree *tree = own;
+    const struct slim_event *event = span->event;
+    uint32_t lane = TTR_TREE_NONE;
+    bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
+    if (span->is_async && !is_activity)
+        return true;
+    if (tree->n >= TTR_TREE_NONE - 1 || (!is_activity && !find_lane(tree, span->lane, &lane)) ||
+        !alloc_reserve(tree->alloc, (void **)&tree->span, &tree->span_room, (size_t)tree->n + 1, sizeof *tree->span) ||
+        !alloc_reserve(tree->alloc, (void **)&tree->side, &tree->side_room, (size_t)tree->n + 1, sizeof *tree->side))
+        return false;
+    uint32_t at = tree->n++;
+    tree->span[at] = (ttr_tree_span){.begin_ns = event->time, .duration = (uint64_t)span->end - (uint64_t)event->time,
+                                     .offset = event->offset, .name = event->name, .category = event->category,
+                                     .provider = event->provider, .thread = event->thread, .source = event->source,
+                                     .flags = span->flags};
+    tree->side[at] = (struct tree_side){.lane = lane, .at = (uint32_t)span->at, .is_pair = event->kind != TTR_KIND_SPAN};
+    if (is_activity)
+        tree->side[at].at = event->activity - SPAN_ACTIVITY - 1;
+    else if (span->end < tree->lane[lane].last_end)
+        tree->is_disordered = true;
+    else
+        claim(tree, at);
+    return true;
+}
+
+static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
+{
+    struct ttr_tree *tree = own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (!span_stream_wants(event->kind))
+            continue;
+        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
+        if (!activity || !span_stream_add(&tree->stream, event, activity))
+            return fail_memory(error);
+    }
+    return TTR_OK;
+}
+
+/* Builds all lists again, from spans sorted by (end, later begin first, as they came). */
+static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tree->lanes_n; i++)
+        tree->lane[i].last = TTR_TREE_NONE;
+    for (uint32_t i = 0; i < tree->n; i++)
+        if (tree->side[i].lane != TTR_TREE_NONE)
+            keys[n++] = (struct order_key){.rank = ~order_time(tree->span[i].begin_ns), .index = i};
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
+    order_keys(keys, spare, n);
+    /* The stamps told the order in which spans came; what counts now is the order in which they are taken. */
+    for (uint32_t i = 0; i < n; i++)
+        tree->side[keys[i].index] = (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
+    for (uint32_t i = 0; i < n; i++)
+        claim(tree, keys[i].index);
+}
+
+/* Counts spans that overlap partly, by the stack of running spans of each lane; uses side->at for what is below in it. */
+static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tree->lanes_n; i++)
+        tree->lane[i].last = TTR_TREE_NONE;
+    for (uint32_t i = 0; i < tree->n; i++)
+        if (tree->side[i].lane != TTR_TREE_NONE)
+            keys[n++] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = keys[i].index;
+        const ttr_tree_span *span = &tree->span[at];
+        uint32_t *top = &tree->lane[tree->side[at].lane].last;
+        while (*top != TTR_TREE_NONE && end_of(&tree->span[*top]) <= span->begin_ns)
+            *top = tree->side[*top].at;
+        tree->overlaps += *top != TTR_TREE_NONE && end_of(&tree->span[*top]) < end_of(span);
+        tree->side[at].at = *top;
+        *top = at;
+    }
+}
+
+/* Turns the lists of unclaimed spans, newest first, into chains of roots by begin. */
+static bool list_roots(struct ttr_tree *tree)
+{
+    if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1, sizeof *tree->root))
+        return false;
+    for (size_t i = 0; i < tree->lanes_n; i++) {
+        uint32_t first = TTR_TREE_NONE;
+        for (uint32_t at = tree->lane[i].last; at != TTR_TREE_NONE;) {
+            uint32_t older = tree->span[at].next;
+            tree->span[at].next = first;
+            first = at;
+            at = older;
+        }
+        if (first != TTR_TREE_NONE)
+            tree->root[tree->roots_n++] = first;
+    }
+    return true;
+}
+
+/* Walks one chain of roots and all below it, without recursion: files may nest as deep as they like. */
+static void set_depths(struct ttr_tree *tree, uint32_t root)
+{
+    uint32_t depth = 0;
+    for (uint32_t at = root; at != TTR_TREE_NONE;) {
+        ttr_tree_span *span = &tree->span[at];
+        span->depth = depth;
+        if (span->first_child != TTR_TREE_NONE) {
+            at = span->first_child;
+            depth++;
+            continue;
+        }
+        while (tree->span[at].next == TTR_TREE_NONE && tree->span[at].parent != TTR_TREE_NONE) {
+            at = tree->span[at].parent;
+            depth--;
+        }
+        at = tree->span[at].next;
+    }
+}
+
+static bool finish(struct ttr_tree *tree)
+{
+    if (!span_stream_end(&tree->stream))
+        return false;
+    size_t room = (size_t)tree->n * 2;
+    struct order_key *keys = alloc_resize(tree->alloc, NULL, 0, room, sizeof *keys);
+    if (!keys)
+        return false;
+    if (tree->is_disordered)
+        claim_again(tree, keys, keys + tree->n);
+    bool is_listed = list_roots(tree) && tree_nest_activities(tree, keys, keys + tree->n);
+    for (size_t i = 0; i < tree->roots_n && is_listed; i++)
+        set_depths(tree, tree->root[i]);
+    if (is_listed)
+        count_overlaps(tree, keys, keys + tree->n);
+    alloc_free(tree->alloc, keys, room, sizeof *keys);
+    alloc_free(tree->alloc, tree->side, tree->side_room, sizeof *tree->side);
+    tree->side = NULL;
+    return is_listed;
+}
+
+ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+{
+    struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
+    const struct walk walk = {.take = add_batch, .own = tree, .progress = progress, .progress_own = own};
+    if (!tree) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    tree->t = t;
+    tree->alloc = &t->counted;
+    span_stream_init(&tree->stream, t, add_span, tree);
+    ttr_status status = walk_events(in, &walk, error);
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    if (status != TTR_E_NOMEM && !finish(tree))
+        status = fail_memory(error);
+    if (status != TTR_E_NOMEM)
+        return tree;
+    ttr_tree_free(tree);
+    return NULL;
+}
+
+uint32_t ttr_tree_spans(const ttr_tree *tree, const ttr_tree_span **spans)
+{
+    *spans = tree->span;
+    return tree->n;
+}
+
+uint32_t ttr_tree_roots(const ttr_tree *tree, const uint32_t **roots)
+{
+    *roots = tree->root;
+    return (uint32_t)tree->roots_n;
+}
+
+uint64_t ttr_tree_overlaps(const ttr_tree *tree)
+{
+    return tree->overlaps;
+}
+
+void ttr_tree_free(ttr_tree *tree)
+{
+    if (!tree)
+        return;
+    const struct alloc *alloc = tree->alloc;
+    span_stream_free(&tree->stream);
+    alloc_free(alloc, tree->span, tree->span_room, sizeof *tree->span);
+    alloc_free(alloc, tree->side, tree->side_room, sizeof *tree->side);
+    alloc_free(alloc, tree->lane, tree->lane_room, sizeof *tree->lane);
+    alloc_free(alloc, tree->lane_by_number, tree->numbers_n, sizeof *tree->lane_by_number);
+    alloc_free(alloc, tree->activity, tree->activity_room, sizeof *tree->activity);
+    alloc_free(alloc, tree->root, tree->root_room, sizeof *tree->root);
+    alloc_free(alloc, tree, 1, sizeof *tree);
+}

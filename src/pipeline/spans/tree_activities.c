@@ -1,0 +1,120 @@
+/* Activities in the span forest: they nest by their ids, not by time, since they move between threads and may outlive who began them.
+ *
+ * The parent of a span is the one still open with the same id, else the one its begin names as related, else the one whose path its own goes on
+ * from; of several the one that began last before it.  Its own time is what no child covers. */
+#include "model/activity.h"
+#include "pipeline/spans/tree_forest.h"
+
+static ttr_id text_of(struct ttr_tree *tree, const ttr_event *event, const uint8_t *id)
+{
+    char text[ACTIVITY_TEXT_MAX];
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(tree->t, event->thread, &thread);
+    return ttr_text_add(tree->t, text, activity_text(text, id, thread.pid));
+}
+
+uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
+{
+    struct tree_activity activity = {.own = text_of(tree, event, event->activity)};
+    if (event->related)
+        activity.related = text_of(tree, event, event->related);
+    if (!activity.own || (event->related && !activity.related) || tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
+        !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room, tree->activities_n + 1, sizeof *tree->activity))
+        return 0;
+    tree->activity[tree->activities_n++] = activity;
+    return (uint32_t)tree->activities_n + SPAN_ACTIVITY;
+}
+
+static int64_t end_of(const ttr_tree_span *span)
+{
+    return (int64_t)((uint64_t)span->begin_ns + span->duration);
+}
+
+/* The span that began last with an id; TTR_TREE_NONE where there is none. */
+static uint32_t latest(const struct pairmap *by_id, ttr_id id)
+{
+    const uint32_t *at = id ? pairmap_get(by_id, id, 0) : NULL;
+    return at ? *at : TTR_TREE_NONE;
+}
+
+static uint32_t parent_of(const struct ttr_tree *tree, const struct pairmap *by_id, uint32_t at)
+{
+    const struct tree_activity *activity = &tree->activity[tree->side[at].at];
+    ttr_text path = ttr_text_get(tree->t, activity->own);
+    uint32_t parent = latest(by_id, activity->own);
+    if (parent != TTR_TREE_NONE && end_of(&tree->span[parent]) >= end_of(&tree->span[at]))
+        return parent;
+    parent = activity->related != activity->own ? latest(by_id, activity->related) : TTR_TREE_NONE;
+    for (size_t n = activity_parent(path); n > 0 && parent == TTR_TREE_NONE; n = activity_parent((ttr_text){path.p, n}))
+        parent = latest(by_id, ttr_text_find(tree->t, path.p, n));
+    return parent;
+}
+
+/* Sorts the spans of activities by begin, the longer first; gives how many there are. */
+static uint32_t sort(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < tree->n; i++)
+        if (tree->side[i].lane == TTR_TREE_NONE)
+            keys[n++] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
+    order_keys(keys, spare, n);
+    return n;
+}
+
+static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
+{
+    struct pairmap by_id;
+    bool is_fine = true;
+    pairmap_init(&by_id, tree->alloc);
+    for (uint32_t i = 0; i < n && is_fine; i++) {
+        ttr_tree_span *span = &tree->span[keys[i].index];
+        span->parent = parent_of(tree, &by_id, keys[i].index);
+        span->activity = tree->activity[tree->side[keys[i].index].at].own;
+        span->first_child = span->next = TTR_TREE_NONE;
+        is_fine = pairmap_put(&by_id, span->activity, 0, keys[i].index);
+    }
+    pairmap_free(&by_id);
+    return is_fine;
+}
+
+/* Chains siblings; from the last begin to the first, so that each is put before the later ones.  Gives the first root. */
+static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
+{
+    uint32_t root = TTR_TREE_NONE;
+    for (uint32_t i = n; i > 0; i--) {
+        uint32_t at = keys[i - 1].index, parent = tree->span[at].parent;
+        uint32_t *first = parent == TTR_TREE_NONE ? &root : &tree->span[parent].first_child;
+        tree->span[at].next = *first;
+        *first = at;
+    }
+    return root;
+}
+
+static uint64_t own_time(const struct ttr_tree *tree, const ttr_tree_span *span)
+{
+    int64_t from = span->begin_ns, end = end_of(span);
+    uint64_t covered = 0;
+    for (uint32_t child = span->first_child; child != TTR_TREE_NONE; child = tree->span[child].next) {
+        int64_t begin = tree->span[child].begin_ns > from ? tree->span[child].begin_ns : from, stop = end_of(&tree->span[child]);
+        stop = stop < end ? stop : end;
+        covered += stop > begin ? (uint64_t)stop - (uint64_t)begin : 0;
+        from = stop > from ? stop : from;
+    }
+    return span->duration - covered;
+}
+
+bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+{
+    uint32_t n = sort(tree, keys, spare);
+    if (n == 0)
+        return true;
+    if (!find_parents(tree, keys, n))
+        return false;
+    tree->root[tree->roots_n++] = chain(tree, keys, n);
+    for (uint32_t i = 0; i < n; i++)
+        tree->span[keys[i].index].self = own_time(tree, &tree->span[keys[i].index]);
+    return true;
+}

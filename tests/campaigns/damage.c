@@ -1,0 +1,568 @@
+/* The damage campaign: small traces of each format are damaged in thousands of ways, and read to the end with all their fields.
+ *
+ * usage: damage [MUTATIONS [CAMPAIGN]]     (default 10000 a campaign; the seeds are fixed)
+ *
+ * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to nettrace-v6.
+ *
+ * Counted by content, against the events of the intact trace: exact (there, the same), lost (not there), altered (there, but not
+ * in the intact one).  A case fails on a crash, on more than two seconds or too much memory for one input, on a status other
+ * than the end, when bytes given in pieces read otherwise than at once, when damage is told of behind the end, and when what a same-format
+ * writer makes of the damaged trace is itself damaged.  And small traces of NetTrace are cut at every byte: every event that was whole is given, and no other.
+ * Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "support/corpus.h"
+#include "support/hexa.h"
+#include "campaigns/mutate.h"
+#include "campaigns/outcome.h"
+#include "support/support.h"
+#include "support/tap.h"
+#include "support/writing.h"
+
+#define BASES_MAX 8u
+#define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
+#define RECOVER_PASSES 8u /* copies of copies, at the most */
+#define CUT_FILE_MAX ((size_t)8 << 10)
+#define RECOVER_EACH 4u /* ... and also copied */
+
+struct base {
+    char name[80];
+    struct buffer bytes;
+    uint64_t *hashes; /* of its events, sorted */
+    size_t events;
+    uint64_t *records;
+    size_t records_n;
+};
+
+struct campaign {
+    const char *name, *format;
+    struct mutate_format mutate;
+    const char *vectors[8]; /* folders, or single ones; NULL at the end */
+    const char *traces[4];  /* recorded ones, in TTR_CORPUS */
+};
+
+/* What is planted: the beginning of an object of NetTrace, or of a block of V6; what is changed as a size is the
+ * event's own, and from V4 on, where there is none at a fixed place, the first byte of its header. */
+#define OBJECT_OLD {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
+#define OBJECT {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
+#define BLOCK {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {8, 0, 0, 2, 0, 0, 0, 0}, .magic_n = 8}
+
+static const struct campaign campaigns[] = {
+    {"heph", "heph",
+     {.size_at = 4, .size_bytes = 4, .is_big_endian = true, .bits = 32, .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A}, .magic_n = 8},
+     {"src/formats/heph/vectors", "src/formats/heph/vectors-whole"},
+     {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
+    {"fxt", "fxt",
+     {.size_at = 0, .size_bytes = 8, .shift = 4, .bits = 12, .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00}, .magic_n = 8},
+     {"src/formats/fxt/vectors"},
+     {NULL}},
+    /* A trace ends where it says so, so that vectors cannot be put together. */
+    {"nettrace-v1", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v1.hexa"},
+     {NULL}},
+    {"nettrace-v2", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v2.hexa"},
+     {NULL}},
+    {"nettrace-v3", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v3.hexa"},
+     {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz"}},
+    {"nettrace-v4", "nettrace", OBJECT,
+     {"src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/events.hexa",
+      "src/formats/nettrace/vectors/spans.hexa", "src/formats/nettrace/vectors/symbols.hexa",
+      "src/formats/nettrace/vectors/types.hexa", "src/formats/nettrace/vectors-whole/order.hexa"},
+     {"nettrace/recorded/c3.nettrace.xz"}},
+    {"nettrace-v5", "nettrace", OBJECT,
+     {"src/formats/nettrace/vectors/nested.hexa"},
+     {NULL}},
+    {"nettrace-v6", "nettrace", BLOCK,
+     {"src/formats/nettrace/vectors/v6.hexa", "src/formats/nettrace/vectors/v6-types.hexa",
+      "src/formats/nettrace/vectors/v6-universal.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
+     {"nettrace/v6/v6_plain.nettrace", "nettrace/v6/v6_minimal.nettrace"}},
+    /* So do files and pipes of perf. */
+    {"perf", "perf",
+     {.size_at = 6, .size_bytes = 2, .bits = 16, .magic = {9, 0, 0, 0, 2, 0, 32, 0}, .magic_n = 8},
+     {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
+      "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
+     {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
+    /* An event stands behind its size, which has 5 bits. */
+    {"trace_dat", "trace_dat",
+     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {"src/formats/trace_dat/vectors/version-6.hexa", "src/formats/trace_dat/vectors/version-7.hexa", "src/formats/trace_dat/vectors/instance-6.hexa",
+      "src/formats/trace_dat/vectors/big-endian-32.hexa"},
+     {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
+    {"trace_pipe_raw", "trace_pipe_raw",
+     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {"src/formats/trace_pipe_raw/vectors"},
+     {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
+    {"interceptor", "interceptor",
+     {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {0x28, 0, 0, 0, 'P', '_', 'L', '5'}, .magic_n = 8},
+     {"src/formats/interceptor/vectors"},
+     {"eventheader/linuxtracepoints/EventHeaderInterceptorLE64.dat"}},
+};
+
+/* Bytes given in pieces of random sizes. */
+struct pieces {
+    const uint8_t *bytes;
+    size_t n, at;
+    uint64_t state;
+};
+
+static int64_t pull(void *own, void *to, size_t n)
+{
+    struct pieces *pieces = own;
+    size_t left = pieces->n - pieces->at, give = 1 + (size_t)(support_random(&pieces->state) % 3000);
+    give = give < left ? give : left;
+    give = give < n ? give : n;
+    if (give)
+        memcpy(to, pieces->bytes + pieces->at, give);
+    pieces->at += give;
+    return (int64_t)give;
+}
+
+/* A way to read: where the bytes are, what they are, and who gets a copy. */
+struct reading {
+    const char *format;
+    const uint8_t *bytes;
+    size_t n;
+    bool is_in_pieces;
+    uint32_t flags;
+    struct base *records;  /* gets the offsets of the records, or NULL */
+    bool are_events_records; /* of a format that gives no records as they are */
+    struct buffer *begins; /* gets the offsets of the events, or NULL */
+    struct buffer *copy;   /* gets what the writer of the format makes of it, or NULL */
+};
+
+static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event, struct outcome *outcome)
+{
+    outcome_add(outcome, outcome_hash(t, event));
+    if (reading->begins)
+        buffer_add(reading->begins, &event->offset, sizeof event->offset);
+}
+
+static void add_batch(const ttr *t, const struct reading *reading, const ttr_batch *batch, struct outcome *outcome)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP)
+            add_event(t, reading, event, outcome);
+        if (reading->records && (event->flags & TTR_EVENT_RAW || reading->are_events_records) && reading->records->records_n < reading->n)
+            reading->records->records[reading->records->records_n++] = event->offset;
+    }
+}
+
+/* Behind all that is told of. */
+static uint64_t end_of_damage(const ttr_report *report)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < report->regions_n; i++) {
+        uint64_t offset = report->regions[i].offset, bytes = report->regions[i].bytes;
+        uint64_t behind = bytes < UINT64_MAX - offset ? offset + bytes : UINT64_MAX;
+        end = behind > end ? behind : end;
+    }
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (report->notes[i].first_offset != UINT64_MAX)
+            end = report->notes[i].first_offset > end ? report->notes[i].first_offset : end;
+    return end;
+}
+
+static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, struct outcome *outcome)
+{
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_writer *writer = reading->copy ? ttr_create_push(t, writing_to_buffer, reading->copy, reading->format, NULL, &error) : NULL;
+    while ((outcome->status = ttr_read(reader, &batch, &error)) == TTR_OK) {
+        add_batch(t, reading, &batch, outcome);
+        if (writer && ttr_write(writer, &batch, &error) != TTR_OK)
+            break;
+    }
+    if (writer && outcome->status == TTR_END && ttr_finish(writer, &error) != TTR_OK)
+        outcome->status = error.status;
+    else if (writer && outcome->status != TTR_END)
+        ttr_abandon(writer);
+    ttr_report report = {.size = sizeof report};
+    if (ttr_reader_report(reader, 0, &report)) {
+        outcome->damage_regions = report.damage_regions;
+        outcome->damage_end = end_of_damage(&report);
+    }
+    (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
+}
+
+static void read_input(const struct reading *reading, struct outcome *outcome)
+{
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    ttr_options context = {.size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    ttr_read_options options = {.size = sizeof options, .from = reading->format, .flags = reading->flags};
+    struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};
+    ttr_error error = {0};
+    double begin = outcome_seconds();
+    outcome->n = 0;
+    outcome->damage_end = 0;
+    outcome->text[0] = '\0';
+    ttr *t = ttr_new(&context);
+    ttr_reader *reader = reading->is_in_pieces ? ttr_open_pull(t, pull, &pieces, "pieces", &options, &error)
+                                               : ttr_open_memory(t, reading->bytes, reading->n, "bytes", &options, &error);
+    if (reader) {
+        read_all(t, reader, reading, outcome);
+    } else {
+        outcome->status = error.status;
+        (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
+    }
+    ttr_close(reader);
+    ttr_free(t);
+    outcome->seconds = outcome_seconds() - begin;
+    outcome->peak = heap.peak;
+    outcome_sort(outcome);
+}
+
+/* Sums over the trials of one mutation. */
+struct tally {
+    enum mutation mutation;
+    unsigned trials;
+    uint64_t intact, exact, altered;
+    double slowest;
+};
+
+static bool check_outcome(const struct reading *reading, const struct outcome *outcome)
+{
+    bool can_be_refused = reading->n == 0 || outcome->n == 0;
+    if (outcome->status != TTR_END && !(can_be_refused && outcome->status == TTR_E_UNSUPPORTED))
+        return outcome_complain("reading does not go to the end", outcome);
+    if (outcome->damage_end > reading->n)
+        return outcome_complain("damage is told of behind the end", outcome);
+    return outcome_is_bounded(outcome, reading->n);
+}
+
+/* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged by each other (as the recover
+ * command does it). */
+static void copy_once_more(struct reading *reading, struct buffer *copy, size_t *events, struct outcome *other)
+{
+    struct buffer next;
+    buffer_init(&next, alloc_default());
+    struct reading again = *reading;
+    again.copy = &next;
+    again.flags = TTR_READ_DEFINITIONS;
+    read_input(&again, other);
+    *events = other->n;
+    buffer_free(copy);
+    *copy = next;
+    reading->bytes = copy->bytes;
+    reading->n = copy->n;
+    if (copy->n)
+        read_input(reading, other);
+}
+
+/* The same bytes in pieces; and what a writer makes of them, which must be whole. */
+static bool check_otherwise(const struct reading *reading, const struct outcome *outcome, unsigned trial)
+{
+    static struct outcome other;
+    struct reading again = *reading;
+    bool is_good = true;
+    if (trial % PIECES_EACH == 0) {
+        again.is_in_pieces = true;
+        read_input(&again, &other);
+        is_good = outcome_same(outcome, &other) || outcome_complain("in pieces it reads otherwise", &other);
+        is_good = (other.damage_end <= reading->n || outcome_complain("damage is told of behind the end, in pieces", &other)) && is_good;
+    }
+    ttr_format_info info = {0};
+    for (size_t i = 0; ttr_format_get(i, &info) && strcmp(info.name, reading->format) != 0; i++)
+        continue;
+    if (trial % RECOVER_EACH || !(info.abilities & TTR_FORMAT_WRITES))
+        return is_good;
+    struct buffer copy;
+    buffer_init(&copy, alloc_default());
+    again = *reading;
+    again.copy = &copy;
+    again.flags = TTR_READ_DEFINITIONS;
+    read_input(&again, &other);
+    again = (struct reading){.format = reading->format, .bytes = copy.bytes, .n = copy.n};
+    size_t events = other.n;
+    if (copy.n)
+        read_input(&again, &other);
+    for (unsigned pass = 0; copy.n && other.damage_regions && pass < RECOVER_PASSES; pass++)
+        copy_once_more(&again, &copy, &events, &other);
+    if (copy.n && (other.damage_regions || other.n < events))
+        is_good = outcome_complain("what was recovered is damaged", &other);
+    buffer_free(&copy);
+    return is_good;
+}
+
+/* One more of the damaged traces, with nothing behind its end, so that a sanitizer sees what is read there. */
+static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally, unsigned trial, size_t *n)
+{
+    uint64_t state = hash_pair(tally->mutation + 1u, trial + 1u);
+    uint8_t *room = malloc(mutate_room(input) + 1);
+    if (!room)
+        abort();
+    *n = mutate(input, tally->mutation, &state, room);
+    uint8_t *bytes = malloc(*n + 1);
+    if (!bytes)
+        abort();
+    memcpy(bytes, room, *n);
+    free(room);
+    return bytes;
+}
+
+static bool try_one(const struct campaign *campaign, const struct mutate_input *input, const struct base *base, struct tally *tally)
+{
+    static struct outcome outcome;
+    unsigned trial = tally->trials++;
+    size_t n;
+    uint8_t *bytes = mutate_once(input, tally, trial, &n);
+    struct reading reading = {.format = campaign->format, .bytes = bytes, .n = n};
+    outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation), trial);
+    read_input(&reading, &outcome);
+    bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
+    size_t exact = outcome_exact(base->hashes, base->events, &outcome);
+    tally->intact += base->events;
+    tally->exact += exact;
+    tally->altered += outcome.n - exact;
+    tally->slowest = outcome.seconds > tally->slowest ? outcome.seconds : tally->slowest;
+    free(bytes);
+    return is_good;
+}
+
+/* Of a format that gives no records as they are the events are taken for them. */
+static bool gives_no_records(const char *format)
+{
+    return strcmp(format, "nettrace") == 0 || strcmp(format, "trace_dat") == 0 || strcmp(format, "trace_pipe_raw") == 0;
+}
+
+/* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing in it. */
+static bool prepare(const struct campaign *campaign, struct base *base)
+{
+    struct outcome outcome = {.n = 0};
+    base->records = calloc(base->bytes.n + 1, sizeof *base->records);
+    if (!base->records)
+        abort();
+    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base,
+                              .are_events_records = gives_no_records(campaign->format)};
+    read_input(&reading, &outcome);
+    base->hashes = outcome.hashes;
+    base->events = outcome.n;
+    return outcome.n > 0 && outcome.status == TTR_END;
+}
+
+static void forget(struct base *base)
+{
+    buffer_free(&base->bytes);
+    free(base->hashes);
+    free(base->records);
+    *base = (struct base){.name = ""};
+}
+
+/* Counts a trace in when it can be used. */
+static size_t settle(const struct campaign *campaign, struct base *base)
+{
+    if (base->bytes.n && prepare(campaign, base))
+        return 1;
+    forget(base);
+    return 0;
+}
+
+static void add_vector(const char *path, struct buffer *to)
+{
+    char message[200];
+    struct hexa hexa;
+    const char *end = strrchr(path, '.');
+    if (!end || strcmp(end, ".hexa") != 0 || !hexa_load(path, &hexa, message, sizeof message))
+        return;
+    if (hexa.damage == 0 && hexa.status[0] == '\0')
+        buffer_add(to, hexa.bytes, hexa.n);
+    hexa_free(&hexa);
+}
+
+/* Adds the bytes of all vectors of a folder that read without damage, or of the one that is named. */
+static void add_vectors(const char *root, const char *folder, struct buffer *to)
+{
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/%s", root, folder);
+    add_vector(path, to);
+    struct dirent **entries = NULL;
+    int n = scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s/%s", root, folder, entries[i]->d_name);
+        add_vector(path, to);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* Nothing where the file cannot be read, or is packed and there is no xz. */
+static void add_file(const char *path, struct buffer *to)
+{
+    char block[65536], command[700];
+    const char *end = strrchr(path, '.');
+    bool is_packed = end && strcmp(end, ".xz") == 0;
+    (void)snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null", path);
+    FILE *file = is_packed ? popen(command, "r") : fopen(path, "rb"); /* NOLINT: a tool of the tests, a path of its own table */
+    for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
+        buffer_add(to, block, n);
+    if (file)
+        (void)(is_packed ? pclose(file) : fclose(file));
+}
+
+/* Fills the traces of a campaign and gives their count. */
+static size_t gather(const struct campaign *campaign, struct base *bases)
+{
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    size_t n = 0;
+    for (size_t i = 0; campaign->vectors[i]; i++) {
+        bases[n] = (struct base){.name = ""};
+        (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->vectors[i]);
+        buffer_init(&bases[n].bytes, alloc_default());
+        add_vectors(root ? root : ".", campaign->vectors[i], &bases[n].bytes);
+        n += settle(campaign, &bases[n]);
+    }
+    for (size_t i = 0; campaign->traces[i]; i++) {
+        char path[600];
+        bases[n] = (struct base){.name = ""};
+        (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->traces[i]);
+        (void)snprintf(path, sizeof path, "%s/%s", corpus_folder(), campaign->traces[i]);
+        buffer_init(&bases[n].bytes, alloc_default());
+        add_file(path, &bases[n].bytes);
+        n += settle(campaign, &bases[n]);
+    }
+    return n;
+}
+
+static struct mutate_input input_of(const struct campaign *campaign, const struct base *base, const struct base *other)
+{
+    return (struct mutate_input){.bytes = base->bytes.bytes, .n = base->bytes.n, .records = base->records, .records_n = base->records_n,
+                                 .other = other->bytes.bytes, .other_n = other->bytes.n, .format = &campaign->mutate};
+}
+
+static void tell(const struct tally *tally)
+{
+    double trials = tally->trials ? tally->trials : 1, intact = tally->intact ? (double)tally->intact : 1;
+    (void)printf("# %-10s %6u inputs  exact %7.3f %%  lost %8.2f  altered %8.2f an input  slowest %.0f ms\n", mutate_name(tally->mutation),
+                 tally->trials, 100 * (double)tally->exact / intact, (double)(tally->intact - tally->exact) / trials,
+                 (double)tally->altered / trials, tally->slowest * 1e3);
+}
+
+/* How many events were whole before the cut, in the order of the file (what the next one begins behind), and how many had begun. */
+static void count_whole(const struct buffer *begins, size_t cut, size_t *least, size_t *most)
+{
+    uint64_t last_begin = 0, begin;
+    *least = *most = 0;
+    for (size_t i = 0; i < begins->n; i += sizeof begin) {
+        memcpy(&begin, begins->bytes + i, sizeof begin);
+        *most += begin < cut;
+        last_begin = begin < cut && begin > last_begin ? begin : last_begin;
+    }
+    for (size_t i = 0; i < begins->n; i += sizeof begin) {
+        memcpy(&begin, begins->bytes + i, sizeof begin);
+        *least += begin < last_begin;
+    }
+}
+
+static bool cut_everywhere(const struct campaign *campaign, const struct base *base)
+{
+    static struct outcome whole, outcome;
+    struct buffer begins;
+    bool is_good = true;
+    buffer_init(&begins, alloc_default());
+    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .begins = &begins};
+    read_input(&reading, &whole);
+    for (size_t n = 0; n < base->bytes.n; n++) {
+        size_t least, most;
+        uint8_t *bytes = malloc(n + 1);
+        if (!bytes)
+            abort();
+        memcpy(bytes, base->bytes.bytes, n);
+        outcome_begin("%s, %s cut to %zu", campaign->name, base->name, n);
+        struct reading cut = {.format = campaign->format, .bytes = bytes, .n = n};
+        read_input(&cut, &outcome);
+        count_whole(&begins, n, &least, &most);
+        is_good = check_outcome(&cut, &outcome) && is_good;
+        if (outcome.n < least || outcome.n > most)
+            is_good = outcome_complain("cut, it has not every whole event", &outcome);
+        if (outcome_exact(whole.hashes, whole.n, &outcome) < outcome.n)
+            is_good = outcome_complain("cut, it has other events", &outcome);
+        free(bytes);
+    }
+    buffer_free(&begins);
+    return is_good;
+}
+
+static void run_cuts(const struct campaign *campaign, const struct base *bases, size_t n)
+{
+    size_t cuts = 0;
+    bool is_good = true;
+    for (size_t i = 0; i < n; i++)
+        if (bases[i].bytes.n <= CUT_FILE_MAX) {
+            is_good = cut_everywhere(campaign, &bases[i]) && is_good;
+            cuts += bases[i].bytes.n;
+        }
+    (void)printf("# cut at %zu bytes\n", cuts);
+    (void)tap_case(is_good && cuts, "%s cut anywhere gives every event that was whole", campaign->name);
+}
+
+static void run(const struct campaign *campaign, unsigned mutations)
+{
+    struct base bases[BASES_MAX];
+    size_t n = gather(campaign, bases);
+    if (n == 0)
+        tap_skip(campaign->name, "no reader or no traces of it");
+    for (unsigned kind = 0; n && kind < MUTATIONS; kind++) {
+        struct tally tally = {.mutation = (enum mutation)kind};
+        bool is_kind_good = true;
+        while (tally.trials < mutations / MUTATIONS + 1) {
+            const struct base *base = &bases[tally.trials % n], *other = &bases[(tally.trials / n) % n];
+            struct mutate_input input = input_of(campaign, base, other);
+            is_kind_good = try_one(campaign, &input, base, &tally) && is_kind_good;
+        }
+        tell(&tally);
+        (void)tap_case(is_kind_good, "%s %s", campaign->name, mutate_name((enum mutation)kind));
+    }
+    if (n && strcmp(campaign->format, "nettrace") == 0)
+        run_cuts(campaign, bases, n);
+    while (n)
+        forget(&bases[--n]);
+}
+
+/* What recovery must reach on a recorded trace with all types of values, in percent of its events. */
+struct target {
+    enum mutation mutation;
+    double percent;
+};
+
+static void run_targets(void)
+{
+    static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
+    const struct campaign all_types = {"heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
+    struct base base;
+    if (gather(&all_types, &base) == 0) {
+        tap_skip("heph targets", "no recorded traces in %s", corpus_folder());
+        return;
+    }
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct tally tally = {.mutation = targets[i].mutation};
+        bool is_reached = true;
+        struct mutate_input input = input_of(&all_types, &base, &base);
+        while (tally.trials < 200)
+            is_reached = try_one(&all_types, &input, &base, &tally) && is_reached;
+        tell(&tally);
+        is_reached = is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
+        (void)tap_case(is_reached, "heph keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
+    }
+    forget(&base);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
+    outcome_catch();
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
+        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 || strcmp(argv[2], campaigns[i].name) == 0)
+            run(&campaigns[i], mutations);
+    run_targets();
+    return tap_end();
+}
