@@ -1,8 +1,7 @@
-/* Measures layouts alone, on records like those of an LTTng user-space trace.  usage: layouts MODE ROUNDS
- *   measure  find the end of each record
- *   walk     give each field
- *   NAME     measure and walk only the records of one class (simple, sched, net, mixed, tick, empty), for counting
- * Prints one line of JSON: records, fields, CPU seconds, a sum that keeps the compiler honest. */
+/* Measures layouts alone, on records like those of an LTTng user-space trace.  usage: layouts MODE
+ * ROUNDS measure  find the end of each record walk     give each field NAME     measure and walk
+ * only the records of one class (simple, sched, net, mixed, tick, empty), for counting Prints one
+ * line of JSON: records, fields, CPU seconds, a sum that keeps the compiler honest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,8 @@ static const struct {
     {"simple", "i:i32 s:s", 7},
     {"sched", "prev_comm:T16 prev_tid:i32 next_comm:T16 next_tid:i32 prio:i64", 5},
     {"net", "port:u16> ip:u32> skb:u64 data_length:u16 data:[p.data_length]u8", 3},
-    {"mixed", "d:f64 f:f32 c:u8=RED=0,GREEN=1,MANY=2..9; arr:[4]i32 txt_length:u32 txt:T(p.txt_length)", 2},
+    {"mixed",
+     "d:f64 f:f32 c:u8=RED=0,GREEN=1,MANY=2..9; arr:[4]i32 txt_length:u32 txt:T(p.txt_length)", 2},
     {"tick", "n:u64", 2},
     {"empty", "", 1},
 };
@@ -58,22 +58,33 @@ static void put_number(struct bench *bench, uint64_t x, size_t n)
 
 static void make_record(struct bench *bench, unsigned class)
 {
-    static const char *const texts[] = {"open", "read /etc/hosts", "a somewhat longer message with some text in it", "x"};
+    static const char *const texts[] = {"open", "read /etc/hosts",
+                                        "a somewhat longer message with some text in it", "x"};
     uint64_t x = next_random(bench);
     const char *text = texts[x >> 8 & 3];
     switch (class) {
-    case 0: put_number(bench, x, 4), put(bench, text, strlen(text) + 1); break;
+    case 0:
+        put_number(bench, x, 4), put(bench, text, strlen(text) + 1);
+        break;
     case 1:
         put(bench, "swapper/0\0\0\0\0\0\0", 16), put_number(bench, x >> 40, 4);
-        put(bench, "worker\0\0\0\0\0\0\0\0\0", 16), put_number(bench, x >> 20, 4), put_number(bench, 20, 8);
+        put(bench, "worker\0\0\0\0\0\0\0\0\0", 16), put_number(bench, x >> 20, 4),
+            put_number(bench, 20, 8);
         break;
-    case 2: put_number(bench, x, 8), put_number(bench, x, 6), put_number(bench, x % 33, 2), put(bench, bench->bytes, x % 33); break;
+    case 2:
+        put_number(bench, x, 8), put_number(bench, x, 6), put_number(bench, x % 33, 2),
+            put(bench, bench->bytes, x % 33);
+        break;
     case 3:
-        put_number(bench, x, 8), put_number(bench, x, 4), put_number(bench, x % 10, 1), put(bench, bench->bytes, 16);
+        put_number(bench, x, 8), put_number(bench, x, 4), put_number(bench, x % 10, 1),
+            put(bench, bench->bytes, 16);
         put_number(bench, strlen(text), 4), put(bench, text, strlen(text));
         break;
-    case 4: put_number(bench, x, 8); break;
-    default: break;
+    case 4:
+        put_number(bench, x, 8);
+        break;
+    default:
+        break;
     }
 }
 
@@ -87,7 +98,7 @@ static void make_records(struct bench *bench, const char *mode)
     for (unsigned i = 0; i < RECORDS; i++) {
         unsigned k = (unsigned)(next_random(bench) >> 32) % all, class = 0;
         while (k >= classes[class].share)
-            k -= classes[class++].share;
+            k -= classes[class ++].share;
         bench->class_of[i] = (uint8_t)(only < CLASSES ? only : class);
         make_record(bench, bench->class_of[i]);
     }
@@ -102,7 +113,8 @@ static void measure_all(struct bench *bench)
     bench->sum += run.bits.at != bench->end;
 }
 
-static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+static void place(const struct layout_schema *schema, const ttr_event *event,
+                  struct layout_run *run)
 {
     (void)schema;
     run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
@@ -115,7 +127,8 @@ static void walk_all(struct bench *bench)
         uint64_t begin = run.bits.at;
         struct layout_schema schema = {.layout = bench->layout[bench->class_of[i]], .place = place};
         bench->sum += layout_measure(schema.layout, &run);
-        ttr_event event = {.payload = bench->bytes + begin / 8, .payload_size = (uint32_t)((run.bits.at - begin) / 8)};
+        ttr_event event = {.payload = bench->bytes + begin / 8,
+                           .payload_size = (uint32_t)((run.bits.at - begin) / 8)};
         ttr_fields fields;
         ttr_field field;
         fields.event = &event;
@@ -139,7 +152,8 @@ int main(int argc, char **argv)
     arena_init(&arena, &t->counted);
     bench.bytes = calloc(ROOM, 1);
     for (unsigned i = 0; i < CLASSES; i++) {
-        struct layout_spec spec = {.t = t, .arena = &arena, .root[ROOT_PAYLOAD] = type_of_text(&arena, classes[i].type)};
+        struct layout_spec spec = {
+            .t = t, .arena = &arena, .root[ROOT_PAYLOAD] = type_of_text(&arena, classes[i].type)};
         bench.layout[i] = layout_compile(&spec, NULL);
         if (!bench.layout[i] || !bench.bytes)
             return 1;
@@ -149,8 +163,9 @@ int main(int argc, char **argv)
     for (long i = 0; i < rounds; i++)
         strcmp(mode, "measure") == 0 ? measure_all(&bench) : walk_all(&bench);
     double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    printf("{\"records\":%llu,\"fields\":%llu,\"cpu_s\":%.3f,\"sum\":%llu}\n", (unsigned long long)bench.records,
-           (unsigned long long)bench.fields, seconds, (unsigned long long)bench.sum);
+    printf("{\"records\":%llu,\"fields\":%llu,\"cpu_s\":%.3f,\"sum\":%llu}\n",
+           (unsigned long long)bench.records, (unsigned long long)bench.fields, seconds,
+           (unsigned long long)bench.sum);
     free(bench.bytes);
     arena_free(&arena);
     ttr_free(t);

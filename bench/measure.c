@@ -1,12 +1,11 @@
-/* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE FILE
- *   scan     read all events, look at no field
- *   fields   read all events and every field, by ttr_event_fields
- *   take     the same by ttr_fields_take
- *   kstacks  read all events, look at the outermost and the innermost address of their stacks
- *   encode   read all events and write them as FXT anew (not copied), into nothing
- *   write    the FXT writer alone: the first 8192 events, held in memory, written again and again
- *   plain    the same with spans that have no fields only: the cost of an event itself
- * Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, a sum that keeps the compiler honest. */
+/* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE
+ * FILE scan     read all events, look at no field fields   read all events and every field, by
+ * ttr_event_fields take     the same by ttr_fields_take kstacks  read all events, look at the
+ * outermost and the innermost address of their stacks encode   read all events and write them as
+ * FXT anew (not copied), into nothing write    the FXT writer alone: the first 8192 events, held in
+ * memory, written again and again plain    the same with spans that have no fields only: the cost
+ * of an event itself Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, a
+ * sum that keeps the compiler honest. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +35,8 @@ static double cpu_seconds(void)
 {
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 static int64_t swallow(void *own, const void *bytes, size_t n)
@@ -59,9 +59,11 @@ static void visit_fields(struct measure *m, const ttr_batch *batch)
     const ttr_field *field;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < batch->n; i++)
-        for (uint32_t n = ttr_event_fields(m->buffer, ttr_batch_at(batch, i), &field); n > 0; n = ttr_more_fields(m->buffer, &field))
+        for (uint32_t n = ttr_event_fields(m->buffer, ttr_batch_at(batch, i), &field); n > 0;
+             n = ttr_more_fields(m->buffer, &field))
             for (uint32_t j = 0; j < n; j++)
-                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n + field[j].value.type;
+                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n +
+                       field[j].value.type;
     m->sum += sum;
 }
 
@@ -74,7 +76,8 @@ static void visit_taken(struct measure *m, const ttr_batch *batch)
         ttr_fields_begin(m->t, ttr_batch_at(batch, i), &fields);
         for (uint32_t n; (n = ttr_fields_take(&fields, field, FIELDS)) > 0;)
             for (uint32_t j = 0; j < n; j++)
-                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n + field[j].value.type;
+                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n +
+                       field[j].value.type;
     }
     m->sum += sum;
 }
@@ -159,7 +162,10 @@ int main(int argc, char **argv)
     m.in = ttr_open(m.t, argv[2], NULL, &m.error);
     m.out = ttr_create_push(m.t, swallow, &m, "fxt", NULL, &m.error);
     double begin = cpu_seconds();
-    ttr_status status = m.in && m.out && m.buffer ? (strchr("wp", argv[1][0]) ? write_held(&m, argv[1][0] == 'p') : read_all(&m, argv[1])) : TTR_E_IO;
+    ttr_status status =
+        m.in && m.out && m.buffer
+            ? (strchr("wp", argv[1][0]) ? write_held(&m, argv[1][0] == 'p') : read_all(&m, argv[1]))
+            : TTR_E_IO;
     if (m.out && status == TTR_END && ttr_finish(m.out, &m.error) != TTR_OK)
         status = TTR_E_IO;
     double end = cpu_seconds();
@@ -171,7 +177,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "measure: %s: %s\n", argv[2], m.error.text);
         return 1;
     }
-    printf("{\"events\": %llu, \"cpu_s\": %.6f, \"rss_kib\": %ld, \"sum\": %llu}\n", (unsigned long long)m.events,
-           m.seconds > 0 ? m.seconds : end - begin, usage.ru_maxrss, (unsigned long long)m.sum);
+    printf("{\"events\": %llu, \"cpu_s\": %.6f, \"rss_kib\": %ld, \"sum\": %llu}\n",
+           (unsigned long long)m.events, m.seconds > 0 ? m.seconds : end - begin, usage.ru_maxrss,
+           (unsigned long long)m.sum);
     return 0;
 }

@@ -1,11 +1,12 @@
-/* Measures what an event costs the program that writes it, against the bare system call with the same bytes.  usage: provider [ROUNDS]
+/* Measures what an event costs the program that writes it, against the bare system call with the
+ * same bytes.  usage: provider [ROUNDS]
  *
- * CPU time of this thread, in slices that take turns, so that all see the same machine; the median of the slices of each.  Rows:
- *   loop        an empty loop: what the others contain, too (it is taken off)
- *   disabled    TTR_WRITE with four fields while nobody listens
- *   assembled   the same with a backend that takes the event and does nothing
- *   ... FILE    the bare write() of the same bytes to FILE, and TTR_WRITE and a composer with a backend that does that write
- * Files: /dev/null, and trace_marker where it may be written. */
+ * CPU time of this thread, in slices that take turns, so that all see the same machine; the median
+ * of the slices of each.  Rows: loop        an empty loop: what the others contain, too (it is
+ * taken off) disabled    TTR_WRITE with four fields while nobody listens assembled   the same with
+ * a backend that takes the event and does nothing
+ *   ... FILE    the bare write() of the same bytes to FILE, and TTR_WRITE and a composer with a
+ * backend that does that write Files: /dev/null, and trace_marker where it may be written. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 TTR_PROVIDER_DEFINE(bench, "Bench_Provider");
 
 struct target {
-    int fd;         /* -1: nowhere */
+    int fd; /* -1: nowhere */
     uint8_t last[256];
     size_t last_n;
 };
@@ -63,8 +64,8 @@ static uint64_t now(void)
 static void write_one(uint32_t i)
 {
     static const char path[] = "/var/lib/example";
-    TTR_WRITE(bench, "FileRead", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U32("number", i), TTR_U64("bytes", (uint64_t)i * 4096), TTR_TEXT("path", path),
-              TTR_I32("result", 0));
+    TTR_WRITE(bench, "FileRead", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U32("number", i),
+              TTR_U64("bytes", (uint64_t)i * 4096), TTR_TEXT("path", path), TTR_I32("result", 0));
 }
 
 static void run_loop(struct target *target, ttr_tracepoint *point, ttr_composer *composer)
@@ -94,8 +95,10 @@ static void run_bare(struct target *target, ttr_tracepoint *point, ttr_composer 
 static void run_composed(struct target *target, ttr_tracepoint *point, ttr_composer *composer)
 {
     (void)target;
-    static const ttr_field_shape number = {"number", TTR_EH_VALUE32, 0, 0}, bytes = {"bytes", TTR_EH_VALUE64, 0, 0};
-    static const ttr_field_shape path = {"path", TTR_EH_ZSTRING8, 0, 0}, result = {"result", TTR_EH_VALUE32, TTR_EH_AS_INT, 0};
+    static const ttr_field_shape number = {"number", TTR_EH_VALUE32, 0, 0},
+                                 bytes = {"bytes", TTR_EH_VALUE64, 0, 0};
+    static const ttr_field_shape path = {"path", TTR_EH_ZSTRING8, 0, 0},
+                                 result = {"result", TTR_EH_VALUE32, TTR_EH_AS_INT, 0};
     const int32_t zero = 0;
     for (uint32_t i = 0; i < CALLS; i++) {
         const uint64_t size = (uint64_t)i * 4096;
@@ -128,14 +131,17 @@ static void show(struct row *rows, size_t n, unsigned rounds)
         qsort(rows[i].ns, rounds, sizeof rows[i].ns[0], by_value);
     (void)printf("%-26s %7.1f ns\n", rows[0].name, rows[0].ns[rounds / 2]);
     for (size_t i = 1; i < n; i++)
-        (void)printf("%-26s %7.1f ns   (quarters %.1f to %.1f)\n", rows[i].name, rows[i].ns[rounds / 2] - rows[0].ns[rounds / 2],
-                     rows[i].ns[rounds / 4] - rows[0].ns[rounds / 2], rows[i].ns[rounds * 3 / 4] - rows[0].ns[rounds / 2]);
+        (void)printf("%-26s %7.1f ns   (quarters %.1f to %.1f)\n", rows[i].name,
+                     rows[i].ns[rounds / 2] - rows[0].ns[rounds / 2],
+                     rows[i].ns[rounds / 4] - rows[0].ns[rounds / 2],
+                     rows[i].ns[rounds * 3 / 4] - rows[0].ns[rounds / 2]);
 }
 
 /* A backend into a target, open or not. */
 static ttr_backend *backend_into(struct target *target, bool keeps)
 {
-    const ttr_backend_functions functions = {sizeof functions, add, NULL, keeps ? keep_event : write_event};
+    const ttr_backend_functions functions = {sizeof functions, add, NULL,
+                                             keeps ? keep_event : write_event};
     return ttr_backend_new(&functions, target, NULL);
 }
 
@@ -153,10 +159,15 @@ static void open_or_close(const struct row *row, ttr_backend *backend, bool open
 int main(int argc, char **argv)
 {
     static struct target nowhere = {.fd = -1}, null = {.fd = -1}, marker = {.fd = -1};
-    static struct row rows[] = {{"loop", run_loop, NULL, {0}}, {"disabled", run_write, NULL, {0}}, {"assembled", run_write, &nowhere, {0}},
-                                {"bare /dev/null", run_bare, &null, {0}}, {"TTR_WRITE /dev/null", run_write, &null, {0}},
-                                {"composer /dev/null", run_composed, &null, {0}}, {"bare trace_marker", run_bare, &marker, {0}},
-                                {"TTR_WRITE trace_marker", run_write, &marker, {0}}, {"composer trace_marker", run_composed, &marker, {0}}};
+    static struct row rows[] = {{"loop", run_loop, NULL, {0}},
+                                {"disabled", run_write, NULL, {0}},
+                                {"assembled", run_write, &nowhere, {0}},
+                                {"bare /dev/null", run_bare, &null, {0}},
+                                {"TTR_WRITE /dev/null", run_write, &null, {0}},
+                                {"composer /dev/null", run_composed, &null, {0}},
+                                {"bare trace_marker", run_bare, &marker, {0}},
+                                {"TTR_WRITE trace_marker", run_write, &marker, {0}},
+                                {"composer trace_marker", run_composed, &marker, {0}}};
     unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 101;
     rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
     null.fd = open("/dev/null", O_WRONLY);
@@ -172,7 +183,8 @@ int main(int argc, char **argv)
     memcpy(marker.last, null.last, sizeof null.last);
     for (size_t i = 0; i < n; i++)
         backends[i] = rows[i].target ? backend_into(rows[i].target, false) : NULL;
-    (void)printf("%zu bytes an event, %u calls a slice, %u slices each; CPU time\n", null.last_n, CALLS, rounds);
+    (void)printf("%zu bytes an event, %u calls a slice, %u slices each; CPU time\n", null.last_n,
+                 CALLS, rounds);
     for (unsigned round = 0; round < rounds; round++)
         for (size_t i = 0; i < n; i++) {
             open_or_close(&rows[i], backends[i], true);

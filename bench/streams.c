@@ -1,11 +1,13 @@
-/* Makes a CTF 1.8 trace whose events lie spread over streams, for what merging costs.  usage: streams EVENTS STREAMS FOLDER
+/* Makes a CTF 1.8 trace whose events lie spread over streams, for what merging costs.  usage:
+ * streams EVENTS STREAMS FOLDER
  *
- * One clock of 1 GHz grows by 64 to 1087 ticks an event; a stream drawn at random gets each event, so that neighbours in time seldom
- * are neighbours in a file.  All events have one class and all fields whole bytes, little endian, so that little else is measured:
- *   packet  magic u32, stream class u32 | begin u64, end u64, content bits u64, packet bits u64, sequence number u64 | events
+ * One clock of 1 GHz grows by 64 to 1087 ticks an event; a stream drawn at random gets each event,
+ * so that neighbours in time seldom are neighbours in a file.  All events have one class and all
+ * fields whole bytes, little endian, so that little else is measured: packet  magic u32, stream
+ * class u32 | begin u64, end u64, content bits u64, packet bits u64, sequence number u64 | events
  *   event   id u16, timestamp u64 | number i32, word (text with its zero)
- * Packets have 32 KiB and lie one after another in "stream_N".  A file is open only while a packet is added to it: there may be more
- * streams than descriptors. */
+ * Packets have 32 KiB and lie one after another in "stream_N".  A file is open only while a packet
+ * is added to it: there may be more streams than descriptors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +33,18 @@ static const char metadata[] =
     "typealias integer { size = 16; align = 8; } := u16;\n"
     "typealias integer { size = 32; align = 8; } := u32;\n"
     "typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace {\n\tmajor = 1; minor = 8; byte_order = le;\n\tpacket.header := struct { u32 magic; u32 stream_id; };\n};\n"
+    "trace {\n\tmajor = 1; minor = 8; byte_order = le;\n\tpacket.header := struct { u32 magic; u32 "
+    "stream_id; };\n};\n"
     "clock { name = wall; freq = 1000000000; offset_s = 1700000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.wall.value; } := instant;\n"
     "stream {\n\tid = 0;\n"
-    "\tpacket.context := struct {\n\t\tinstant timestamp_begin; instant timestamp_end; u64 content_size; u64 packet_size;\n"
+    "\tpacket.context := struct {\n\t\tinstant timestamp_begin; instant timestamp_end; u64 "
+    "content_size; u64 packet_size;\n"
     "\t\tu64 packet_seq_num;\n\t};\n"
     "\tevent.header := struct { u16 id; instant timestamp; };\n};\n"
     "event {\n\tid = 0; stream_id = 0; name = \"step\";\n"
-    "\tfields := struct { integer { size = 32; align = 8; signed = true; } number; string word; };\n};\n";
+    "\tfields := struct { integer { size = 32; align = 8; signed = true; } number; string word; "
+    "};\n};\n";
 
 static uint8_t *put_le(uint8_t *at, uint64_t x, unsigned bytes)
 {

@@ -1,6 +1,7 @@
 /* Runs a command and tells what it used.  usage: usage OUT COMMAND [ARGUMENT...]
- * OUT gets one line: exit status, CPU seconds, wall seconds, peak resident KiB.  A program of its own because a command's peak begins
- * with that of the process that started it, and a Python interpreter is large. */
+ * OUT gets one line: exit status, CPU seconds, wall seconds, peak resident KiB.  A program of its
+ * own because a command's peak begins with that of the process that started it, and a Python
+ * interpreter is large. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +33,9 @@ int main(int argc, char **argv)
     FILE *out = fopen(argv[1], "w");
     if (!out)
         return 1;
-    fprintf(out, "%d %.6f %.6f %ld\n", WIFEXITED(status) ? WEXITSTATUS(status) : 255, seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime),
-            (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9, usage.ru_maxrss);
+    fprintf(out, "%d %.6f %.6f %ld\n", WIFEXITED(status) ? WEXITSTATUS(status) : 255,
+            seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime),
+            (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
+            usage.ru_maxrss);
     return fclose(out) != 0;
 }

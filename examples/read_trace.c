@@ -8,11 +8,21 @@ static void print_field(const ttr_field *field)
     const ttr_value *value = &field->value;
     printf(" %.*s=", (int)field->name.n, field->name.p);
     switch (value->type) {
-    case TTR_TYPE_UINT: printf("%" PRIu64, value->v.u); break;
-    case TTR_TYPE_INT: printf("%" PRId64, value->v.s); break;
-    case TTR_TYPE_FLOAT: printf("%g", value->v.f); break;
-    case TTR_TYPE_TEXT: printf("%.*s", (int)value->text.n, value->text.p); break;
-    default: printf("(%s)", ttr_type_text(value->type)); break;
+    case TTR_TYPE_UINT:
+        printf("%" PRIu64, value->v.u);
+        break;
+    case TTR_TYPE_INT:
+        printf("%" PRId64, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        printf("%g", value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        printf("%.*s", (int)value->text.n, value->text.p);
+        break;
+    default:
+        printf("(%s)", ttr_type_text(value->type));
+        break;
     }
 }
 
@@ -30,7 +40,8 @@ int main(int argc, char **argv)
             const ttr_event *event = ttr_batch_at(&batch, i);
             ttr_fields fields;
             ttr_field field;
-            printf("%" PRId64 " %s %s", event->time, ttr_kind_text(event->kind), ttr_text_get(t, event->name).p);
+            printf("%" PRId64 " %s %s", event->time, ttr_kind_text(event->kind),
+                   ttr_text_get(t, event->name).p);
             ttr_fields_begin(t, event, &fields);
             while (ttr_fields_next(&fields, &field))
                 print_field(&field);

@@ -17,8 +17,9 @@ int main(int argc, char **argv)
         printf("%12s %12s %10s %10s  name\n", "total ns", "self ns", "count", "p99 ns");
         for (size_t i = 0; i < n && i < 10; i++)
             if (rows[i].kind == TTR_KIND_SPAN)
-                printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n", rows[i].total, rows[i].self,
-                       rows[i].count, rows[i].p99, ttr_text_get(t, rows[i].name).p);
+                printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n",
+                       rows[i].total, rows[i].self, rows[i].count, rows[i].p99,
+                       ttr_text_get(t, rows[i].name).p);
     }
     if (error.status != TTR_OK)
         fprintf(stderr, "%s: %s\n", argv[1], error.text);

@@ -1,7 +1,7 @@
 /* Events of a running program, in the EventHeader encoding.  Usage: write_events OUT.data
  *
- * They go to a perf.data file, which this program writes itself, and to the kernel's user_events where there are any: record them there with
- * `perf record -e 'user_events:Example_Shop_*'`. */
+ * They go to a perf.data file, which this program writes itself, and to the kernel's user_events
+ * where there are any: record them there with `perf record -e 'user_events:Example_Shop_*'`. */
 #include <stdio.h>
 #include <tracetta/tracetta.h>
 
@@ -14,16 +14,20 @@ static void serve(unsigned number)
     uint8_t id[16];
     uint32_t weights[3] = {number, number * 2, number * 3};
     ttr_activity_make(id);
-    TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_START), TTR_ACTIVITY(id), TTR_U32("number", number));
+    TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_START),
+              TTR_ACTIVITY(id), TTR_U32("number", number));
     for (unsigned i = 0; i < 3; i++)
-        TTR_WRITE(shop, "Sold", TTR_LEVEL(5), TTR_KEYWORD(0x3), TTR_ACTIVITY(id), TTR_TEXT("what", goods[i]), TTR_U32("weight;unit=g", weights[i]));
-    TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_STOP), TTR_ACTIVITY(id), TTR_ARRAY(U32, "weights", weights, 3));
+        TTR_WRITE(shop, "Sold", TTR_LEVEL(5), TTR_KEYWORD(0x3), TTR_ACTIVITY(id),
+                  TTR_TEXT("what", goods[i]), TTR_U32("weight;unit=g", weights[i]));
+    TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_STOP),
+              TTR_ACTIVITY(id), TTR_ARRAY(U32, "weights", weights, 3));
 }
 
 /* An event whose fields are known only now. */
 static ttr_status report(ttr_composer *composer, ttr_tracepoint *point, unsigned customers)
 {
-    const ttr_field_shape count = {"customers", TTR_EH_VALUE32, 0, 0}, mood = {"mood", TTR_EH_ZSTRING8, 0, 0};
+    const ttr_field_shape count = {"customers", TTR_EH_VALUE32, 0, 0},
+                          mood = {"mood", TTR_EH_ZSTRING8, 0, 0};
     const uint32_t value = customers;
     ttr_compose(composer, "Evening");
     ttr_compose_value(composer, &count, &value, sizeof value);
@@ -39,7 +43,9 @@ int main(int argc, char **argv)
     const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
     ttr_backend *file = ttr_backend_perf_file(argv[1], &options, &error);
     ttr_composer *composer = file ? ttr_composer_new() : NULL;
-    ttr_status status = !file ? error.status : composer ? ttr_provider_open(&shop, file, &error) : TTR_E_NOMEM;
+    ttr_status status = !file      ? error.status
+                        : composer ? ttr_provider_open(&shop, file, &error)
+                                   : TTR_E_NOMEM;
     if (status == TTR_OK && ttr_provider_open(&shop, NULL, &error) != TTR_OK)
         fprintf(stderr, "not for the kernel: %s\n", error.text);
     for (unsigned i = 1; i <= 5; i++)

@@ -1,7 +1,9 @@
-/* A program that records its own work: it reads, hashes and sorts the files under a folder with worker threads, and writes what
- * it did as an FXT and as a Heph trace in the same run.   Usage: record_work OUT.fxt OUT.heph [FOLDER [MOST_FILES]]
+/* A program that records its own work: it reads, hashes and sorts the files under a folder with
+ * worker threads, and writes what it did as an FXT and as a Heph trace in the same run.   Usage:
+ * record_work OUT.fxt OUT.heph [FOLDER [MOST_FILES]]
  *
- * The threads share one context, so events are made under one lock; the work they tell of is done outside it. */
+ * The threads share one context, so events are made under one lock; the work they tell of is done
+ * outside it. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -59,7 +61,8 @@ static int64_t now(void)
 }
 
 /* Begins an event and keeps the lock until record_end: the builder is everybody's. */
-static ttr_builder *record_begin(struct recorder *recorder, ttr_kind kind, int64_t time, const char *name, uint64_t tid)
+static ttr_builder *record_begin(struct recorder *recorder, ttr_kind kind, int64_t time,
+                                 const char *name, uint64_t tid)
 {
     (void)pthread_mutex_lock(&recorder->lock);
     ttr_event_begin(recorder->event, kind, time, "work", name);
@@ -78,7 +81,8 @@ static void record_end(struct recorder *recorder)
     (void)pthread_mutex_unlock(&recorder->lock);
 }
 
-static ttr_builder *record_span(struct recorder *recorder, int64_t from, const char *name, uint64_t tid)
+static ttr_builder *record_span(struct recorder *recorder, int64_t from, const char *name,
+                                uint64_t tid)
 {
     int64_t to = now();
     ttr_builder *event = record_begin(recorder, TTR_KIND_SPAN, from, name, tid);
@@ -152,7 +156,8 @@ static void *work_until_done(void *own)
     struct worker *worker = own;
     size_t waiting;
     for (size_t index; (index = take_file(worker->work, &waiting)) != SIZE_MAX;) {
-        ttr_builder *event = record_begin(worker->work->recorder, TTR_KIND_COUNTER, now(), "queue", worker->tid);
+        ttr_builder *event =
+            record_begin(worker->work->recorder, TTR_KIND_COUNTER, now(), "queue", worker->tid);
         ttr_put_uint(event, "files", waiting);
         record_end(worker->work->recorder);
         handle_file(worker, index);
@@ -221,9 +226,12 @@ static int run(struct work *work, const char *folder)
     for (; started < WORKERS; started++) {
         struct worker *worker = &workers[started];
         char name[32];
-        *worker = (struct worker){.work = work, .room = malloc(FILE_BYTES_MAX), .tid = recorder->pid + 1 + (uint64_t)started};
+        *worker = (struct worker){.work = work,
+                                  .room = malloc(FILE_BYTES_MAX),
+                                  .tid = recorder->pid + 1 + (uint64_t)started};
         (void)snprintf(name, sizeof name, "worker %d", started + 1);
-        if (!worker->room || !ttr_thread_name(recorder->t, recorder->pid, worker->tid, NULL, name) ||
+        if (!worker->room ||
+            !ttr_thread_name(recorder->t, recorder->pid, worker->tid, NULL, name) ||
             pthread_create(&worker->thread, NULL, work_until_done, worker) != 0)
             break;
     }
@@ -248,17 +256,21 @@ static int run(struct work *work, const char *folder)
 static bool open_outputs(struct recorder *recorder, char **paths)
 {
     static const char *const formats[] = {"fxt", "heph"};
-    static const char *const format_options[] = {"fxt.anchor=yes", NULL}; /* our times are Unix times */
-    ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = format_options};
+    static const char *const format_options[] = {"fxt.anchor=yes",
+                                                 NULL}; /* our times are Unix times */
+    ttr_write_options options = {
+        .size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = format_options};
     recorder->pid = (uint64_t)getpid();
     recorder->t = ttr_new(NULL);
     recorder->event = recorder->t ? ttr_builder_new(recorder->t) : NULL;
     for (int i = 0; i < 2 && recorder->event; i++) {
-        recorder->out[i] = ttr_create(recorder->t, paths[i], formats[i], &options, &recorder->error);
+        recorder->out[i] =
+            ttr_create(recorder->t, paths[i], formats[i], &options, &recorder->error);
         if (!recorder->out[i])
             return false;
     }
-    return recorder->event && ttr_thread_name(recorder->t, recorder->pid, recorder->pid, "record_work", "main");
+    return recorder->event &&
+           ttr_thread_name(recorder->t, recorder->pid, recorder->pid, "record_work", "main");
 }
 
 /* Says what each file holds and what its format could not. */
@@ -267,7 +279,8 @@ static void close_output(struct recorder *recorder, int i, const char *path)
     const ttr_loss *loss;
     if (!recorder->out[i])
         return;
-    ttr_status status = ttr_writer_end(recorder->out[i], recorder->status == TTR_OK ? &recorder->error : NULL);
+    ttr_status status =
+        ttr_writer_end(recorder->out[i], recorder->status == TTR_OK ? &recorder->error : NULL);
     size_t losses = ttr_losses(recorder->out[i], &loss);
     printf("%s: %" PRIu64 " events\n", path, ttr_writer_events(recorder->out[i]));
     for (; losses--; loss++)
@@ -296,6 +309,7 @@ int main(int argc, char **argv)
     ttr_builder_free(recorder.event);
     ttr_free(recorder.t);
     if (!good || recorder.status != TTR_OK)
-        (void)fprintf(stderr, "record_work: %s\n", recorder.error.text[0] ? recorder.error.text : "out of memory or threads");
+        (void)fprintf(stderr, "record_work: %s\n",
+                      recorder.error.text[0] ? recorder.error.text : "out of memory or threads");
     return !good || recorder.status != TTR_OK;
 }

@@ -1,8 +1,9 @@
 /* Status and error: what to do next, and why and where it went wrong.
  *
- * Every fallible function returns a ttr_status (or NULL) and fills a caller-owned ttr_error on failure only.  The error
- * holds no pointers, so it can be copied, kept, and told even when memory has run out.  Passing NULL for it is fine.
- * Thread rule: plain data; whoever holds the struct may use it. */
+ * Every fallible function returns a ttr_status (or NULL) and fills a caller-owned ttr_error on
+ * failure only.  The error holds no pointers, so it can be copied, kept, and told even when memory
+ * has run out.  Passing NULL for it is fine. Thread rule: plain data; whoever holds the struct may
+ * use it. */
 #ifndef TRACETTA_ERROR_H
 #define TRACETTA_ERROR_H
 
@@ -41,14 +42,18 @@ typedef enum ttr_status {
 /* What failed, where, and what to try.  Plain and frozen: 448 bytes. */
 typedef struct ttr_error {
     ttr_status status;
-    int sys;            /* errno of the failing system call, or 0 */
-    uint64_t offset;    /* byte offset in the (uncompressed) input or output, UINT64_MAX where none applies */
-    uint64_t line;      /* line of text metadata, counted from 1, or 0 */
-    uint64_t record;    /* ordinal of the record, counted from 0, or UINT64_MAX */
-    char format[12];    /* "fxt"; "" while it is unknown; "temporary": not the trace, a file of ours in TMPDIR */
-    char text[380];     /* one sentence: what was found, what was expected, what to try; always terminated */
-    char option[24];    /* what the text names last of ours, for who calls it otherwise: "from" and "max_record" of ttr_read_options, a flag, or the
-                         * "FORMAT.key" of a format option; "" = nothing */
+    int sys;         /* errno of the failing system call, or 0 */
+    uint64_t offset; /* byte offset in the (uncompressed) input or output, UINT64_MAX where none
+                        applies */
+    uint64_t line;   /* line of text metadata, counted from 1, or 0 */
+    uint64_t record; /* ordinal of the record, counted from 0, or UINT64_MAX */
+    char format[12]; /* "fxt"; "" while it is unknown; "temporary": not the trace, a file of ours in
+                        TMPDIR */
+    char text[380];  /* one sentence: what was found, what was expected, what to try; always
+                        terminated */
+    char option[24]; /* what the text names last of ours, for who calls it otherwise: "from" and
+                      * "max_record" of ttr_read_options, a flag, or the "FORMAT.key" of a format
+                      * option; "" = nothing */
 } ttr_error;
 
 /* Gives the constant English name of a status ("malformed"); never NULL. */
@@ -56,7 +61,8 @@ TTR_API const char *ttr_status_text(ttr_status status);
 
 #define TTR_EDITS_WORD 95u /* bytes of the longest word that ttr_edits compares */
 
-/* How many bytes must be inserted, deleted or replaced to make one word of the other, for messages that ask "did you mean"; UINT_MAX where one is too long. */
+/* How many bytes must be inserted, deleted or replaced to make one word of the other, for messages
+ * that ask "did you mean"; UINT_MAX where one is too long. */
 TTR_API unsigned ttr_edits(const char *a, const char *b);
 
 #ifdef __cplusplus

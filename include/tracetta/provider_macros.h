@@ -1,31 +1,34 @@
 /* TTR_WRITE: an event whose shape is known when the program is compiled.
  *
- *     TTR_WRITE(provider, "Name", WHAT...)   is an expression: TTR_OK, also when nobody listens; TTR_E_LIMIT, TTR_E_IO (see ttr_site_write)
+ *     TTR_WRITE(provider, "Name", WHAT...)   is an expression: TTR_OK, also when nobody listens;
+ * TTR_E_LIMIT, TTR_E_IO (see ttr_site_write)
  *
- * Name and metadata become constant data; values are computed only while somebody listens, and then copied into one block that is written
- * by one call.  Up to 63 of these may follow the name, in any order but that of the fields:
+ * Name and metadata become constant data; values are computed only while somebody listens, and then
+ * copied into one block that is written by one call.  Up to 63 of these may follow the name, in any
+ * order but that of the fields:
  *
- *     TTR_LEVEL(n)  TTR_KEYWORD(bits)         its tracepoint: level 1 to 255 (5 when left out), keywords add up (0 when left out)
- *     TTR_OPCODE(n)  TTR_ID(id, version)  TTR_TAG(n)
- *     TTR_ACTIVITY(id)  TTR_RELATED(id)       pointers to 16 bytes; a NULL activity is none
- *     TTR_U8 U16 U32 U64 ULONG UPTR           (name, value) or (name, value, tag): unsigned
- *     TTR_I8 I16 I32 I64 LONG IPTR            signed
+ *     TTR_LEVEL(n)  TTR_KEYWORD(bits)         its tracepoint: level 1 to 255 (5 when left out),
+ * keywords add up (0 when left out) TTR_OPCODE(n)  TTR_ID(id, version)  TTR_TAG(n) TTR_ACTIVITY(id)
+ * TTR_RELATED(id)       pointers to 16 bytes; a NULL activity is none TTR_U8 U16 U32 U64 ULONG UPTR
+ * (name, value) or (name, value, tag): unsigned TTR_I8 I16 I32 I64 LONG IPTR            signed
  *     TTR_X8 X16 X32 X64 XLONG XPTR POINTER   shown in hexadecimal
  *     TTR_F32 F64 BOOL BOOL8 BOOL16 BOOL32 CHAR CHAR16 CHAR32 WCHAR
  *     TTR_ERRNO PID TIME32 TIME64             times are seconds since 1970
- *     TTR_PORT IP4                            in network order;  IP6 GUID BYTES16: a pointer to 16 bytes
- *     TTR_FIXED(KIND, name, pointer, n)       an array of n values of a kind above (U8, PID, ...), n constant; then a tag if wanted
- *     TTR_ARRAY(KIND, name, pointer, n)       the same, n known at run time
- *     TTR_TEXT TEXT16 TEXT32 WTEXT            (name, pointer): UTF up to a zero; LATIN1, XML, JSON likewise; NULL is empty
- *     TTR_TEXT_N TEXT16_N TEXT32_N WTEXT_N    (name, pointer, n): n units;  LATIN1_N, BINARY likewise
- *     TTR_TEXT_AS BINARY_AS                   (name, format, pointer, n): n bytes to be read as TTR_EH_AS_*; none of them is null
- *     TTR_STRUCT(name, n)                     the next n fields belong to it, n constant
- *     TTR_STRUCT_FIXED(name, n, count)        array of structs: followed by their fields with TTR_METADATA, then the values with TTR_PAYLOAD
- *     TTR_STRUCT_ARRAY(name, n, count)        the same, count known at run time
- *     TTR_METADATA(name, encoding)  TTR_METADATA_AS(name, encoding, format)  TTR_PAYLOAD(pointer, n)
+ *     TTR_PORT IP4                            in network order;  IP6 GUID BYTES16: a pointer to 16
+ * bytes TTR_FIXED(KIND, name, pointer, n)       an array of n values of a kind above (U8, PID,
+ * ...), n constant; then a tag if wanted TTR_ARRAY(KIND, name, pointer, n)       the same, n known
+ * at run time TTR_TEXT TEXT16 TEXT32 WTEXT            (name, pointer): UTF up to a zero; LATIN1,
+ * XML, JSON likewise; NULL is empty TTR_TEXT_N TEXT16_N TEXT32_N WTEXT_N    (name, pointer, n): n
+ * units;  LATIN1_N, BINARY likewise TTR_TEXT_AS BINARY_AS                   (name, format, pointer,
+ * n): n bytes to be read as TTR_EH_AS_*; none of them is null TTR_STRUCT(name, n) the next n fields
+ * belong to it, n constant TTR_STRUCT_FIXED(name, n, count)        array of structs: followed by
+ * their fields with TTR_METADATA, then the values with TTR_PAYLOAD TTR_STRUCT_ARRAY(name, n, count)
+ * the same, count known at run time TTR_METADATA(name, encoding)  TTR_METADATA_AS(name, encoding,
+ * format)  TTR_PAYLOAD(pointer, n)
  *
- * A name may carry attributes, "bytes;unit=B".  In C++ templates and inline functions gcc cannot collect what TTR_WRITE leaves: there
- * TTR_WRITE_LATE does the same, with a tracepoint that is only registered when the place is first passed.
+ * A name may carry attributes, "bytes;unit=B".  In C++ templates and inline functions gcc cannot
+ * collect what TTR_WRITE leaves: there TTR_WRITE_LATE does the same, with a tracepoint that is only
+ * registered when the place is first passed.
  *
  * Thread rule: as in provider.h, which includes this file; do not include it alone. */
 #ifndef TRACETTA_PROVIDER_MACROS_H
@@ -45,7 +48,7 @@ extern "C" {
 /* A place that writes an event. */
 typedef struct ttr_site {
     ttr_tracepoint point;
-    const void *metadata;  /* header, and the metadata extension as it stands in the event */
+    const void *metadata; /* header, and the metadata extension as it stands in the event */
     uint32_t metadata_n;
     uint32_t zero;
 } ttr_site;
@@ -73,8 +76,9 @@ typedef struct ttr_piece {
     uint16_t kind; /* enum ttr_piece_kind */
 } ttr_piece;
 
-/* Writes the event of a place, whose pieces end with TTR_PIECE_END: called by TTR_WRITE while somebody listens.  TTR_E_LIMIT and nothing written
- * above TTR_EVENT_MAX; TTR_E_IO where a backend failed, the others having got it.  What happened is counted (ttr_provider_count). */
+/* Writes the event of a place, whose pieces end with TTR_PIECE_END: called by TTR_WRITE while
+ * somebody listens.  TTR_E_LIMIT and nothing written above TTR_EVENT_MAX; TTR_E_IO where a backend
+ * failed, the others having got it.  What happened is counted (ttr_provider_count). */
 TTR_API ttr_status ttr_site_write(ttr_site *site, const ttr_piece *pieces);
 
 static inline ttr_piece ttr_piece_of(const void *bytes, size_t n, uint16_t unit, uint16_t kind)
@@ -106,18 +110,19 @@ typedef __CHAR16_TYPE__ ttr_char16;
 typedef __CHAR32_TYPE__ ttr_char32;
 #endif
 
-/* For each type of C: a piece of a value, and a pointer to an array, both with the compiler's look at the type. */
-#define TTR_EH_PIECE(stem, type)                                                                                       \
-    static inline ttr_piece ttr_piece_##stem(type value)                                                               \
-    {                                                                                                                  \
-        ttr_piece piece = ttr_piece_of(0, sizeof(type), 1, TTR_PIECE_VALUE);                                           \
-        piece.is.value = 0;                                                                                            \
-        memcpy(&piece.is.value, &value, sizeof(type));                                                                 \
-        return piece;                                                                                                  \
-    }                                                                                                                  \
-    static inline const void *ttr_array_##stem(const type *values)                                                     \
-    {                                                                                                                  \
-        return values;                                                                                                 \
+/* For each type of C: a piece of a value, and a pointer to an array, both with the compiler's look
+ * at the type. */
+#define TTR_EH_PIECE(stem, type)                                             \
+    static inline ttr_piece ttr_piece_##stem(type value)                     \
+    {                                                                        \
+        ttr_piece piece = ttr_piece_of(0, sizeof(type), 1, TTR_PIECE_VALUE); \
+        piece.is.value = 0;                                                  \
+        memcpy(&piece.is.value, &value, sizeof(type));                       \
+        return piece;                                                        \
+    }                                                                        \
+    static inline const void *ttr_array_##stem(const type *values)           \
+    {                                                                        \
+        return values;                                                       \
     }
 TTR_EH_PIECE(of_u8, uint8_t)
 TTR_EH_PIECE(of_u16, uint16_t)
@@ -145,7 +150,8 @@ TTR_EH_PIECE(of_pointer, ttr_pointer)
 } /* extern "C" */
 
 /* What temporaries stand in the values lives until the call is over. */
-template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&pieces)[n])
+template <size_t n>
+static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&pieces)[n])
 {
     return ttr_site_write(site, pieces);
 }
@@ -246,82 +252,111 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_TAG(tag) (ttr_tag, tag)
 #define TTR_ACTIVITY(id) (ttr_data, 20, ttr_piece_of(id, 16, 1, TTR_PIECE_ACTIVITY))
 #define TTR_RELATED(id) (ttr_data, 16, ttr_piece_of(id, 16, 1, TTR_PIECE_RELATED))
-#define TTR_FIXED(kind, ...) TTR_EH_PICK_4(__VA_ARGS__, TTR_EH_FIXED_TAG, TTR_EH_FIXED_PLAIN, 0)(TTR_EH_KIND_##kind, __VA_ARGS__)
-#define TTR_ARRAY(kind, ...) TTR_EH_PICK_4(__VA_ARGS__, TTR_EH_ARRAY_TAG, TTR_EH_ARRAY_PLAIN, 0)(TTR_EH_KIND_##kind, __VA_ARGS__)
+#define TTR_FIXED(kind, ...)                                            \
+    TTR_EH_PICK_4(__VA_ARGS__, TTR_EH_FIXED_TAG, TTR_EH_FIXED_PLAIN, 0) \
+    (TTR_EH_KIND_##kind, __VA_ARGS__)
+#define TTR_ARRAY(kind, ...)                                            \
+    TTR_EH_PICK_4(__VA_ARGS__, TTR_EH_ARRAY_TAG, TTR_EH_ARRAY_PLAIN, 0) \
+    (TTR_EH_KIND_##kind, __VA_ARGS__)
 #define TTR_TEXT(...) TTR_EH_Z(ttr_plain, 7, 11, 1, of_char, __VA_ARGS__)
 #define TTR_LATIN1(...) TTR_EH_Z(ttr_formatted, 7, 10, 1, of_char, __VA_ARGS__)
 #define TTR_XML(...) TTR_EH_Z(ttr_formatted, 7, 13, 1, of_char, __VA_ARGS__)
 #define TTR_JSON(...) TTR_EH_Z(ttr_formatted, 7, 14, 1, of_char, __VA_ARGS__)
 #define TTR_TEXT16(...) TTR_EH_Z(ttr_plain, 8, 11, 2, of_char16, __VA_ARGS__)
 #define TTR_TEXT32(...) TTR_EH_Z(ttr_plain, 9, 11, 4, of_char32, __VA_ARGS__)
-#define TTR_WTEXT(...) TTR_EH_Z(ttr_plain, (TTR_EH_OF(wchar_t) + 5), 11, sizeof(wchar_t), of_wchar, __VA_ARGS__)
+#define TTR_WTEXT(...) \
+    TTR_EH_Z(ttr_plain, (TTR_EH_OF(wchar_t) + 5), 11, sizeof(wchar_t), of_wchar, __VA_ARGS__)
 #define TTR_TEXT_N(...) TTR_EH_N(ttr_plain, 10, 11, 1, of_char, __VA_ARGS__)
 #define TTR_LATIN1_N(...) TTR_EH_N(ttr_formatted, 10, 10, 1, of_char, __VA_ARGS__)
 #define TTR_TEXT16_N(...) TTR_EH_N(ttr_plain, 11, 11, 2, of_char16, __VA_ARGS__)
 #define TTR_TEXT32_N(...) TTR_EH_N(ttr_plain, 12, 11, 4, of_char32, __VA_ARGS__)
-#define TTR_WTEXT_N(...) TTR_EH_N(ttr_plain, (TTR_EH_OF(wchar_t) + 8), 11, sizeof(wchar_t), of_wchar, __VA_ARGS__)
+#define TTR_WTEXT_N(...) \
+    TTR_EH_N(ttr_plain, (TTR_EH_OF(wchar_t) + 8), 11, sizeof(wchar_t), of_wchar, __VA_ARGS__)
 #define TTR_BINARY(...) TTR_EH_N(ttr_formatted, 10, 9, 1, of_16, __VA_ARGS__)
-#define TTR_TEXT_AS(name, format, pointer, n) TTR_EH_N_ttr_formatted(10, format, 1, of_16, name, pointer, n)
-#define TTR_BINARY_AS(name, format, pointer, n) TTR_EH_N_ttr_formatted(13, format, 1, of_16, name, pointer, n)
-#define TTR_STRUCT(...) TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_STRUCT_TAG, TTR_EH_STRUCT_PLAIN, 0)(__VA_ARGS__)
-#define TTR_STRUCT_FIXED(name, n, count) (ttr_meta, name, 4, (0xA1, TTR_EH_MEMBERS(n), TTR_EH_16(TTR_EH_COUNTS(count))))
-#define TTR_STRUCT_ARRAY(name, n, count) (ttr_field, name, 2, (0xC1, TTR_EH_MEMBERS(n)), 2, ttr_piece_of_u16(count))
+#define TTR_TEXT_AS(name, format, pointer, n) \
+    TTR_EH_N_ttr_formatted(10, format, 1, of_16, name, pointer, n)
+#define TTR_BINARY_AS(name, format, pointer, n) \
+    TTR_EH_N_ttr_formatted(13, format, 1, of_16, name, pointer, n)
+#define TTR_STRUCT(...) \
+    TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_STRUCT_TAG, TTR_EH_STRUCT_PLAIN, 0)(__VA_ARGS__)
+#define TTR_STRUCT_FIXED(name, n, count) \
+    (ttr_meta, name, 4, (0xA1, TTR_EH_MEMBERS(n), TTR_EH_16(TTR_EH_COUNTS(count))))
+#define TTR_STRUCT_ARRAY(name, n, count) \
+    (ttr_field, name, 2, (0xC1, TTR_EH_MEMBERS(n)), 2, ttr_piece_of_u16(count))
 #define TTR_METADATA(name, encoding) (ttr_meta, name, 1, (encoding))
 #define TTR_METADATA_AS(name, encoding, format) (ttr_meta, name, 2, (0x80 | (encoding), format))
 #define TTR_PAYLOAD(pointer, n) (ttr_data, 0, ttr_piece_of(pointer, n, 1, TTR_PIECE_BYTES))
 
-/* Fields become (ttr_field, name, bytes of metadata, (metadata), least bytes of payload, piece).  A tag makes the format necessary. */
-#define TTR_EH_SCALAR(kind, ...) TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_SCALAR_TAG, TTR_EH_SCALAR_PLAIN, 0)(kind, __VA_ARGS__)
+/* Fields become (ttr_field, name, bytes of metadata, (metadata), least bytes of payload, piece).  A
+ * tag makes the format necessary. */
+#define TTR_EH_SCALAR(kind, ...) \
+    TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_SCALAR_TAG, TTR_EH_SCALAR_PLAIN, 0)(kind, __VA_ARGS__)
 #define TTR_EH_SCALAR_PLAIN(...) TTR_EH_JOIN(TTR_EH_S_, __VA_ARGS__)
-#define TTR_EH_S_ttr_plain(e, f, unit, stem, name, value) (ttr_field, name, 1, (e), unit, ttr_piece_##stem(value))
-#define TTR_EH_S_ttr_formatted(e, f, unit, stem, name, value) (ttr_field, name, 2, (0x80 | (e), f), unit, ttr_piece_##stem(value))
+#define TTR_EH_S_ttr_plain(e, f, unit, stem, name, value) \
+    (ttr_field, name, 1, (e), unit, ttr_piece_##stem(value))
+#define TTR_EH_S_ttr_formatted(e, f, unit, stem, name, value) \
+    (ttr_field, name, 2, (0x80 | (e), f), unit, ttr_piece_##stem(value))
 #define TTR_EH_SCALAR_TAG(...) TTR_EH_SCALAR_TAG_(__VA_ARGS__)
-#define TTR_EH_SCALAR_TAG_(family, e, f, unit, stem, name, value, tag)                                                 \
+#define TTR_EH_SCALAR_TAG_(family, e, f, unit, stem, name, value, tag) \
     (ttr_field, name, 4, (0x80 | (e), 0x80 | (f), TTR_EH_16(tag)), unit, ttr_piece_##stem(value))
 
 #define TTR_EH_FIXED_PLAIN(...) TTR_EH_JOIN(TTR_EH_F_, __VA_ARGS__)
-#define TTR_EH_F_ttr_plain(e, f, unit, stem, name, p, n)                                                               \
-    (ttr_field, name, 3, (0x20 | (e), TTR_EH_16(TTR_EH_COUNTS(n))), (n) * (unit), ttr_piece_of(ttr_array_##stem(p), (n) * (unit), 1, TTR_PIECE_BYTES))
-#define TTR_EH_F_ttr_formatted(e, f, unit, stem, name, p, n)                                                           \
-    (ttr_field, name, 4, (0xA0 | (e), f, TTR_EH_16(TTR_EH_COUNTS(n))), (n) * (unit), ttr_piece_of(ttr_array_##stem(p), (n) * (unit), 1, TTR_PIECE_BYTES))
-#define TTR_EH_FIXED_TAG(...) TTR_EH_FIXED_TAG_(__VA_ARGS__)
-#define TTR_EH_FIXED_TAG_(family, e, f, unit, stem, name, p, n, tag)                                                   \
-    (ttr_field, name, 6, (0xA0 | (e), 0x80 | (f), TTR_EH_16(tag), TTR_EH_16(TTR_EH_COUNTS(n))), (n) * (unit),          \
+#define TTR_EH_F_ttr_plain(e, f, unit, stem, name, p, n)                          \
+    (ttr_field, name, 3, (0x20 | (e), TTR_EH_16(TTR_EH_COUNTS(n))), (n) * (unit), \
      ttr_piece_of(ttr_array_##stem(p), (n) * (unit), 1, TTR_PIECE_BYTES))
+#define TTR_EH_F_ttr_formatted(e, f, unit, stem, name, p, n)                         \
+    (ttr_field, name, 4, (0xA0 | (e), f, TTR_EH_16(TTR_EH_COUNTS(n))), (n) * (unit), \
+     ttr_piece_of(ttr_array_##stem(p), (n) * (unit), 1, TTR_PIECE_BYTES))
+#define TTR_EH_FIXED_TAG(...) TTR_EH_FIXED_TAG_(__VA_ARGS__)
+#define TTR_EH_FIXED_TAG_(family, e, f, unit, stem, name, p, n, tag)                            \
+    (ttr_field, name, 6, (0xA0 | (e), 0x80 | (f), TTR_EH_16(tag), TTR_EH_16(TTR_EH_COUNTS(n))), \
+     (n) * (unit), ttr_piece_of(ttr_array_##stem(p), (n) * (unit), 1, TTR_PIECE_BYTES))
 
 #define TTR_EH_ARRAY_PLAIN(...) TTR_EH_JOIN(TTR_EH_A_, __VA_ARGS__)
-#define TTR_EH_A_ttr_plain(e, f, unit, stem, name, p, n) (ttr_field, name, 1, (0x40 | (e)), 2, ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
-#define TTR_EH_A_ttr_formatted(e, f, unit, stem, name, p, n)                                                           \
-    (ttr_field, name, 2, (0xC0 | (e), f), 2, ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
+#define TTR_EH_A_ttr_plain(e, f, unit, stem, name, p, n) \
+    (ttr_field, name, 1, (0x40 | (e)), 2,                \
+     ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
+#define TTR_EH_A_ttr_formatted(e, f, unit, stem, name, p, n) \
+    (ttr_field, name, 2, (0xC0 | (e), f), 2,                 \
+     ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
 #define TTR_EH_ARRAY_TAG(...) TTR_EH_ARRAY_TAG_(__VA_ARGS__)
-#define TTR_EH_ARRAY_TAG_(family, e, f, unit, stem, name, p, n, tag)                                                   \
-    (ttr_field, name, 4, (0xC0 | (e), 0x80 | (f), TTR_EH_16(tag)), 2, ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
+#define TTR_EH_ARRAY_TAG_(family, e, f, unit, stem, name, p, n, tag)  \
+    (ttr_field, name, 4, (0xC0 | (e), 0x80 | (f), TTR_EH_16(tag)), 2, \
+     ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
 
 /* Strings up to a zero unit, and of n units. */
-#define TTR_EH_Z(family, e, f, unit, stem, ...)                                                                        \
+#define TTR_EH_Z(family, e, f, unit, stem, ...) \
     TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_Z_TAG, TTR_EH_Z_##family, 0)(e, f, unit, stem, __VA_ARGS__)
 #define TTR_EH_Z_PIECE(unit, stem, p) ttr_piece_of(ttr_array_##stem(p), 0, unit, TTR_PIECE_ZSTRING)
-#define TTR_EH_Z_ttr_plain(e, f, unit, stem, name, p) (ttr_field, name, 1, (e), unit, TTR_EH_Z_PIECE(unit, stem, p))
-#define TTR_EH_Z_ttr_formatted(e, f, unit, stem, name, p) (ttr_field, name, 2, (0x80 | (e), f), unit, TTR_EH_Z_PIECE(unit, stem, p))
-#define TTR_EH_Z_TAG(e, f, unit, stem, name, p, tag)                                                                   \
-    (ttr_field, name, 4, (0x80 | (e), 0x80 | (f), TTR_EH_16(tag)), unit, TTR_EH_Z_PIECE(unit, stem, p))
-#define TTR_EH_N(family, e, f, unit, stem, ...)                                                                        \
+#define TTR_EH_Z_ttr_plain(e, f, unit, stem, name, p) \
+    (ttr_field, name, 1, (e), unit, TTR_EH_Z_PIECE(unit, stem, p))
+#define TTR_EH_Z_ttr_formatted(e, f, unit, stem, name, p) \
+    (ttr_field, name, 2, (0x80 | (e), f), unit, TTR_EH_Z_PIECE(unit, stem, p))
+#define TTR_EH_Z_TAG(e, f, unit, stem, name, p, tag)                     \
+    (ttr_field, name, 4, (0x80 | (e), 0x80 | (f), TTR_EH_16(tag)), unit, \
+     TTR_EH_Z_PIECE(unit, stem, p))
+#define TTR_EH_N(family, e, f, unit, stem, ...) \
     TTR_EH_PICK_4(__VA_ARGS__, TTR_EH_N_TAG, TTR_EH_N_##family, 0)(e, f, unit, stem, __VA_ARGS__)
 #define TTR_EH_N_PIECE(unit, stem, p, n) ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY)
-#define TTR_EH_N_ttr_plain(e, f, unit, stem, name, p, n) (ttr_field, name, 1, (e), 2, TTR_EH_N_PIECE(unit, stem, p, n))
-#define TTR_EH_N_ttr_formatted(e, f, unit, stem, name, p, n) (ttr_field, name, 2, (0x80 | (e), f), 2, TTR_EH_N_PIECE(unit, stem, p, n))
-#define TTR_EH_N_TAG(e, f, unit, stem, name, p, n, tag)                                                                \
-    (ttr_field, name, 4, (0x80 | (e), 0x80 | (f), TTR_EH_16(tag)), 2, TTR_EH_N_PIECE(unit, stem, p, n))
+#define TTR_EH_N_ttr_plain(e, f, unit, stem, name, p, n) \
+    (ttr_field, name, 1, (e), 2, TTR_EH_N_PIECE(unit, stem, p, n))
+#define TTR_EH_N_ttr_formatted(e, f, unit, stem, name, p, n) \
+    (ttr_field, name, 2, (0x80 | (e), f), 2, TTR_EH_N_PIECE(unit, stem, p, n))
+#define TTR_EH_N_TAG(e, f, unit, stem, name, p, n, tag)               \
+    (ttr_field, name, 4, (0x80 | (e), 0x80 | (f), TTR_EH_16(tag)), 2, \
+     TTR_EH_N_PIECE(unit, stem, p, n))
 
 #define TTR_EH_STRUCT_PLAIN(name, n) (ttr_meta, name, 2, (0x81, TTR_EH_MEMBERS(n)))
-#define TTR_EH_STRUCT_TAG(name, n, tag) (ttr_meta, name, 4, (0x81, 0x80 | TTR_EH_MEMBERS(n), TTR_EH_16(tag)))
+#define TTR_EH_STRUCT_TAG(name, n, tag) \
+    (ttr_meta, name, 4, (0x81, 0x80 | TTR_EH_MEMBERS(n), TTR_EH_16(tag)))
 
-/* Numbers in metadata; those of structs (1 to 127 fields) and of arrays (1 to 65,535 elements) do not compile outside their range. */
+/* Numbers in metadata; those of structs (1 to 127 fields) and of arrays (1 to 65,535 elements) do
+ * not compile outside their range. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define TTR_EH_16(x) (((x) >> 8) & 0xFF), ((x) & 0xFF)
+#define TTR_EH_16(x) (((x) >> 8) & 0xFF), ((x)&0xFF)
 #define TTR_EH_FLAGS ((sizeof(void *) == 8 ? 1 : 0) | 4)
 #else
-#define TTR_EH_16(x) ((x) & 0xFF), (((x) >> 8) & 0xFF)
+#define TTR_EH_16(x) ((x)&0xFF), (((x) >> 8) & 0xFF)
 #define TTR_EH_FLAGS ((sizeof(void *) == 8 ? 1 : 0) | 2 | 4)
 #endif
 #define TTR_EH_IF(is_fine) sizeof(char[(is_fine) ? 1 : -1])
@@ -330,52 +365,59 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 
 /* --- TTR_WRITE --- */
 
-#define TTR_WRITE(provider, ...) TTR_EH_WRITE(provider, 0, TTR_EH_KEEP(provider), __VA_ARGS__, (ttr_none, 0))
-#define TTR_WRITE_LATE(provider, ...) TTR_EH_WRITE(provider, TTR_SITE_LATE, (void)0, __VA_ARGS__, (ttr_none, 0))
+#define TTR_WRITE(provider, ...) \
+    TTR_EH_WRITE(provider, 0, TTR_EH_KEEP(provider), __VA_ARGS__, (ttr_none, 0))
+#define TTR_WRITE_LATE(provider, ...) \
+    TTR_EH_WRITE(provider, TTR_SITE_LATE, (void)0, __VA_ARGS__, (ttr_none, 0))
 
 /* The list of the places of a provider, by the linker. */
-#define TTR_EH_KEEP(provider)                                                                                          \
-    static ttr_tracepoint *ttr_site_kept __attribute__((section("ttr_sites_" #provider), used)) = &ttr_site_here.point
+#define TTR_EH_KEEP(provider)                                                                     \
+    static ttr_tracepoint *ttr_site_kept __attribute__((section("ttr_sites_" #provider), used)) = \
+        &ttr_site_here.point
 
-#define TTR_EH_WRITE(own_provider, is_late, keep, name, ...)                                                           \
-    (__extension__({                                                                                                   \
-        struct ttr_shape {                                                                                             \
-            unsigned char head[12];                                                                                    \
-            char event[sizeof("" name)];                                                                               \
-            TTR_EH_EACH(TTR_EH_MEMBER, __VA_ARGS__)                                                                    \
-        };                                                                                                             \
-        enum {                                                                                                         \
-            ttr_level_of = 0 TTR_EH_EACH(TTR_EH_LEVEL, __VA_ARGS__),                                                   \
-            ttr_opcode_of = 0 TTR_EH_EACH(TTR_EH_OPCODE, __VA_ARGS__),                                                 \
-            ttr_id_of = 0 TTR_EH_EACH(TTR_EH_ID, __VA_ARGS__),                                                         \
-            ttr_version_of = 0 TTR_EH_EACH(TTR_EH_VERSION, __VA_ARGS__),                                               \
-            ttr_tag_of = 0 TTR_EH_EACH(TTR_EH_TAG, __VA_ARGS__)                                                        \
-        };                                                                                                             \
-        TTR_EH_ASSERT(ttr_level_of == 0 || (ttr_level_of > 256 && ttr_level_of < 512), "TTR_LEVEL: once, 1 to 255");   \
-        TTR_EH_ASSERT(ttr_opcode_of >= 0 && ttr_opcode_of < 512, "TTR_OPCODE: once, 0 to 255");                        \
-        TTR_EH_ASSERT(ttr_id_of >= 0 && ttr_id_of < 0x20000, "TTR_ID: once, 0 to 65535");                              \
-        TTR_EH_ASSERT(ttr_tag_of >= 0 && ttr_tag_of < 0x20000, "TTR_TAG: once, 0 to 65535");                           \
-        TTR_EH_ASSERT(sizeof(struct ttr_shape) TTR_EH_EACH(TTR_EH_LEAST, __VA_ARGS__) <= TTR_EVENT_MAX,                \
-                      "the kernel would drop this event: larger than TTR_EVENT_MAX");                                  \
-        static const struct ttr_shape ttr_shape_here = {                                                               \
-            {TTR_EH_FLAGS, ttr_version_of & 0xFF, TTR_EH_16(ttr_id_of), TTR_EH_16(ttr_tag_of), ttr_opcode_of & 0xFF,   \
-             ttr_level_of != 0 ? ttr_level_of & 0xFF : 5, TTR_EH_16(sizeof(struct ttr_shape) - 12), TTR_EH_16(1)},          \
-            "" name,                                                                                                   \
-            TTR_EH_EACH(TTR_EH_METADATA, __VA_ARGS__)};                                                                \
-        static ttr_site ttr_site_here = {{is_late,                                                                     \
-                                          ttr_level_of != 0 ? ttr_level_of & 0xFF : 5,                                      \
-                                          {0, 0, 0},                                                                   \
-                                          0ull TTR_EH_EACH(TTR_EH_KEYWORD, __VA_ARGS__),                               \
-                                          &(own_provider),                                                             \
-                                          {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},                            \
-                                          0},                                                                          \
-                                         &ttr_shape_here,                                                              \
-                                         sizeof(struct ttr_shape),                                                     \
-                                         0};                                                                           \
-        keep;                                                                                                          \
-        __builtin_expect(ttr_tracepoint_enabled(&ttr_site_here.point), 0)                                              \
-            ? TTR_EH_SITE_WRITE(ttr_site_here, TTR_EH_EACH(TTR_EH_PIECES, __VA_ARGS__) ttr_piece_of(0, 0, 0, 0))       \
-            : TTR_OK;                                                                                                  \
+#define TTR_EH_WRITE(own_provider, is_late, keep, name, ...)                                      \
+    (__extension__({                                                                              \
+        struct ttr_shape {                                                                        \
+            unsigned char head[12];                                                               \
+            char event[sizeof("" name)];                                                          \
+            TTR_EH_EACH(TTR_EH_MEMBER, __VA_ARGS__)                                               \
+        };                                                                                        \
+        enum {                                                                                    \
+            ttr_level_of = 0 TTR_EH_EACH(TTR_EH_LEVEL, __VA_ARGS__),                              \
+            ttr_opcode_of = 0 TTR_EH_EACH(TTR_EH_OPCODE, __VA_ARGS__),                            \
+            ttr_id_of = 0 TTR_EH_EACH(TTR_EH_ID, __VA_ARGS__),                                    \
+            ttr_version_of = 0 TTR_EH_EACH(TTR_EH_VERSION, __VA_ARGS__),                          \
+            ttr_tag_of = 0 TTR_EH_EACH(TTR_EH_TAG, __VA_ARGS__)                                   \
+        };                                                                                        \
+        TTR_EH_ASSERT(ttr_level_of == 0 || (ttr_level_of > 256 && ttr_level_of < 512),            \
+                      "TTR_LEVEL: once, 1 to 255");                                               \
+        TTR_EH_ASSERT(ttr_opcode_of >= 0 && ttr_opcode_of < 512, "TTR_OPCODE: once, 0 to 255");   \
+        TTR_EH_ASSERT(ttr_id_of >= 0 && ttr_id_of < 0x20000, "TTR_ID: once, 0 to 65535");         \
+        TTR_EH_ASSERT(ttr_tag_of >= 0 && ttr_tag_of < 0x20000, "TTR_TAG: once, 0 to 65535");      \
+        TTR_EH_ASSERT(sizeof(struct ttr_shape)                                                    \
+                              TTR_EH_EACH(TTR_EH_LEAST, __VA_ARGS__) <= TTR_EVENT_MAX,            \
+                      "the kernel would drop this event: larger than TTR_EVENT_MAX");             \
+        static const struct ttr_shape ttr_shape_here = {                                          \
+            {TTR_EH_FLAGS, ttr_version_of & 0xFF, TTR_EH_16(ttr_id_of), TTR_EH_16(ttr_tag_of),    \
+             ttr_opcode_of & 0xFF, ttr_level_of != 0 ? ttr_level_of & 0xFF : 5,                   \
+             TTR_EH_16(sizeof(struct ttr_shape) - 12), TTR_EH_16(1)},                             \
+            "" name,                                                                              \
+            TTR_EH_EACH(TTR_EH_METADATA, __VA_ARGS__)};                                           \
+        static ttr_site ttr_site_here = {{is_late,                                                \
+                                          ttr_level_of != 0 ? ttr_level_of & 0xFF : 5,            \
+                                          {0, 0, 0},                                              \
+                                          0ull TTR_EH_EACH(TTR_EH_KEYWORD, __VA_ARGS__),          \
+                                          &(own_provider),                                        \
+                                          {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},       \
+                                          0},                                                     \
+                                         &ttr_shape_here,                                         \
+                                         sizeof(struct ttr_shape),                                \
+                                         0};                                                      \
+        keep;                                                                                     \
+        __builtin_expect(ttr_tracepoint_enabled(&ttr_site_here.point), 0)                         \
+            ? TTR_EH_SITE_WRITE(ttr_site_here,                                                    \
+                                TTR_EH_EACH(TTR_EH_PIECES, __VA_ARGS__) ttr_piece_of(0, 0, 0, 0)) \
+            : TTR_OK;                                                                             \
     }))
 
 /* What each of (what, ...) gives to the parts of TTR_WRITE. */
@@ -392,8 +434,12 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_PART(...) TTR_EH_PART_(__VA_ARGS__)
 #define TTR_EH_PART_(part, i, what, ...) TTR_EH_##part##_##what(i, __VA_ARGS__)
 
-#define TTR_EH_MEMBER_ttr_field(i, name, n, bytes, least, piece) char name_##i[sizeof("" name)]; unsigned char type_##i[n];
-#define TTR_EH_MEMBER_ttr_meta(i, name, n, bytes) char name_##i[sizeof("" name)]; unsigned char type_##i[n];
+#define TTR_EH_MEMBER_ttr_field(i, name, n, bytes, least, piece) \
+    char name_##i[sizeof("" name)];                              \
+    unsigned char type_##i[n];
+#define TTR_EH_MEMBER_ttr_meta(i, name, n, bytes) \
+    char name_##i[sizeof("" name)];               \
+    unsigned char type_##i[n];
 #define TTR_EH_MEMBER_ttr_data(...)
 #define TTR_EH_MEMBER_ttr_level(...)
 #define TTR_EH_MEMBER_ttr_keyword(...)
@@ -410,9 +456,9 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_METADATA_ttr_id(...)
 #define TTR_EH_METADATA_ttr_tag(...)
 #define TTR_EH_METADATA_ttr_none(...)
-#define TTR_EH_LEAST_ttr_field(i, name, n, bytes, least, piece) + (least)
+#define TTR_EH_LEAST_ttr_field(i, name, n, bytes, least, piece) +(least)
 #define TTR_EH_LEAST_ttr_meta(...)
-#define TTR_EH_LEAST_ttr_data(i, least, piece) + (least)
+#define TTR_EH_LEAST_ttr_data(i, least, piece) +(least)
 #define TTR_EH_LEAST_ttr_level(...)
 #define TTR_EH_LEAST_ttr_keyword(...)
 #define TTR_EH_LEAST_ttr_opcode(...)
@@ -431,7 +477,7 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_LEVEL_ttr_field(...)
 #define TTR_EH_LEVEL_ttr_meta(...)
 #define TTR_EH_LEVEL_ttr_data(...)
-#define TTR_EH_LEVEL_ttr_level(i, level) + 256 + (level)
+#define TTR_EH_LEVEL_ttr_level(i, level) +256 + (level)
 #define TTR_EH_LEVEL_ttr_keyword(...)
 #define TTR_EH_LEVEL_ttr_opcode(...)
 #define TTR_EH_LEVEL_ttr_id(...)
@@ -451,7 +497,7 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_OPCODE_ttr_data(...)
 #define TTR_EH_OPCODE_ttr_level(...)
 #define TTR_EH_OPCODE_ttr_keyword(...)
-#define TTR_EH_OPCODE_ttr_opcode(i, opcode) + 256 + (opcode)
+#define TTR_EH_OPCODE_ttr_opcode(i, opcode) +256 + (opcode)
 #define TTR_EH_OPCODE_ttr_id(...)
 #define TTR_EH_OPCODE_ttr_tag(...)
 #define TTR_EH_OPCODE_ttr_none(...)
@@ -461,7 +507,7 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_ID_ttr_level(...)
 #define TTR_EH_ID_ttr_keyword(...)
 #define TTR_EH_ID_ttr_opcode(...)
-#define TTR_EH_ID_ttr_id(i, id, version) + 0x10000 + (id)
+#define TTR_EH_ID_ttr_id(i, id, version) +0x10000 + (id)
 #define TTR_EH_ID_ttr_tag(...)
 #define TTR_EH_ID_ttr_none(...)
 #define TTR_EH_VERSION_ttr_field(...)
@@ -470,7 +516,7 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_VERSION_ttr_level(...)
 #define TTR_EH_VERSION_ttr_keyword(...)
 #define TTR_EH_VERSION_ttr_opcode(...)
-#define TTR_EH_VERSION_ttr_id(i, id, version) + (version)
+#define TTR_EH_VERSION_ttr_id(i, id, version) +(version)
 #define TTR_EH_VERSION_ttr_tag(...)
 #define TTR_EH_VERSION_ttr_none(...)
 #define TTR_EH_TAG_ttr_field(...)
@@ -480,7 +526,7 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_TAG_ttr_keyword(...)
 #define TTR_EH_TAG_ttr_opcode(...)
 #define TTR_EH_TAG_ttr_id(...)
-#define TTR_EH_TAG_ttr_tag(i, tag) + 0x10000 + (tag)
+#define TTR_EH_TAG_ttr_tag(i, tag) +0x10000 + (tag)
 #define TTR_EH_TAG_ttr_none(...)
 
 /* --- Lists of arguments --- */
@@ -490,14 +536,19 @@ template <size_t n> static inline ttr_status ttr_site_write_list(ttr_site *site,
 #define TTR_EH_JOIN_(start, end, ...) start##end(__VA_ARGS__)
 #define TTR_EH_PICK_3(a, b, c, chosen, ...) chosen
 #define TTR_EH_PICK_4(a, b, c, d, chosen, ...) chosen
-#define TTR_EH_EACH(part, ...) TTR_EH_JOIN(TTR_EH_EACH_, TTR_EH_COUNT(__VA_ARGS__), part, __VA_ARGS__)
-#define TTR_EH_COUNT(...) \
-    TTR_EH_COUNT_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, \
-    37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, \
-    10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define TTR_EH_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, \
-    a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, \
-    a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63, a64, n, ...) n
+#define TTR_EH_EACH(part, ...) \
+    TTR_EH_JOIN(TTR_EH_EACH_, TTR_EH_COUNT(__VA_ARGS__), part, __VA_ARGS__)
+#define TTR_EH_COUNT(...)                                                                          \
+    TTR_EH_COUNT_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, \
+                  47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,  \
+                  27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, \
+                  6, 5, 4, 3, 2, 1, 0)
+#define TTR_EH_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, \
+                      a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32,  \
+                      a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47,  \
+                      a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62,  \
+                      a63, a64, n, ...)                                                           \
+    n
 #define TTR_EH_EACH_1(phase, arg) phase(1, arg)
 #define TTR_EH_EACH_2(phase, arg, ...) phase(2, arg) TTR_EH_EACH_1(phase, __VA_ARGS__)
 #define TTR_EH_EACH_3(phase, arg, ...) phase(3, arg) TTR_EH_EACH_2(phase, __VA_ARGS__)

@@ -1,4 +1,5 @@
-/* libtracetta: reads, writes, converts, merges, filters, analyses and repairs traces.  This header includes all others. */
+/* libtracetta: reads, writes, converts, merges, filters, analyses and repairs traces.  This header
+ * includes all others. */
 #ifndef TRACETTA_TRACETTA_H
 #define TRACETTA_TRACETTA_H
 

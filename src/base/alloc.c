@@ -1,5 +1,6 @@
-/* The allocator seam: overflow-checked item counts over one resize function.  The only file that names malloc's family.
- * Left out: alignment beyond that of malloc, and limits (a context wraps the seam for those). */
+/* The allocator seam: overflow-checked item counts over one resize function.  The only file that
+ * names malloc's family. Left out: alignment beyond that of malloc, and limits (a context wraps the
+ * seam for those). */
 #include "base/alloc.h"
 
 #include <stdbool.h>
@@ -51,7 +52,8 @@ void *alloc_zero(const struct alloc *alloc, size_t count, size_t size)
     return block;
 }
 
-void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_t new_count, size_t size)
+void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_t new_count,
+                   size_t size)
 {
     size_t old_bytes = 0, new_bytes;
     if (!bytes_of(new_count, size, &new_bytes) || (old && !bytes_of(old_count, size, &old_bytes)))
@@ -62,9 +64,11 @@ void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_
 void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
 {
     char *block = alloc_resize(alloc, NULL, 0, count, size);
-    const uintptr_t page = 4096, begin = ((uintptr_t)block + page - 1) & ~(page - 1), end = ((uintptr_t)block + count * size) & ~(page - 1);
+    const uintptr_t page = 4096, begin = ((uintptr_t)block + page - 1) & ~(page - 1),
+                    end = ((uintptr_t)block + count * size) & ~(page - 1);
     if (block && begin < end && end - begin >= LARGE_PAGE)
-        (void)madvise(block + (begin - (uintptr_t)block), end - begin, MADV_HUGEPAGE); /* only advice */
+        (void)madvise(block + (begin - (uintptr_t)block), end - begin,
+                      MADV_HUGEPAGE); /* only advice */
     return block;
 }
 
@@ -80,12 +84,15 @@ struct wanted {
 };
 
 /* Makes room by doubling. */
-static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, struct wanted wanted, size_t size)
+static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
+                     struct wanted wanted, size_t size)
 {
     const size_t need = wanted.need, first = wanted.first;
     if (need <= *capacity && *items)
         return true;
-    size_t grown = *capacity < first / 2 ? first : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    size_t grown = *capacity < first / 2       ? first
+                   : *capacity <= SIZE_MAX / 2 ? *capacity * 2
+                                               : SIZE_MAX;
     if (grown < need)
         grown = need;
     void *block = alloc_resize(alloc, *items, *capacity, grown, size);
@@ -96,12 +103,14 @@ static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, 
     return true;
 }
 
-_Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+_Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
+                    size_t size)
 {
     return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FIRST}, size);
 }
 
-_Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+_Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
+                        size_t size)
 {
     return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FEW}, size);
 }

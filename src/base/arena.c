@@ -1,7 +1,8 @@
-/* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a reset.  Blocks grow with the
- * arena, so that small arenas stay small and large ones ask the seam rarely.  A request large against its block gets a block of
- * its own, and of two blocks begun the one with more room stays current; so little room is lost whatever the sizes are.
- * Left out: giving single pieces back, but for the end of the last. */
+/* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a
+ * reset.  Blocks grow with the arena, so that small arenas stay small and large ones ask the seam
+ * rarely.  A request large against its block gets a block of its own, and of two blocks begun the
+ * one with more room stays current; so little room is lost whatever the sizes are. Left out: giving
+ * single pieces back, but for the end of the last. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -53,7 +54,8 @@ static struct arena_block *new_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Links a block just begun: behind the current one to follow it, or at the front among the full ones. */
+/* Links a block just begun: behind the current one to follow it, or at the front among the full
+ * ones. */
 static void link_begun(struct arena *arena, struct arena_block *block)
 {
     bool is_roomier = arena->current && room_in(block) > room_in(arena->current);
@@ -101,7 +103,9 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 
 static void lock(struct arena *arena)
 {
-    while (arena->is_shared && atomic_exchange_explicit(&arena->is_busy, true, memory_order_acquire)) /* for some instructions */
+    while (arena->is_shared &&
+           atomic_exchange_explicit(&arena->is_busy, true,
+                                    memory_order_acquire)) /* for some instructions */
         ;
 }
 

@@ -8,7 +8,8 @@
 #include "base/alloc.h"
 
 struct arena_block {
-    _Alignas(8) struct arena_block *next; /* so that what follows the header is aligned too, where pointers are small */
+    _Alignas(8) struct arena_block
+        *next; /* so that what follows the header is aligned too, where pointers are small */
     size_t size, used; /* bytes behind this header */
 };
 
@@ -17,13 +18,14 @@ struct arena {
     struct arena_block *first, *current; /* chain of blocks: full ones, current, empty ones */
     size_t total;                        /* bytes held from the seam */
     size_t least;                        /* of the first block; 0 = 4 KiB */
-    bool is_shared;                      /* several threads take at the same time; set by whoever lets them */
-    atomic_bool is_busy;                 /* for arena_take_shared, where that is so */
+    bool is_shared;      /* several threads take at the same time; set by whoever lets them */
+    atomic_bool is_busy; /* for arena_take_shared, where that is so */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
 
-/* The same where there may be thousands of arenas with little in each: the first block has `least` bytes, and those behind it double what there is. */
+/* The same where there may be thousands of arenas with little in each: the first block has `least`
+ * bytes, and those behind it double what there is. */
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
 /* Gives `size` bytes aligned to 8, not zeroed; NULL when memory is out. */
@@ -32,22 +34,26 @@ TTR_MUST void *arena_take(struct arena *arena, size_t size);
 /* Gives back what the last arena_take has beyond `size` bytes, as far as that can be. */
 void arena_trim(struct arena *arena, const void *last, size_t size);
 
-/* arena_take and arena_trim where others may take at the same time, all of them so, if the arena is_shared.  `had`: what was asked for; nothing is given
- * back where another took since. */
+/* arena_take and arena_trim where others may take at the same time, all of them so, if the arena
+ * is_shared.  `had`: what was asked for; nothing is given back where another took since. */
 TTR_MUST void *arena_take_shared(struct arena *arena, size_t size);
 void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t size);
 
-/* Where the next bytes will be taken, if there are `size` of them at hand and nobody else takes; NULL = arena_take them.  What was written there is kept by
- * arena_keep, before anything else is taken. */
+/* Where the next bytes will be taken, if there are `size` of them at hand and nobody else takes;
+ * NULL = arena_take them.  What was written there is kept by arena_keep, before anything else is
+ * taken. */
 static inline char *arena_spare(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;
-    return block && !arena->is_shared && block->size - block->used >= size ? (char *)(block + 1) + block->used : NULL;
+    return block && !arena->is_shared && block->size - block->used >= size
+               ? (char *)(block + 1) + block->used
+               : NULL;
 }
 
 static inline void arena_keep(struct arena *arena, size_t size)
 {
-    const size_t room = arena->current->size - arena->current->used, taken = (size + 7) & ~(size_t)7;
+    const size_t room = arena->current->size - arena->current->used,
+                 taken = (size + 7) & ~(size_t)7;
     arena->current->used += taken < room ? taken : room;
 }
 

@@ -61,7 +61,8 @@ static void after_a_reset_the_same_pieces_need_no_new_memory(void **state)
     arena_init(&arena, &heap.alloc);
     take_mixture(&arena);
     arena_reset(&arena);
-    take_mixture(&arena); /* other pieces may end in large blocks now, so the second round settles it */
+    take_mixture(
+        &arena); /* other pieces may end in large blocks now, so the second round settles it */
     size_t requests = heap.requests;
     for (int round = 0; round < 20; round++) {
         arena_reset(&arena);
@@ -136,7 +137,7 @@ static void many_small_arenas_take_no_more_than_they_need(void **state)
             assert_non_null(arena_take(&arena, 64));
         assert_in_range(arena.total, 64000, 140000);
         assert_in_range(heap.blocks, 2, 16); /* which double */
-        arena_free(&arena); /* and is as small as it was */
+        arena_free(&arena);                  /* and is as small as it was */
         support_heap_check(&heap);
     }
 }

@@ -1,8 +1,10 @@
-/* The bit writer, counterpart of base/bits.h: numbers of any width and order at any place of a packet that is being made.
+/* The bit writer, counterpart of base/bits.h: numbers of any width and order at any place of a
+ * packet that is being made.
  *
- * Positions are bits from the place in the buffer where the writer began.  Bits of the last byte that nothing was put into are 0.
- * Bit X is bit X % 8 (little-endian) or 7 - X % 8 (big-endian) of byte X / 8; a byte may hold bits of one order only.
- * Memory: the buffer's `failed` flag tells; positions go on as if there had been room, so that a run of puts is checked once. */
+ * Positions are bits from the place in the buffer where the writer began.  Bits of the last byte
+ * that nothing was put into are 0. Bit X is bit X % 8 (little-endian) or 7 - X % 8 (big-endian) of
+ * byte X / 8; a byte may hold bits of one order only. Memory: the buffer's `failed` flag tells;
+ * positions go on as if there had been room, so that a run of puts is checked once. */
 #ifndef TRACETTA_BASE_BITPUT_H
 #define TRACETTA_BASE_BITPUT_H
 
@@ -42,10 +44,12 @@ void bitput_bytes(struct bitput *put, const void *bytes, size_t n);
 void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 
-/* Says that the first n bytes of the buffer, whole ones, went elsewhere: nothing before their end is replaced or cut any more.  The rest moves to the buffer's begin. */
+/* Says that the first n bytes of the buffer, whole ones, went elsewhere: nothing before their end
+ * is replaced or cut any more.  The rest moves to the buffer's begin. */
 void bitput_taken(struct bitput *put, size_t n);
 
-/* Takes back what was put behind a place; inside a byte only where nothing but zeros of an alignment followed in it. */
+/* Takes back what was put behind a place; inside a byte only where nothing but zeros of an
+ * alignment followed in it. */
 void bitput_cut(struct bitput *put, uint64_t at);
 
 #endif

@@ -1,4 +1,5 @@
-/* The bit writer: numbers as the CTF documents draw them, and every width at every place read back by the bit cursor. */
+/* The bit writer: numbers as the CTF documents draw them, and every width at every place read back
+ * by the bit cursor. */
 #include "base/bitput.h"
 
 #include "base/bits.h"
@@ -10,7 +11,8 @@ static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
     struct bitput put = bitput_begin(&buffer);
-    /* RFC v1.1 4.1.5: consecutive integers from lower bits to higher bits; the header of type 1, id 21. */
+    /* RFC v1.1 4.1.5: consecutive integers from lower bits to higher bits; the header of type 1,
+     * id 21. */
     bitput_le(&put, 0x15, 5);
     bitput_le(&put, 0x5abcdef, 27);
     support_assert_hex(buffer.bytes, buffer.n, "f5 bd 79 b5");

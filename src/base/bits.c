@@ -1,8 +1,10 @@
-/* Numbers of any width at any bit.  Where eight whole bytes are left from the one the number begins in, they are loaded at once
- * (a ninth for what reaches beyond them); near the end the bytes are gathered one by one, so that none behind it is touched. */
+/* Numbers of any width at any bit.  Where eight whole bytes are left from the one the number begins
+ * in, they are loaded at once (a ninth for what reaches beyond them); near the end the bytes are
+ * gathered one by one, so that none behind it is touched. */
 #include "base/bits.h"
 
-/* Takes the place of `width` bits; false, and failed, when they are not there or cannot be a number. */
+/* Takes the place of `width` bits; false, and failed, when they are not there or cannot be a
+ * number. */
 static inline bool take(struct bits *bits, unsigned width, uint64_t *at)
 {
     *at = bits->at;
@@ -57,7 +59,8 @@ uint64_t bits_be(struct bits *bits, unsigned width)
 
 uint64_t bits_reverse(uint64_t x, unsigned width)
 {
-    const uint64_t odd = UINT64_C(0x5555555555555555), pairs = UINT64_C(0x3333333333333333), nibbles = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    const uint64_t odd = UINT64_C(0x5555555555555555), pairs = UINT64_C(0x3333333333333333),
+                   nibbles = UINT64_C(0x0f0f0f0f0f0f0f0f);
     if (width == 0)
         return 0;
     x = (x & odd) << 1 | (x >> 1 & odd);

@@ -1,9 +1,10 @@
 /* The bounded bit cursor: reads of any width, order and alignment from untrusted bytes.
  *
- * Positions are bits from `base`, which stands where the format counts its alignment from.  A read past `end` gives zero, sets
- * `failed` and moves nothing, so a run of reads can be checked once at its end.
- * Bit X is bit X % 8 (little-endian fields) or 7 - X % 8 (big-endian fields) of byte X / 8; byte 0 of a little-endian field is its
- * lowest, of a big-endian field its highest.  Borrowed: the cursor never owns its bytes. */
+ * Positions are bits from `base`, which stands where the format counts its alignment from.  A read
+ * past `end` gives zero, sets `failed` and moves nothing, so a run of reads can be checked once at
+ * its end. Bit X is bit X % 8 (little-endian fields) or 7 - X % 8 (big-endian fields) of byte X /
+ * 8; byte 0 of a little-endian field is its lowest, of a big-endian field its highest.  Borrowed:
+ * the cursor never owns its bytes. */
 #ifndef TRACETTA_BASE_BITS_H
 #define TRACETTA_BASE_BITS_H
 

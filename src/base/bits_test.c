@@ -1,4 +1,5 @@
-/* The bit cursor: numbers laid out by hand as the CTF documents draw them, and every width at every place against bit by bit. */
+/* The bit cursor: numbers laid out by hand as the CTF documents draw them, and every width at every
+ * place against bit by bit. */
 #include "base/bits.h"
 
 #include <stdlib.h>

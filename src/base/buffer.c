@@ -1,5 +1,5 @@
-/* The slow paths of the growing byte buffer: growth by doubling, so that appending stays linear however long the output gets.
- * Left out: shrinking. */
+/* The slow paths of the growing byte buffer: growth by doubling, so that appending stays linear
+ * however long the output gets. Left out: shrinking. */
 #include "base/buffer.h"
 
 #define BUFFER_FIRST 256
@@ -21,7 +21,8 @@ bool buffer_grow(struct buffer *buffer, size_t more)
     size_t grown = buffer->capacity ? buffer->capacity : BUFFER_FIRST / 2;
     /* One more than asked for: the spare byte that buffer_room promises. */
     buffer->failed = buffer->failed || __builtin_add_overflow(buffer->n, more, &need) ||
-                     __builtin_add_overflow(need, 1, &need) || __builtin_add_overflow(grown, grown, &grown);
+                     __builtin_add_overflow(need, 1, &need) ||
+                     __builtin_add_overflow(grown, grown, &grown);
     if (buffer->failed)
         return false;
     if (grown < need)
@@ -38,7 +39,9 @@ bool buffer_grow(struct buffer *buffer, size_t more)
 
 void buffer_reserve(struct buffer *buffer, size_t capacity)
 {
-    uint8_t *bytes = capacity > buffer->capacity ? alloc_resize(buffer->alloc, buffer->bytes, buffer->capacity, capacity, 1) : NULL;
+    uint8_t *bytes = capacity > buffer->capacity
+                         ? alloc_resize(buffer->alloc, buffer->bytes, buffer->capacity, capacity, 1)
+                         : NULL;
     if (bytes) {
         buffer->bytes = bytes;
         buffer->capacity = capacity;

@@ -1,5 +1,5 @@
-/* A growing byte buffer for writers.  An append that finds no memory sets `failed` and drops its bytes; later appends do
- * nothing, so a run of appends can be checked once at its end. */
+/* A growing byte buffer for writers.  An append that finds no memory sets `failed` and drops its
+ * bytes; later appends do nothing, so a run of appends can be checked once at its end. */
 #ifndef TRACETTA_BASE_BUFFER_H
 #define TRACETTA_BASE_BUFFER_H
 
@@ -22,11 +22,12 @@ void buffer_free(struct buffer *buffer);
 /* Slow path of buffer_room; false when memory is out (failed is then set). */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
-/* Has the buffer take so many bytes of memory, where it takes fewer; without the memory it stays as it is, and grows when it must. */
+/* Has the buffer take so many bytes of memory, where it takes fewer; without the memory it stays as
+ * it is, and grows when it must. */
 void buffer_reserve(struct buffer *buffer, size_t capacity);
 
-/* Makes room for `more` bytes and gives their place, NULL when memory is out; buffer_filled says how many were written.
- * A byte stays spare, so that even no bytes at all have a place. */
+/* Makes room for `more` bytes and gives their place, NULL when memory is out; buffer_filled says
+ * how many were written. A byte stays spare, so that even no bytes at all have a place. */
 static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
 {
     if (buffer->failed || (buffer->capacity - buffer->n <= more && !buffer_grow(buffer, more)))

@@ -1,9 +1,10 @@
 /* Ticks to nanoseconds, exact.
  *
- * With 10^9 = whole * f + rest, the result is ticks * whole + floor(ticks * rest / f).  The second part is estimated as
- * ticks * magic / 2^64, where magic = floor(rest * 2^64 / f): what that floor cuts off is below ticks / 2^64, less than 1.  So
- * the estimate is right or one too small, and comparing what it leaves over with f tells which.
- * Left out: offsets between clocks, which the model keeps. */
+ * With 10^9 = whole * f + rest, the result is ticks * whole + floor(ticks * rest / f).  The second
+ * part is estimated as ticks * magic / 2^64, where magic = floor(rest * 2^64 / f): what that floor
+ * cuts off is below ticks / 2^64, less than 1.  So the estimate is right or one too small, and
+ * comparing what it leaves over with f tells which. Left out: offsets between clocks, which the
+ * model keeps. */
 #include "base/clockmath.h"
 
 #include "base/wide.h"
@@ -27,7 +28,8 @@ int64_t clockmath_ns_odd(const struct clockmath *math, uint64_t ticks, bool *cla
 {
     uint64_t ns, part = (uint64_t)((uint128)ticks * math->magic >> 64);
     part += (uint128)ticks * math->rest - (uint128)part * math->frequency >= math->frequency;
-    if (__builtin_mul_overflow(ticks, math->whole, &ns) || __builtin_add_overflow(ns, part, &ns) || ns > INT64_MAX) {
+    if (__builtin_mul_overflow(ticks, math->whole, &ns) || __builtin_add_overflow(ns, part, &ns) ||
+        ns > INT64_MAX) {
         *clamped = true;
         return INT64_MAX;
     }
@@ -38,7 +40,8 @@ int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *c
 {
     if (ticks >= 0)
         return clockmath_ns(math, (uint64_t)ticks, clamped);
-    /* Before an anchor is rare: a plain division will do.  The floor of a negative is the ceiling of its size. */
+    /* Before an anchor is rare: a plain division will do.  The floor of a negative is the ceiling
+     * of its size. */
     uint128 size = (uint128)(0 - (uint64_t)ticks) * NS_PER_SECOND;
     uint128 ns = (size + (math->frequency - 1)) / math->frequency;
     if (ns > INT64_MAX) {

@@ -1,5 +1,5 @@
-/* Clock ticks to nanoseconds, exact: floor(ticks * 10^9 / frequency) in 128 bits, saturated to int64.
- * One precomputed reciprocal with an exact fix-up: three multiplications and no division. */
+/* Clock ticks to nanoseconds, exact: floor(ticks * 10^9 / frequency) in 128 bits, saturated to
+ * int64. One precomputed reciprocal with an exact fix-up: three multiplications and no division. */
 #ifndef TRACETTA_BASE_CLOCKMATH_H
 #define TRACETTA_BASE_CLOCKMATH_H
 
@@ -19,7 +19,8 @@ void clockmath_init(struct clockmath *math, uint64_t frequency);
 /* The same where 10^9 is no multiple of the frequency. */
 int64_t clockmath_ns_odd(const struct clockmath *math, uint64_t ticks, bool *clamped);
 
-/* floor(ticks * 10^9 / frequency); `*clamped` is set (never cleared) when the result does not fit int64 and INT64_MAX is given. */
+/* floor(ticks * 10^9 / frequency); `*clamped` is set (never cleared) when the result does not fit
+ * int64 and INT64_MAX is given. */
 static inline int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped)
 {
     uint64_t ns;
@@ -34,7 +35,8 @@ static inline int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks,
 /* floor for a signed tick distance (ticks before an anchor are negative). */
 int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *clamped);
 
-/* The inverse: ceil(ns * frequency / 10^9), so that clockmath_ns(clockmath_ticks(ns)) == ns while frequency >= 10^9. */
+/* The inverse: ceil(ns * frequency / 10^9), so that clockmath_ns(clockmath_ticks(ns)) == ns while
+ * frequency >= 10^9. */
 uint64_t clockmath_ticks(const struct clockmath *math, uint64_t ns, bool *clamped);
 
 /* a + b, saturated to int64; sets `*clamped` when it had to. */

@@ -1,4 +1,5 @@
-/* Ticks to nanoseconds against plain 128-bit division: all frequencies that real clocks have, and the worst ones. */
+/* Ticks to nanoseconds against plain 128-bit division: all frequencies that real clocks have, and
+ * the worst ones. */
 #include "base/clockmath.h"
 
 #include "base/wide.h"
@@ -7,9 +8,34 @@
 #define NS 1000000000u
 
 static const uint64_t frequencies[] = {
-    1, 2, 3, 7, 1000, 1193182, 3579545, 10000000, 14318180, 19200000, 24000000, 33333333, 62500000, 999999999, NS,
-    1000000001, 2400000000, 2994000000, 3000000000, 3417600000, (uint64_t)1 << 32, ((uint64_t)1 << 40) + 1,
-    ((uint64_t)1 << 62) - 57, INT64_MAX, (uint64_t)INT64_MAX + 1, (uint64_t)INT64_MAX + 2, UINT64_MAX - 58, UINT64_MAX,
+    1,
+    2,
+    3,
+    7,
+    1000,
+    1193182,
+    3579545,
+    10000000,
+    14318180,
+    19200000,
+    24000000,
+    33333333,
+    62500000,
+    999999999,
+    NS,
+    1000000001,
+    2400000000,
+    2994000000,
+    3000000000,
+    3417600000,
+    (uint64_t)1 << 32,
+    ((uint64_t)1 << 40) + 1,
+    ((uint64_t)1 << 62) - 57,
+    INT64_MAX,
+    (uint64_t)INT64_MAX + 1,
+    (uint64_t)INT64_MAX + 2,
+    UINT64_MAX - 58,
+    UINT64_MAX,
 };
 
 enum { FREQUENCIES = sizeof frequencies / sizeof *frequencies, ROUNDS = 20000 };
@@ -20,17 +46,19 @@ static void check_ns(const struct clockmath *math, uint64_t ticks)
     bool is_clamped = false, must_clamp = exact > INT64_MAX;
     int64_t ns = clockmath_ns(math, ticks, &is_clamped);
     if (ns != (must_clamp ? INT64_MAX : (int64_t)exact) || is_clamped != must_clamp)
-        fail_msg("%llu ticks at %llu Hz gave %lld", (unsigned long long)ticks, (unsigned long long)math->frequency,
-                 (long long)ns);
+        fail_msg("%llu ticks at %llu Hz gave %lld", (unsigned long long)ticks,
+                 (unsigned long long)math->frequency, (long long)ns);
 }
 
 static void check_signed(const struct clockmath *math, int64_t ticks)
 {
     uint128 size = (uint128)(ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks) * NS;
-    uint128 exact = ticks < 0 ? (size + math->frequency - 1) / math->frequency : size / math->frequency;
+    uint128 exact =
+        ticks < 0 ? (size + math->frequency - 1) / math->frequency : size / math->frequency;
     bool is_clamped = false, must_clamp = exact > (uint128)INT64_MAX + (ticks < 0);
     int64_t limit = ticks < 0 ? INT64_MIN : INT64_MAX;
-    int64_t expected = must_clamp ? limit : (int64_t)(ticks < 0 ? 0 - (uint64_t)exact : (uint64_t)exact);
+    int64_t expected =
+        must_clamp ? limit : (int64_t)(ticks < 0 ? 0 - (uint64_t)exact : (uint64_t)exact);
     assert_true(clockmath_ns_signed(math, ticks, &is_clamped) == expected);
     assert_int_equal(is_clamped, must_clamp);
 }
@@ -39,7 +67,8 @@ static void check_ticks(const struct clockmath *math, uint64_t ns)
 {
     uint128 product = (uint128)ns * math->frequency, exact = product / NS + (product % NS != 0);
     bool is_clamped = false, must_clamp = exact > UINT64_MAX;
-    assert_true(clockmath_ticks(math, ns, &is_clamped) == (must_clamp ? UINT64_MAX : (uint64_t)exact));
+    assert_true(clockmath_ticks(math, ns, &is_clamped) ==
+                (must_clamp ? UINT64_MAX : (uint64_t)exact));
     assert_int_equal(is_clamped, must_clamp);
 }
 
@@ -95,10 +124,13 @@ static void later_ticks_are_never_earlier_ns(void **state)
         clockmath_init(&math, support_random_word(&seed));
         uint64_t ticks = support_random_word(&seed);
         for (unsigned i = 0; i < 20; i++) {
-            uint64_t step = support_random(&seed) % 3 ? support_random(&seed) % 4 : support_random_word(&seed);
+            uint64_t step =
+                support_random(&seed) % 3 ? support_random(&seed) % 4 : support_random_word(&seed);
             uint64_t later = step > UINT64_MAX - ticks ? UINT64_MAX : ticks + step;
-            assert_true(clockmath_ns(&math, later, &clamped) >= clockmath_ns(&math, ticks, &clamped));
-            assert_true(clockmath_ns_signed(&math, -(int64_t)(ticks >> 1), &clamped) >= clockmath_ns_signed(&math, -(int64_t)(later >> 1), &clamped));
+            assert_true(clockmath_ns(&math, later, &clamped) >=
+                        clockmath_ns(&math, ticks, &clamped));
+            assert_true(clockmath_ns_signed(&math, -(int64_t)(ticks >> 1), &clamped) >=
+                        clockmath_ns_signed(&math, -(int64_t)(later >> 1), &clamped));
             ticks = later;
         }
     }

@@ -1,8 +1,8 @@
 /* The bounded cursor: the only way to read untrusted bytes.
  *
- * A read past the end gives zero (or NULL), sets `failed`, and moves nothing; so a run of reads can be checked once at its end.
- * Sizes are compared by subtraction, so no size from a file can overflow a pointer.
- * Borrowed: the cursor never owns its bytes. */
+ * A read past the end gives zero (or NULL), sets `failed`, and moves nothing; so a run of reads can
+ * be checked once at its end. Sizes are compared by subtraction, so no size from a file can
+ * overflow a pointer. Borrowed: the cursor never owns its bytes. */
 #ifndef TRACETTA_BASE_CURSOR_H
 #define TRACETTA_BASE_CURSOR_H
 
@@ -55,11 +55,11 @@ static inline struct cursor cursor_part(struct cursor *c, uint64_t n)
     return part;
 }
 
-#define CURSOR_DEFINE(name, type, bytes, load)                                                                         \
-    static inline type cursor_##name(struct cursor *c)                                                                 \
-    {                                                                                                                  \
-        const uint8_t *at = cursor_take(c, bytes);                                                                     \
-        return at ? load(at) : 0;                                                                                      \
+#define CURSOR_DEFINE(name, type, bytes, load)         \
+    static inline type cursor_##name(struct cursor *c) \
+    {                                                  \
+        const uint8_t *at = cursor_take(c, bytes);     \
+        return at ? load(at) : 0;                      \
     }
 
 static inline uint8_t cursor_load_byte(const uint8_t *p)

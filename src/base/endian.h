@@ -13,28 +13,28 @@
 #define ENDIAN_BE(bits, x) (x)
 #endif
 
-#define ENDIAN_DEFINE(bits)                                                                                            \
-    static inline uint##bits##_t load_u##bits##le(const void *p)                                                       \
-    {                                                                                                                  \
-        uint##bits##_t x;                                                                                              \
-        memcpy(&x, p, sizeof x);                                                                                       \
-        return ENDIAN_LE(bits, x);                                                                                     \
-    }                                                                                                                  \
-    static inline uint##bits##_t load_u##bits##be(const void *p)                                                       \
-    {                                                                                                                  \
-        uint##bits##_t x;                                                                                              \
-        memcpy(&x, p, sizeof x);                                                                                       \
-        return ENDIAN_BE(bits, x);                                                                                     \
-    }                                                                                                                  \
-    static inline void store_u##bits##le(void *p, uint##bits##_t x)                                                    \
-    {                                                                                                                  \
-        x = ENDIAN_LE(bits, x);                                                                                        \
-        memcpy(p, &x, sizeof x);                                                                                       \
-    }                                                                                                                  \
-    static inline void store_u##bits##be(void *p, uint##bits##_t x)                                                    \
-    {                                                                                                                  \
-        x = ENDIAN_BE(bits, x);                                                                                        \
-        memcpy(p, &x, sizeof x);                                                                                       \
+#define ENDIAN_DEFINE(bits)                                         \
+    static inline uint##bits##_t load_u##bits##le(const void *p)    \
+    {                                                               \
+        uint##bits##_t x;                                           \
+        memcpy(&x, p, sizeof x);                                    \
+        return ENDIAN_LE(bits, x);                                  \
+    }                                                               \
+    static inline uint##bits##_t load_u##bits##be(const void *p)    \
+    {                                                               \
+        uint##bits##_t x;                                           \
+        memcpy(&x, p, sizeof x);                                    \
+        return ENDIAN_BE(bits, x);                                  \
+    }                                                               \
+    static inline void store_u##bits##le(void *p, uint##bits##_t x) \
+    {                                                               \
+        x = ENDIAN_LE(bits, x);                                     \
+        memcpy(p, &x, sizeof x);                                    \
+    }                                                               \
+    static inline void store_u##bits##be(void *p, uint##bits##_t x) \
+    {                                                               \
+        x = ENDIAN_BE(bits, x);                                     \
+        memcpy(p, &x, sizeof x);                                    \
     }
 
 ENDIAN_DEFINE(16)

@@ -1,4 +1,5 @@
-/* The first zero byte of a piece of memory: where most texts end within a few dozen bytes, a call and a loop cost more than the search. */
+/* The first zero byte of a piece of memory: where most texts end within a few dozen bytes, a call
+ * and a loop cost more than the search. */
 #ifndef TRACETTA_BASE_FIND_ZERO_H
 #define TRACETTA_BASE_FIND_ZERO_H
 
@@ -13,7 +14,8 @@
 /* A bit for each byte of 16 that is zero. */
 static inline uint32_t zeros_of_16(const uint8_t *p)
 {
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_setzero_si128()));
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_setzero_si128()));
 }
 #else
 /* The same, which compilers make vectors of. */
@@ -38,8 +40,10 @@ static inline uint64_t zeros_of_8(uint64_t bytes)
     return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
 }
 
-/* A bit for each byte of [p, end), fewer than 32, that is zero; false where bytes from `from` on do not suffice to look. */
-static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end, uint32_t *zeros)
+/* A bit for each byte of [p, end), fewer than 32, that is zero; false where bytes from `from` on do
+ * not suffice to look. */
+static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end,
+                                 uint32_t *zeros)
 {
     const unsigned n = (unsigned)(end - p);
     if (n >= 16)
@@ -51,8 +55,8 @@ static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const ui
     return true;
 }
 
-/* The first zero byte of [p, end), or NULL.  `from`, at or before p: bytes from there on may be looked at, so that a short rest is searched
- * with what stands before it. */
+/* The first zero byte of [p, end), or NULL.  `from`, at or before p: bytes from there on may be
+ * looked at, so that a short rest is searched with what stands before it. */
 static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, const uint8_t *end)
 {
     uint32_t zeros;

@@ -15,7 +15,8 @@ static void expect_zero(size_t from, size_t at, size_t end, const uint8_t *bytes
     const uint8_t *found = find_zero(block, block + (at - from), block + (end - from));
     const uint8_t *wanted = end > at ? memchr(block + (at - from), 0, end - at) : NULL;
     if (found != wanted)
-        fail_msg("from %zu, at %zu, to %zu: found %td, wanted %td", from, at, end, found ? found - block : -1, wanted ? wanted - block : -1);
+        fail_msg("from %zu, at %zu, to %zu: found %td, wanted %td", from, at, end,
+                 found ? found - block : -1, wanted ? wanted - block : -1);
     free(block);
 }
 
@@ -26,7 +27,8 @@ static void the_first_zero_is_found_at_any_place(void **state)
     for (size_t zero = 0; zero <= SIZE; zero++)
         for (size_t n = 0; n < SIZE - 40; n++)
             for (size_t before = 0; before <= 40; before += before < 18 ? 1 : 11) {
-                memset(bytes, 1, sizeof bytes); /* ones: what bit tricks take for zeros behind a zero */
+                memset(bytes, 1,
+                       sizeof bytes); /* ones: what bit tricks take for zeros behind a zero */
                 if (zero < SIZE)
                     bytes[zero] = 0;
                 if (zero >= 8 && zero < SIZE)

@@ -1,13 +1,15 @@
-/* The hash of byte strings, in the manner of wyhash: words are folded by a 64 x 64 -> 128 bit multiplication.  Up to 16 bytes
- * (nearly all names) are two loads that overlap in the middle and two folds, without a loop and without reading past the end.
- * Left out: a seed, and any promise that the values stay the same between versions. */
+/* The hash of byte strings, in the manner of wyhash: words are folded by a 64 x 64 -> 128 bit
+ * multiplication.  Up to 16 bytes (nearly all names) are two loads that overlap in the middle and
+ * two folds, without a loop and without reading past the end. Left out: a seed, and any promise
+ * that the values stay the same between versions. */
 #include "base/hash.h"
 
 #include <string.h>
 
 #include "base/endian.h"
 
-/* Odd words with half of their bits set, from the digits of the golden ratio, sqrt(2), sqrt(3), sqrt(5). */
+/* Odd words with half of their bits set, from the digits of the golden ratio, sqrt(2), sqrt(3),
+ * sqrt(5). */
 #define HASH_A 0x9e3779b97f4a7c15u
 #define HASH_B 0x6a09e667f3bcc909u
 #define HASH_C 0xbb67ae8584caa73bu
@@ -59,7 +61,8 @@ uint64_t hash_bytes(const void *bytes, size_t n)
     return hash_fold(HASH_D ^ n, hash_fold(a ^ HASH_A, b ^ HASH_B));
 }
 
-/* The rest is the bytes that are not folded yet, 1 to 32, and 32 before them that are, once there are so many. */
+/* The rest is the bytes that are not folded yet, 1 to 32, and 32 before them that are, once there
+ * are so many. */
 void hash_run_add(struct hash_run *run, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -68,7 +71,9 @@ void hash_run_add(struct hash_run *run, const void *bytes, size_t n)
         run->two = HASH_D;
     }
     while (n) {
-        const uint32_t more = n < sizeof run->rest - run->rest_n ? (uint32_t)n : (uint32_t)sizeof run->rest - run->rest_n;
+        const uint32_t more = n < sizeof run->rest - run->rest_n
+                                  ? (uint32_t)n
+                                  : (uint32_t)sizeof run->rest - run->rest_n;
         memcpy(run->rest + run->rest_n, p, more);
         run->rest_n += more;
         run->n += more;
@@ -76,7 +81,8 @@ void hash_run_add(struct hash_run *run, const void *bytes, size_t n)
         n -= more;
         if (run->rest_n < sizeof run->rest || n == 0)
             continue;
-        /* There is more, so that neither half is the end; the first was folded unless these are the first 64. */
+        /* There is more, so that neither half is the end; the first was folded unless these are the
+         * first 64. */
         if (run->n == sizeof run->rest)
             fold_block(&run->one, &run->two, run->rest);
         fold_block(&run->one, &run->two, run->rest + 32);

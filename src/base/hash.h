@@ -20,8 +20,8 @@ struct hash_run {
 void hash_run_add(struct hash_run *run, const void *p, size_t n);
 uint64_t hash_run_end(const struct hash_run *run);
 
-/* Folds the product of two words.  The factors go into the result once more: a factor of 0 would swallow the other, and a
- * hostile file could aim for that. */
+/* Folds the product of two words.  The factors go into the result once more: a factor of 0 would
+ * swallow the other, and a hostile file could aim for that. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 {
     uint128 product = (uint128)a * b;

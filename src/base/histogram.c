@@ -1,6 +1,7 @@
-/* A log-linear histogram.  Values below 64 have a step of their own in octave 0; octave k >= 1 holds [2^(k+5), 2^(k+6)) in 64
- * steps of 2^(k-1).  A quantile gives the middle of its step, at most 1/128 away from every value there.
- * Left out: removal of values; sums and means, which callers keep exactly beside it. */
+/* A log-linear histogram.  Values below 64 have a step of their own in octave 0; octave k >= 1
+ * holds [2^(k+5), 2^(k+6)) in 64 steps of 2^(k-1).  A quantile gives the middle of its step, at
+ * most 1/128 away from every value there. Left out: removal of values; sums and means, which
+ * callers keep exactly beside it. */
 #include "base/histogram.h"
 
 #define STEP_BITS 6

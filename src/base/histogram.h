@@ -1,5 +1,5 @@
-/* A log-linear histogram of 64-bit values: quantiles with at most 1 % relative error, mergeable, memory only for the
- * ranges that were hit. */
+/* A log-linear histogram of 64-bit values: quantiles with at most 1 % relative error, mergeable,
+ * memory only for the ranges that were hit. */
 #ifndef TRACETTA_BASE_HISTOGRAM_H
 #define TRACETTA_BASE_HISTOGRAM_H
 
@@ -8,7 +8,8 @@
 
 #include "base/alloc.h"
 
-/* 64 linear steps in each power of two: the middle of a step is within 1/128 of every value in it. */
+/* 64 linear steps in each power of two: the middle of a step is within 1/128 of every value in it.
+ */
 #define HISTOGRAM_STEPS 64
 #define HISTOGRAM_OCTAVES 58 /* values below 64 are exact in octave 0 */
 

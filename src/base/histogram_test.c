@@ -22,7 +22,8 @@ static void assert_near(uint64_t got, uint64_t exact)
         fail_msg("got %llu, exact is %llu", (unsigned long long)got, (unsigned long long)exact);
 }
 
-/* Quantile q of n sorted values is the one of rank ceil(q * n); by 1024ths, because those products are exact in doubles. */
+/* Quantile q of n sorted values is the one of rank ceil(q * n); by 1024ths, because those products
+ * are exact in doubles. */
 static void check_quantiles(const struct histogram *histogram, const uint64_t *sorted, size_t n)
 {
     for (unsigned part = 0; part <= 1024; part++) {
@@ -37,11 +38,16 @@ static uint64_t draw(uint64_t *seed, int kind)
 {
     uint64_t random = support_random(seed);
     switch (kind) {
-    case 0: return random % 64;
-    case 1: return random % 100000;
-    case 2: return random >> (random & 63);
-    case 3: return UINT64_MAX - random % 1000;
-    default: return 12345678;
+    case 0:
+        return random % 64;
+    case 1:
+        return random % 100000;
+    case 2:
+        return random >> (random & 63);
+    case 3:
+        return UINT64_MAX - random % 1000;
+    default:
+        return 12345678;
     }
 }
 
@@ -86,7 +92,8 @@ static void an_empty_histogram_says_0_and_odd_quantiles_are_clamped(void **state
     struct histogram histogram;
     histogram_init(&histogram, alloc_default());
     assert_int_equal(histogram_quantile(&histogram, 0.5), 0);
-    assert_true(histogram_add(&histogram, 5) && histogram_add(&histogram, 70) && histogram_add(&histogram, 100000));
+    assert_true(histogram_add(&histogram, 5) && histogram_add(&histogram, 70) &&
+                histogram_add(&histogram, 100000));
     assert_int_equal(histogram_quantile(&histogram, -1), 5);
     assert_int_equal(histogram_quantile(&histogram, __builtin_nan("")), 5);
     assert_int_equal(histogram_quantile(&histogram, 2), 100000);
@@ -116,7 +123,8 @@ static void merged_parts_equal_the_whole(void **state)
     assert_true(histogram_merge(&part[2], &part[0]));
     assert_int_equal(part[2].count, whole.count);
     for (unsigned i = 0; i <= 100; i++)
-        assert_int_equal(histogram_quantile(&part[2], i / 100.0), histogram_quantile(&whole, i / 100.0));
+        assert_int_equal(histogram_quantile(&part[2], i / 100.0),
+                         histogram_quantile(&whole, i / 100.0));
     histogram_free(&whole);
     histogram_free(&part[1]);
     histogram_free(&part[2]);

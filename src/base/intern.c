@@ -1,6 +1,6 @@
-/* Strings to ids by open addressing with linear probing.  A slot holds 32 bits of the hash beside the id: a probe that is not
- * ours is passed without touching its text, and the table grows without hashing anything again.
- * Left out: removal; a table lives and dies with its trace. */
+/* Strings to ids by open addressing with linear probing.  A slot holds 32 bits of the hash beside
+ * the id: a probe that is not ours is passed without touching its text, and the table grows without
+ * hashing anything again. Left out: removal; a table lives and dies with its trace. */
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -25,7 +25,8 @@ static bool slot_holds(const struct intern *table, const struct intern_slot *slo
 }
 
 /* The slot that holds the string, or the free one where it would go. */
-static struct intern_slot *find_slot(const struct intern *table, uint32_t hash, struct intern_text wanted)
+static struct intern_slot *find_slot(const struct intern *table, uint32_t hash,
+                                     struct intern_text wanted)
 {
     size_t mask = table->slots_n - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
@@ -63,7 +64,8 @@ static uint32_t add_new(struct intern *table, uint32_t hash, struct intern_text 
     void *text = table->text;
     if (table->n >= UINT32_MAX - 1 || !reserve_slot(table))
         return UINT32_MAX;
-    if (!alloc_reserve(table->arena.alloc, &text, &table->capacity, (size_t)table->n + 1, sizeof *table->text))
+    if (!alloc_reserve(table->arena.alloc, &text, &table->capacity, (size_t)table->n + 1,
+                       sizeof *table->text))
         return UINT32_MAX;
     table->text = text;
     const char *copy = arena_copy(&table->arena, wanted.p, wanted.n);

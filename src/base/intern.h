@@ -1,5 +1,6 @@
-/* Strings to small ids: equal bytes, equal id.  Id 0 is the empty string.  Text and ids live as long as the table, and a
- * string's bytes never move.  Any bytes are fine, NUL and broken UTF-8 too. */
+/* Strings to small ids: equal bytes, equal id.  Id 0 is the empty string.  Text and ids live as
+ * long as the table, and a string's bytes never move.  Any bytes are fine, NUL and broken UTF-8
+ * too. */
 #ifndef TRACETTA_BASE_INTERN_H
 #define TRACETTA_BASE_INTERN_H
 

@@ -1,4 +1,5 @@
-/* Interned strings: ids are dense and stable, any bytes are fine, and a failed add leaves no trace. */
+/* Interned strings: ids are dense and stable, any bytes are fine, and a failed add leaves no trace.
+ */
 #include "base/intern.h"
 
 #include "base/number.h"

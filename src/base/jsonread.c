@@ -1,7 +1,7 @@
-/* The pull reader: a state of what may come next, and one bit a level for what is open, so that depth costs no stack.
- * A string that stands for itself is copied whole; another is walked twice, to count what it decodes to and to decode it, so that
- * it is allocated once, at its size.
- * Left out: the byte order mark, which the RFC forbids writers to put. */
+/* The pull reader: a state of what may come next, and one bit a level for what is open, so that
+ * depth costs no stack. A string that stands for itself is copied whole; another is walked twice,
+ * to count what it decodes to and to decode it, so that it is allocated once, at its size. Left
+ * out: the byte order mark, which the RFC forbids writers to put. */
 #include "base/jsonread.h"
 
 #include "base/jsontext.h"
@@ -48,10 +48,12 @@ static ttr_status unexpected(const struct cursor *c, const char *expected, ttr_e
 {
     int byte = peek(c);
     if (byte < 0)
-        return fail(error, TTR_E_TRUNCATED, c->offset, "expected %s, found the end of the text", expected);
+        return fail(error, TTR_E_TRUNCATED, c->offset, "expected %s, found the end of the text",
+                    expected);
     if (byte > ' ' && byte < 0x7f)
         return fail(error, TTR_E_MALFORMED, c->offset, "expected %s, found '%c'", expected, byte);
-    return fail(error, TTR_E_MALFORMED, c->offset, "expected %s, found the byte 0x%02x", expected, (unsigned)byte);
+    return fail(error, TTR_E_MALFORMED, c->offset, "expected %s, found the byte 0x%02x", expected,
+                (unsigned)byte);
 }
 
 static bool is_in_object(const struct json_reader *reader)
@@ -92,16 +94,19 @@ static void put_character(struct piece *piece, uint32_t point)
     if (point < 0x80) {
         *piece = (struct piece){{(uint8_t)point}, 1, false};
     } else if (point < 0x800) {
-        *piece = (struct piece){{(uint8_t)(0xc0 | point >> 6), (uint8_t)(0x80 | (point & 63))}, 2, false};
+        *piece = (struct piece){
+            {(uint8_t)(0xc0 | point >> 6), (uint8_t)(0x80 | (point & 63))}, 2, false};
     } else if (point < 0x10000) {
-        *piece = (struct piece){{(uint8_t)(0xe0 | point >> 12), (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))},
+        *piece = (struct piece){{(uint8_t)(0xe0 | point >> 12), (uint8_t)(0x80 | (point >> 6 & 63)),
+                                 (uint8_t)(0x80 | (point & 63))},
                                 3,
                                 false};
     } else {
-        *piece = (struct piece){{(uint8_t)(0xf0 | point >> 18), (uint8_t)(0x80 | (point >> 12 & 63)),
-                                 (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))},
-                                4,
-                                false};
+        *piece =
+            (struct piece){{(uint8_t)(0xf0 | point >> 18), (uint8_t)(0x80 | (point >> 12 & 63)),
+                            (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))},
+                           4,
+                           false};
     }
 }
 
@@ -111,8 +116,8 @@ static void put_replacement(struct piece *piece)
     piece->is_replaced = true;
 }
 
-/* Behind "\u": a unit, or a pair of them.  A high surrogate that no low one follows is replaced alone; what follows it is read
- * as a character of its own. */
+/* Behind "\u": a unit, or a pair of them.  A high surrogate that no low one follows is replaced
+ * alone; what follows it is read as a character of its own. */
 static ttr_status read_unicode(struct cursor *c, struct piece *piece, ttr_error *error)
 {
     uint32_t unit, low;
@@ -155,7 +160,10 @@ static ttr_status read_piece(struct cursor *c, struct piece *piece, ttr_error *e
 {
     int byte = peek(c);
     if (byte < 0x20)
-        return unexpected(c, byte < 0 ? "'\"' at the end of the string" : "control characters in a string to be escaped", error);
+        return unexpected(c,
+                          byte < 0 ? "'\"' at the end of the string"
+                                   : "control characters in a string to be escaped",
+                          error);
     if (byte == '\\') {
         (void)cursor_skip(c, 1);
         return read_escape(c, piece, error);
@@ -190,7 +198,8 @@ static ttr_status measure_string(struct json_reader *reader, size_t *n, ttr_erro
     return TTR_OK;
 }
 
-static ttr_status read_string(struct json_reader *reader, struct json_token *token, ttr_error *error)
+static ttr_status read_string(struct json_reader *reader, struct json_token *token,
+                              ttr_error *error)
 {
     (void)cursor_skip(&reader->c, 1);
     struct cursor again = reader->c;
@@ -253,7 +262,8 @@ static ttr_status skip_number(struct cursor *c, bool *is_integer, ttr_error *err
     return skip_digits(c, "a digit in the exponent", error);
 }
 
-static ttr_status read_number(struct json_reader *reader, struct json_token *token, ttr_error *error)
+static ttr_status read_number(struct json_reader *reader, struct json_token *token,
+                              ttr_error *error)
 {
     const char *p = (const char *)reader->c.p;
     bool is_integer;
@@ -263,7 +273,8 @@ static ttr_status read_number(struct json_reader *reader, struct json_token *tok
     size_t n = (size_t)((const char *)reader->c.p - p);
     token->kind = is_integer ? JSON_INTEGER : JSON_REAL;
     token->is_negative = p[0] == '-';
-    if (is_integer && number_get_u64(p + token->is_negative, n - token->is_negative, &token->size)) {
+    if (is_integer &&
+        number_get_u64(p + token->is_negative, n - token->is_negative, &token->size)) {
         token->real = token->is_negative ? -(double)token->size : (double)token->size;
         return TTR_OK;
     }
@@ -296,7 +307,8 @@ static ttr_status open_level(struct json_reader *reader, struct json_token *toke
 {
     bool is_object = peek(&reader->c) == '{';
     if (reader->depth >= reader->depth_max)
-        return fail(error, TTR_E_LIMIT, reader->c.offset, "arrays and objects are nested more than %u deep", reader->depth_max);
+        return fail(error, TTR_E_LIMIT, reader->c.offset,
+                    "arrays and objects are nested more than %u deep", reader->depth_max);
     unsigned level = reader->depth++;
     uint64_t bit = (uint64_t)1 << level % 64, *word = &reader->is_object[level / 64];
     *word = is_object ? *word | bit : *word & ~bit;
@@ -336,7 +348,9 @@ static ttr_status read_value(struct json_reader *reader, struct json_token *toke
 static ttr_status read_key(struct json_reader *reader, struct json_token *token, ttr_error *error)
 {
     if (peek(&reader->c) != '"')
-        return unexpected(&reader->c, reader->expects == EXPECTS_KEY ? "a key in quotes" : "a key in quotes or '}'", error);
+        return unexpected(
+            &reader->c,
+            reader->expects == EXPECTS_KEY ? "a key in quotes" : "a key in quotes or '}'", error);
     token->kind = JSON_KEY;
     reader->expects = EXPECTS_COLON;
     return read_string(reader, token, error);
@@ -367,7 +381,9 @@ static ttr_status pass_separator(struct json_reader *reader, ttr_error *error)
     uint64_t offset = c->offset;
     (void)cursor_skip(c, 1);
     skip_blanks(c);
-    bool is_trailing = reader->expects == EXPECTS_KEY ? peek(c) == '}' : reader->expects == EXPECTS_ELEMENT && peek(c) == ']';
+    bool is_trailing = reader->expects == EXPECTS_KEY
+                           ? peek(c) == '}'
+                           : reader->expects == EXPECTS_ELEMENT && peek(c) == ']';
     if (is_trailing && reader->takes_commas) {
         reader->expects = EXPECTS_COMMA_OR_END;
         if (reader->commas++ == 0)
@@ -380,16 +396,23 @@ static ttr_status read_token(struct json_reader *reader, struct json_token *toke
 {
     int byte = peek(&reader->c);
     switch (reader->expects) {
-    case EXPECTS_COMMA_OR_END: return close_level(reader, token);
-    case EXPECTS_KEY_OR_END: return byte == '}' ? close_level(reader, token) : read_key(reader, token, error);
-    case EXPECTS_KEY: return read_key(reader, token, error);
-    case EXPECTS_VALUE_OR_END: return byte == ']' ? close_level(reader, token) : read_value(reader, token, error);
-    case EXPECTS_NOTHING: return byte < 0 ? TTR_OK : unexpected(&reader->c, "nothing after the value", error);
-    default: return read_value(reader, token, error);
+    case EXPECTS_COMMA_OR_END:
+        return close_level(reader, token);
+    case EXPECTS_KEY_OR_END:
+        return byte == '}' ? close_level(reader, token) : read_key(reader, token, error);
+    case EXPECTS_KEY:
+        return read_key(reader, token, error);
+    case EXPECTS_VALUE_OR_END:
+        return byte == ']' ? close_level(reader, token) : read_value(reader, token, error);
+    case EXPECTS_NOTHING:
+        return byte < 0 ? TTR_OK : unexpected(&reader->c, "nothing after the value", error);
+    default:
+        return read_value(reader, token, error);
     }
 }
 
-void json_read_begin(struct json_reader *reader, struct arena *arena, struct cursor text, unsigned depth_max)
+void json_read_begin(struct json_reader *reader, struct arena *arena, struct cursor text,
+                     unsigned depth_max)
 {
     *reader = (struct json_reader){.c = text, .arena = arena, .expects = EXPECTS_VALUE};
     reader->depth_max = depth_max < JSON_READ_DEPTH_MAX ? depth_max : JSON_READ_DEPTH_MAX;
@@ -418,7 +441,8 @@ bool json_token_u64(const struct json_token *token, uint64_t *x)
 
 bool json_token_i64(const struct json_token *token, int64_t *x)
 {
-    if (token->kind != JSON_INTEGER || token->overflows || token->size > (uint64_t)INT64_MAX + token->is_negative)
+    if (token->kind != JSON_INTEGER || token->overflows ||
+        token->size > (uint64_t)INT64_MAX + token->is_negative)
         return false;
     *x = token->is_negative ? (int64_t)(0 - token->size) : (int64_t)token->size;
     return true;
@@ -426,7 +450,11 @@ bool json_token_i64(const struct json_token *token, int64_t *x)
 
 const char *json_kind_text(unsigned kind)
 {
-    static const char *const names[] = {"the end",  "null",  "false",    "true",             "an integer", "a number with a fraction or an exponent",
-                                        "a string", "a key", "an array", "the end of an array", "an object",  "the end of an object"};
+    static const char *const names[] = {"the end",    "null",
+                                        "false",      "true",
+                                        "an integer", "a number with a fraction or an exponent",
+                                        "a string",   "a key",
+                                        "an array",   "the end of an array",
+                                        "an object",  "the end of an object"};
     return kind < sizeof names / sizeof *names ? names[kind] : "nothing known";
 }

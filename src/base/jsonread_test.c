@@ -1,4 +1,5 @@
-/* The JSON pull reader: every production of RFC 8259, numbers at their limits, the exact place and words of every error. */
+/* The JSON pull reader: every production of RFC 8259, numbers at their limits, the exact place and
+ * words of every error. */
 #include "base/jsonread.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static struct cursor over(const char *text)
 /* Writes all tokens as one line: "{ k=\"a\" 5 }"; "!" and the error where reading fails. */
 static void dump(const char *p, size_t n, char *to, size_t size)
 {
-    static const char *const shapes[] = {"end", "null", "false", "true", "", "", "", "", "[", "]", "{", "}"};
+    static const char *const shapes[] = {"end", "null", "false", "true", "",  "",
+                                         "",    "",     "[",     "]",    "{", "}"};
     struct arena arena;
     struct json_reader reader;
     struct json_token token;
@@ -30,12 +32,15 @@ static void dump(const char *p, size_t n, char *to, size_t size)
             break;
         }
         if (token.kind == JSON_INTEGER)
-            used += (size_t)snprintf(to + used, size - used, "%s%s%llu ", token.overflows ? "over:" : "", token.is_negative ? "-" : "",
+            used += (size_t)snprintf(to + used, size - used, "%s%s%llu ",
+                                     token.overflows ? "over:" : "", token.is_negative ? "-" : "",
                                      (unsigned long long)token.size);
         else if (token.kind == JSON_REAL)
-            used += (size_t)snprintf(to + used, size - used, "%s%.17g ", token.overflows ? "over:" : "real:", token.real);
+            used += (size_t)snprintf(to + used, size - used, "%s%.17g ",
+                                     token.overflows ? "over:" : "real:", token.real);
         else if (token.kind == JSON_TEXT || token.kind == JSON_KEY)
-            used += (size_t)snprintf(to + used, size - used, "%s\"%s\" ", token.kind == JSON_KEY ? "k=" : "", token.text);
+            used += (size_t)snprintf(to + used, size - used, "%s\"%s\" ",
+                                     token.kind == JSON_KEY ? "k=" : "", token.text);
         else
             used += (size_t)snprintf(to + used, size - used, "%s ", shapes[token.kind]);
         assert_true(used < size);
@@ -63,13 +68,15 @@ static void every_kind_of_value_is_read(void **state)
     check_tokens("[1]", "[ 1 ] end ");
     check_tokens("[1,2,[],{}]", "[ 1 2 [ ] { } ] end ");
     check_tokens("{\"a\":1}", "{ k=\"a\" 1 } end ");
-    check_tokens("{\"a\":{\"b\":[null,false]},\"c\":\"d\"}", "{ k=\"a\" { k=\"b\" [ null false ] } k=\"c\" \"d\" } end ");
+    check_tokens("{\"a\":{\"b\":[null,false]},\"c\":\"d\"}",
+                 "{ k=\"a\" { k=\"b\" [ null false ] } k=\"c\" \"d\" } end ");
 }
 
 static void blanks_may_stand_around_every_token(void **state)
 {
     (void)state;
-    check_tokens(" \t\r\n{ \n\"a\" \t: [ 1 , \r\n2 ] , \"b\":true } \n\n", "{ k=\"a\" [ 1 2 ] k=\"b\" true } end ");
+    check_tokens(" \t\r\n{ \n\"a\" \t: [ 1 , \r\n2 ] , \"b\":true } \n\n",
+                 "{ k=\"a\" [ 1 2 ] k=\"b\" true } end ");
     check_tokens("\n[ ]\n", "[ ] end ");
     check_tokens(" { } ", "{ } end ");
     check_tokens(" 7 ", "7 end ");
@@ -156,8 +163,10 @@ static void integers_are_taken_as_signed_or_unsigned_where_they_fit(void **state
     arena_free(&arena);
 }
 
-/* Reads a string and gives its bytes; checks how many characters were replaced and where the first was. */
-static void check_string(const char *json, const char *bytes, size_t n, uint64_t replaced, uint64_t replaced_offset)
+/* Reads a string and gives its bytes; checks how many characters were replaced and where the first
+ * was. */
+static void check_string(const char *json, const char *bytes, size_t n, uint64_t replaced,
+                         uint64_t replaced_offset)
 {
     struct arena arena;
     struct json_reader reader;
@@ -186,7 +195,8 @@ static void escapes_become_the_characters_they_stand_for(void **state)
     check_string("\"\\ud800\\udc00\"", "\xf0\x90\x80\x80", 4, 0, 0);
     check_string("\"\\uD834\\uDD1E\"", "\xf0\x9d\x84\x9e", 4, 0, 0);
     check_string("\"\\udbff\\udfff\"", "\xf4\x8f\xbf\xbf", 4, 0, 0);
-    check_string("\"\xc3\xa4\xe2\x82\xac\xf0\x9d\x84\x9e\x7f\"", "\xc3\xa4\xe2\x82\xac\xf0\x9d\x84\x9e\x7f", 10, 0, 0);
+    check_string("\"\xc3\xa4\xe2\x82\xac\xf0\x9d\x84\x9e\x7f\"",
+                 "\xc3\xa4\xe2\x82\xac\xf0\x9d\x84\x9e\x7f", 10, 0, 0);
 }
 
 static void lone_surrogates_and_broken_utf8_are_replaced_and_counted(void **state)
@@ -194,7 +204,10 @@ static void lone_surrogates_and_broken_utf8_are_replaced_and_counted(void **stat
     (void)state;
     check_string("\"a\\ud800\"", "a\xef\xbf\xbd", 4, 1, 2);
     check_string("\"\\udc00x\"", "\xef\xbf\xbdx", 4, 1, 1);
-    check_string("\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A", 4, 1, 1);
+    check_string("\"\\ud800\\u0041\"",
+                 "\xef\xbf\xbd"
+                 "A",
+                 4, 1, 1);
     check_string("\"\\ud800\\n\"", "\xef\xbf\xbd\n", 4, 1, 1);
     check_string("\"\\ud800\\ud800\\udc00\"", "\xef\xbf\xbd\xf0\x90\x80\x80", 7, 1, 1);
     check_string("\"ab\xff\xfe\"", "ab\xef\xbf\xbd\xef\xbf\xbd", 8, 2, 3);
@@ -215,100 +228,74 @@ static void check_error(const char *json, const char *caret, ttr_status status, 
     while (json_read_next(&reader, &token, &error) == TTR_OK)
         assert_int_not_equal(token.kind, JSON_END);
     arena_free(&arena);
-    if (error.status != status || error.offset != strlen(caret) - 1 || strcmp(error.text, text) != 0)
-        fail_msg("%s\n%*s\n%s (%s)", json, (int)error.offset + 1, "^", error.text, ttr_status_text(error.status));
+    if (error.status != status || error.offset != strlen(caret) - 1 ||
+        strcmp(error.text, text) != 0)
+        fail_msg("%s\n%*s\n%s (%s)", json, (int)error.offset + 1, "^", error.text,
+                 ttr_status_text(error.status));
 }
 
 static void an_error_in_the_structure_is_told_at_its_byte(void **state)
 {
     (void)state;
-    check_error("[1 2]",
-                "   ^", TTR_E_MALFORMED, "expected ',' or ']', found '2'");
-    check_error("[1,]",
-                "   ^", TTR_E_MALFORMED, "expected a value, found ']'");
-    check_error("[,1]",
-                " ^", TTR_E_MALFORMED, "expected a value or ']', found ','");
-    check_error("[1}",
-                "  ^", TTR_E_MALFORMED, "expected ',' or ']', found '}'");
-    check_error("{\"a\":1]",
-                "      ^", TTR_E_MALFORMED, "expected ',' or '}', found ']'");
-    check_error("{\"a\" 1}",
-                "     ^", TTR_E_MALFORMED, "expected ':' after the key, found '1'");
-    check_error("{\"a\":}",
-                "     ^", TTR_E_MALFORMED, "expected a value, found '}'");
-    check_error("{\"a\":1,}",
-                "       ^", TTR_E_MALFORMED, "expected a key in quotes, found '}'");
-    check_error("{a:1}",
-                " ^", TTR_E_MALFORMED, "expected a key in quotes or '}', found 'a'");
-    check_error("{\"a\":1 \"b\":2}",
-                "       ^", TTR_E_MALFORMED, "expected ',' or '}', found '\"'");
-    check_error("{\"a\"::1}",
-                "     ^", TTR_E_MALFORMED, "expected a value, found ':'");
-    check_error("]",
-                "^", TTR_E_MALFORMED, "expected a value, found ']'");
-    check_error("// 1",
-                "^", TTR_E_MALFORMED, "expected a value, found '/'");
-    check_error("\xef\xbb\xbf" "1",
+    check_error("[1 2]", "   ^", TTR_E_MALFORMED, "expected ',' or ']', found '2'");
+    check_error("[1,]", "   ^", TTR_E_MALFORMED, "expected a value, found ']'");
+    check_error("[,1]", " ^", TTR_E_MALFORMED, "expected a value or ']', found ','");
+    check_error("[1}", "  ^", TTR_E_MALFORMED, "expected ',' or ']', found '}'");
+    check_error("{\"a\":1]", "      ^", TTR_E_MALFORMED, "expected ',' or '}', found ']'");
+    check_error("{\"a\" 1}", "     ^", TTR_E_MALFORMED, "expected ':' after the key, found '1'");
+    check_error("{\"a\":}", "     ^", TTR_E_MALFORMED, "expected a value, found '}'");
+    check_error("{\"a\":1,}", "       ^", TTR_E_MALFORMED, "expected a key in quotes, found '}'");
+    check_error("{a:1}", " ^", TTR_E_MALFORMED, "expected a key in quotes or '}', found 'a'");
+    check_error("{\"a\":1 \"b\":2}", "       ^", TTR_E_MALFORMED,
+                "expected ',' or '}', found '\"'");
+    check_error("{\"a\"::1}", "     ^", TTR_E_MALFORMED, "expected a value, found ':'");
+    check_error("]", "^", TTR_E_MALFORMED, "expected a value, found ']'");
+    check_error("// 1", "^", TTR_E_MALFORMED, "expected a value, found '/'");
+    check_error("\xef\xbb\xbf"
+                "1",
                 "^", TTR_E_MALFORMED, "expected a value, found the byte 0xef");
-    check_error("[1\v,2]",
-                "  ^", TTR_E_MALFORMED, "expected ',' or ']', found the byte 0x0b");
+    check_error("[1\v,2]", "  ^", TTR_E_MALFORMED, "expected ',' or ']', found the byte 0x0b");
 }
 
 static void what_stands_behind_the_value_is_told(void **state)
 {
     (void)state;
-    check_error("{} x",
-                "   ^", TTR_E_MALFORMED, "expected nothing after the value, found 'x'");
-    check_error("1 2",
-                "  ^", TTR_E_MALFORMED, "expected nothing after the value, found '2'");
-    check_error("[]]",
-                "  ^", TTR_E_MALFORMED, "expected nothing after the value, found ']'");
-    check_error("\"a\",",
-                "   ^", TTR_E_MALFORMED, "expected nothing after the value, found ','");
+    check_error("{} x", "   ^", TTR_E_MALFORMED, "expected nothing after the value, found 'x'");
+    check_error("1 2", "  ^", TTR_E_MALFORMED, "expected nothing after the value, found '2'");
+    check_error("[]]", "  ^", TTR_E_MALFORMED, "expected nothing after the value, found ']'");
+    check_error("\"a\",", "   ^", TTR_E_MALFORMED, "expected nothing after the value, found ','");
 }
 
 static void an_error_in_a_number_or_word_is_told_at_its_byte(void **state)
 {
     (void)state;
-    check_error("[01]",
-                "  ^", TTR_E_MALFORMED, "a number must not have leading zeros");
-    check_error("-01",
-                "  ^", TTR_E_MALFORMED, "a number must not have leading zeros");
-    check_error("-x",
-                " ^", TTR_E_MALFORMED, "expected a digit after '-', found 'x'");
-    check_error("+1",
-                "^", TTR_E_MALFORMED, "expected a value, found '+'");
-    check_error(".5",
-                "^", TTR_E_MALFORMED, "expected a value, found '.'");
-    check_error("1.e5",
-                "  ^", TTR_E_MALFORMED, "expected a digit after '.', found 'e'");
-    check_error("1e+]",
-                "   ^", TTR_E_MALFORMED, "expected a digit in the exponent, found ']'");
-    check_error("[1x]",
-                "  ^", TTR_E_MALFORMED, "expected ',' or ']', found 'x'");
-    check_error("trUe",
-                "  ^", TTR_E_MALFORMED, "expected \"true\", found 'U'");
-    check_error("[nil]",
-                "  ^", TTR_E_MALFORMED, "expected \"null\", found 'i'");
-    check_error("NaN",
-                "^", TTR_E_MALFORMED, "expected a value, found 'N'");
-    check_error("falsely",
-                "     ^", TTR_E_MALFORMED, "expected nothing after the value, found 'l'");
+    check_error("[01]", "  ^", TTR_E_MALFORMED, "a number must not have leading zeros");
+    check_error("-01", "  ^", TTR_E_MALFORMED, "a number must not have leading zeros");
+    check_error("-x", " ^", TTR_E_MALFORMED, "expected a digit after '-', found 'x'");
+    check_error("+1", "^", TTR_E_MALFORMED, "expected a value, found '+'");
+    check_error(".5", "^", TTR_E_MALFORMED, "expected a value, found '.'");
+    check_error("1.e5", "  ^", TTR_E_MALFORMED, "expected a digit after '.', found 'e'");
+    check_error("1e+]", "   ^", TTR_E_MALFORMED, "expected a digit in the exponent, found ']'");
+    check_error("[1x]", "  ^", TTR_E_MALFORMED, "expected ',' or ']', found 'x'");
+    check_error("trUe", "  ^", TTR_E_MALFORMED, "expected \"true\", found 'U'");
+    check_error("[nil]", "  ^", TTR_E_MALFORMED, "expected \"null\", found 'i'");
+    check_error("NaN", "^", TTR_E_MALFORMED, "expected a value, found 'N'");
+    check_error("falsely", "     ^", TTR_E_MALFORMED,
+                "expected nothing after the value, found 'l'");
 }
 
 static void an_error_in_a_string_is_told_at_its_byte(void **state)
 {
     (void)state;
-    check_error("\"a\nb\"",
-                "  ^", TTR_E_MALFORMED, "expected control characters in a string to be escaped, found the byte 0x0a");
-    check_error("\"\\x\"",
-                "  ^", TTR_E_MALFORMED, "expected one of \" \\ / b f n r t u after a backslash, found 'x'");
-    check_error("\"\\u12g4\"",
-                "     ^", TTR_E_MALFORMED, "expected four hexadecimal digits after \\u, found 'g'");
-    check_error("\"\\ud800\\u00\"",
-                "           ^", TTR_E_MALFORMED, "expected four hexadecimal digits after \\u, found '\"'");
-    check_error("{'a':1}",
-                " ^", TTR_E_MALFORMED, "expected a key in quotes or '}', found '''");
+    check_error("\"a\nb\"", "  ^", TTR_E_MALFORMED,
+                "expected control characters in a string to be escaped, found the byte 0x0a");
+    check_error("\"\\x\"", "  ^", TTR_E_MALFORMED,
+                "expected one of \" \\ / b f n r t u after a backslash, found 'x'");
+    check_error("\"\\u12g4\"", "     ^", TTR_E_MALFORMED,
+                "expected four hexadecimal digits after \\u, found 'g'");
+    check_error("\"\\ud800\\u00\"", "           ^", TTR_E_MALFORMED,
+                "expected four hexadecimal digits after \\u, found '\"'");
+    check_error("{'a':1}", " ^", TTR_E_MALFORMED, "expected a key in quotes or '}', found '''");
 }
 
 static void a_text_that_ends_early_is_told_as_truncated(void **state)
@@ -316,17 +303,21 @@ static void a_text_that_ends_early_is_told_as_truncated(void **state)
     (void)state;
     check_error("", "^", TTR_E_TRUNCATED, "expected a value, found the end of the text");
     check_error("  ", "  ^", TTR_E_TRUNCATED, "expected a value, found the end of the text");
-    check_error("{\"a", "   ^", TTR_E_TRUNCATED, "expected '\"' at the end of the string, found the end of the text");
-    check_error("{\"a\"", "    ^", TTR_E_TRUNCATED, "expected ':' after the key, found the end of the text");
+    check_error("{\"a", "   ^", TTR_E_TRUNCATED,
+                "expected '\"' at the end of the string, found the end of the text");
+    check_error("{\"a\"", "    ^", TTR_E_TRUNCATED,
+                "expected ':' after the key, found the end of the text");
     check_error("[1", "  ^", TTR_E_TRUNCATED, "expected ',' or ']', found the end of the text");
-    check_error("[-", "  ^", TTR_E_TRUNCATED, "expected a digit after '-', found the end of the text");
+    check_error("[-", "  ^", TTR_E_TRUNCATED,
+                "expected a digit after '-', found the end of the text");
     check_error("tru", "   ^", TTR_E_TRUNCATED, "expected \"true\", found the end of the text");
 }
 
 static void every_shorter_text_is_truncated(void **state)
 {
     (void)state;
-    static const char text[] = "{\"a\\ud834\\udd1e\\n\":[1,-2.5e+3,true,false,null,\"\\u00e4\"],\"b\":{}, \"c\" : [ ] }";
+    static const char text[] =
+        "{\"a\\ud834\\udd1e\\n\":[1,-2.5e+3,true,false,null,\"\\u00e4\"],\"b\":{}, \"c\" : [ ] }";
     size_t n = sizeof text - 1;
     char got[1000];
     for (size_t cut = 0; cut < n; cut++) {
@@ -352,8 +343,10 @@ static void tokens_know_their_bytes(void **state)
     static const struct {
         unsigned kind;
         uint64_t offset, end;
-    } expected[] = {{JSON_OBJECT, 1001, 1002}, {JSON_KEY, 1003, 1006},       {JSON_ARRAY, 1008, 1009}, {JSON_INTEGER, 1009, 1012},
-                    {JSON_TEXT, 1014, 1022},   {JSON_ARRAY_END, 1022, 1023}, {JSON_KEY, 1024, 1027},   {JSON_NULL, 1028, 1032},
+    } expected[] = {{JSON_OBJECT, 1001, 1002},     {JSON_KEY, 1003, 1006},
+                    {JSON_ARRAY, 1008, 1009},      {JSON_INTEGER, 1009, 1012},
+                    {JSON_TEXT, 1014, 1022},       {JSON_ARRAY_END, 1022, 1023},
+                    {JSON_KEY, 1024, 1027},        {JSON_NULL, 1028, 1032},
                     {JSON_OBJECT_END, 1033, 1034}, {JSON_END, 1035, 1035}};
     static const char text[] = " { \"a\": [-12, \"\\u0041\"],\"b\":null } ";
     struct arena arena;
@@ -370,7 +363,8 @@ static void tokens_know_their_bytes(void **state)
     arena_free(&arena);
 }
 
-static ttr_status read_all(const char *p, size_t n, unsigned depth_max, const struct alloc *alloc, ttr_error *error)
+static ttr_status read_all(const char *p, size_t n, unsigned depth_max, const struct alloc *alloc,
+                           ttr_error *error)
 {
     struct arena arena;
     struct json_reader reader;
@@ -390,15 +384,16 @@ static void nesting_is_bounded(void **state)
     (void)state;
     static char text[200000];
     ttr_error error;
-    check_error("[[[[1]]]]",
-                "   ^", TTR_E_LIMIT, "arrays and objects are nested more than 3 deep");
-    check_error("[1,[2,[{}]]]",
-                "       ^", TTR_E_LIMIT, "arrays and objects are nested more than 3 deep");
+    check_error("[[[[1]]]]", "   ^", TTR_E_LIMIT, "arrays and objects are nested more than 3 deep");
+    check_error("[1,[2,[{}]]]", "       ^", TTR_E_LIMIT,
+                "arrays and objects are nested more than 3 deep");
     for (size_t i = 0; i < JSON_READ_DEPTH_MAX; i++) {
         text[i] = '[';
         text[2 * JSON_READ_DEPTH_MAX - 1 - i] = ']';
     }
-    assert_int_equal(read_all(text, (size_t)2 * JSON_READ_DEPTH_MAX, UINT32_MAX, alloc_default(), &error), TTR_OK);
+    assert_int_equal(
+        read_all(text, (size_t)2 * JSON_READ_DEPTH_MAX, UINT32_MAX, alloc_default(), &error),
+        TTR_OK);
     memset(text, '[', sizeof text);
     assert_int_equal(read_all(text, sizeof text, UINT32_MAX, alloc_default(), &error), TTR_E_LIMIT);
     assert_int_equal(error.offset, JSON_READ_DEPTH_MAX);
@@ -410,7 +405,8 @@ static void a_comma_before_a_bracket_is_taken_where_the_caller_says_so(void **st
 {
     (void)state;
     static const char *const good[] = {"[1,]", "[1 , ]", "{\"a\":1,}", "{\"a\":[2,],}", "[[],]"};
-    static const char *const bad[] = {"[,]", "[1,,]", "{,}", "{\"a\":1,,}", "{\"a\",}", "{\"a\":,}", "1,", "[1,}", "{\"a\":1,]"};
+    static const char *const bad[] = {"[,]",       "[1,,]", "{,}",  "{\"a\":1,,}", "{\"a\",}",
+                                      "{\"a\":,}", "1,",    "[1,}", "{\"a\":1,]"};
     for (size_t i = 0; i < sizeof good / sizeof *good + sizeof bad / sizeof *bad; i++) {
         bool is_good = i < sizeof good / sizeof *good;
         const char *text = is_good ? good[i] : bad[i - sizeof good / sizeof *good];
@@ -456,13 +452,16 @@ static void kinds_have_names(void **state)
     assert_string_equal(json_kind_text(77), "nothing known");
 }
 
-/* Pieces of JSON put together at random: whatever comes out, the strict checker of the tests must agree, but for the two things
- * that this reader allows and the checker does not (keys that come twice, broken UTF-8). */
+/* Pieces of JSON put together at random: whatever comes out, the strict checker of the tests must
+ * agree, but for the two things that this reader allows and the checker does not (keys that come
+ * twice, broken UTF-8). */
 static void random_texts_are_taken_exactly_where_the_grammar_takes_them(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e4\"", "\"\\", "1", "-", "0", "2.5",
-                                         "1e9", "e", "true", "false", "null", "nul", " ", "\n", "\"", "\xc3\xa4", "\x01", "\"k\":", "[1,", "],"};
+    static const char *const pieces[] = {
+        "{", "}",  "[",  "]",        ",",    ":",      "\"a\"", "\"b\\n\"", "\"\\u00e4\"", "\"\\",
+        "1", "-",  "0",  "2.5",      "1e9",  "e",      "true",  "false",    "null",        "nul",
+        " ", "\n", "\"", "\xc3\xa4", "\x01", "\"k\":", "[1,",   "],"};
     uint64_t seed = 77;
     unsigned taken = 0;
     for (int round = 0; round < 200000; round++) {
@@ -474,7 +473,8 @@ static void random_texts_are_taken_exactly_where_the_grammar_takes_them(void **s
             n += strlen(piece);
         }
         ttr_error error;
-        bool ours = read_all(text, n, 300, alloc_default(), &error) == TTR_OK, theirs = json_check(text, n);
+        bool ours = read_all(text, n, 300, alloc_default(), &error) == TTR_OK,
+             theirs = json_check(text, n);
         if (theirs && !ours)
             fail_msg("refused: %.*s: %s", (int)n, text, error.text);
         if (ours && !theirs && !memchr(text, ':', n))
@@ -489,7 +489,8 @@ static void random_texts_are_taken_exactly_where_the_grammar_takes_them(void **s
 static void damaged_texts_never_do_harm(void **state)
 {
     (void)state;
-    static const char good[] = "{\"type\":\"x\",\"list\":[1,-2,3.5e-7,18446744073709551615],\"text\":\"\\ud834\\udd1e \xe2\x82\xac\",\"o\":{\"a\":[[],{}]}}";
+    static const char good[] = "{\"type\":\"x\",\"list\":[1,-2,3.5e-7,18446744073709551615],"
+                               "\"text\":\"\\ud834\\udd1e \xe2\x82\xac\",\"o\":{\"a\":[[],{}]}}";
     uint64_t seed = 3;
     for (int round = 0; round < 100000; round++) {
         char text[sizeof good];

@@ -1,5 +1,6 @@
-/* JSON text (RFC 8259), written.  Plain runs of a string are found eight bytes at a time and copied whole; everything else is
- * rare.  Text between the values (indentation, lines) is left to the caller; reading is left out. */
+/* JSON text (RFC 8259), written.  Plain runs of a string are found eight bytes at a time and copied
+ * whole; everything else is rare.  Text between the values (indentation, lines) is left to the
+ * caller; reading is left out. */
 #include "base/jsontext.h"
 
 #include <math.h>
@@ -11,16 +12,19 @@
 
 #define EACH_BYTE(x) (0x0101010101010101u * (x))
 
-/* The high bit of each byte that is a quote, a backslash, a control character or not ASCII; a byte above a hit may be marked falsely,
- * which the caller's byte-wise look puts right.  The last addition marks 0x7f. */
+/* The high bit of each byte that is a quote, a backslash, a control character or not ASCII; a byte
+ * above a hit may be marked falsely, which the caller's byte-wise look puts right.  The last
+ * addition marks 0x7f. */
 static uint64_t special_bytes(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
-    uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) | word | (word + EACH_BYTE(1));
+    uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) |
+                   word | (word + EACH_BYTE(1));
     return hit & EACH_BYTE(0x80);
 }
 
-/* Length of the character at p that stands for itself; 0 where it does not.  U+007F to U+009F may, by the grammar, but terminals obey them. */
+/* Length of the character at p that stands for itself; 0 where it does not.  U+007F to U+009F may,
+ * by the grammar, but terminals obey them. */
 static size_t plain_character(const uint8_t *p, size_t n)
 {
     if (p[0] == '"' || p[0] == '\\' || utf8_control(p, n))
@@ -75,7 +79,8 @@ bool json_copy_plain(void *to, const void *bytes, size_t n)
 static void escape_byte(struct buffer *to, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
-    static const char letters[256] = {['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    static const char letters[256] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\t'] = 't',
+                                      ['\n'] = 'n', ['\f'] = 'f',  ['\r'] = 'r'};
     char letter = letters[byte];
     char text[6] = {'\\', letter, '0', '0', hex[byte >> 4], hex[byte & 15]};
     if (!letter)
@@ -83,7 +88,8 @@ static void escape_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, letter ? 2 : 6);
 }
 
-/* Comma or nothing before a value or key.  The outermost level has no commas: a run of values there is the caller's. */
+/* Comma or nothing before a value or key.  The outermost level has no commas: a run of values there
+ * is the caller's. */
 static void before_item(struct json *json)
 {
     if (json->after_key) {

@@ -1,4 +1,5 @@
-/* JSON text: commas and nesting, escapes against a byte-wise reference, any depth, and memory that runs out. */
+/* JSON text: commas and nesting, escapes against a byte-wise reference, any depth, and memory that
+ * runs out. */
 #include "base/jsontext.h"
 
 #include <math.h>
@@ -47,7 +48,8 @@ static void commas_are_where_they_belong(void **state)
     json_key(&json, "f");
     json_raw(&json, "1.50", 4);
     json_object_end(&json);
-    check_end(&buffer, "{\"a\":[1,[],-2,{}],\"b\\n\":null,\"c\":{\"d\":true,\"e\":false},\"f\":1.50}");
+    check_end(&buffer,
+              "{\"a\":[1,[],-2,{}],\"b\\n\":null,\"c\":{\"d\":true,\"e\":false},\"f\":1.50}");
 }
 
 static void values_outside_of_all_brackets_have_no_commas(void **state)
@@ -80,8 +82,8 @@ static void numbers_are_exact(void **state)
     json_double(&json, (double)INFINITY);
     json_double(&json, -(double)INFINITY);
     json_array_end(&json);
-    check_end(&buffer,
-              "[18446744073709551615,-9223372036854775808,0.1,-1e+300,\"NaN\",\"Infinity\",\"-Infinity\"]");
+    check_end(&buffer, "[18446744073709551615,-9223372036854775808,0.1,-1e+300,\"NaN\","
+                       "\"Infinity\",\"-Infinity\"]");
 }
 
 static void strings_are_escaped(void **state)
@@ -97,12 +99,20 @@ static void strings_are_escaped(void **state)
         {"a\"b\\c/d", 7, "\"a\\\"b\\\\c/d\""},
         {"\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\""},
         {"\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\""},
-        {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b", 15, "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b\""},
+        {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b", 15,
+         "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b\""},
         {"seven b\x7f\x80", 9, "\"seven b\\u007f\xef\xbf\xbd\""},
-        {"a\xff" "b", 3, "\"a\xef\xbf\xbd" "b\""},
+        {"a\xff"
+         "b",
+         3,
+         "\"a\xef\xbf\xbd"
+         "b\""},
         {"\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
         {"\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
-        {"\xc2\x80" "a\xc2\x9b" "1m\xc2\xa0", 9, "\"\\u0080a\\u009b1m\xc2\xa0\""},
+        {"\xc2\x80"
+         "a\xc2\x9b"
+         "1m\xc2\xa0",
+         9, "\"\\u0080a\\u009b1m\xc2\xa0\""},
         {"\xc2", 1, "\"\xef\xbf\xbd\""},
         {"\x9b", 1, "\"\xef\xbf\xbd\""},
     };
@@ -118,7 +128,8 @@ static void strings_are_escaped(void **state)
 /* The same a byte at a time. */
 static void escape_slowly(struct buffer *to, const uint8_t *p, size_t n)
 {
-    static const char hex[] = "0123456789abcdef", from[] = "\"\\\b\t\n\f\r", letters[] = "\"\\btnfr";
+    static const char hex[] = "0123456789abcdef", from[] = "\"\\\b\t\n\f\r",
+                      letters[] = "\"\\btnfr";
     while (n > 0) {
         size_t length = utf8_character(p, n);
         const char *short_form = *p ? strchr(from, *p) : NULL;
@@ -142,7 +153,8 @@ static void escape_slowly(struct buffer *to, const uint8_t *p, size_t n)
 static void random_bytes_are_escaped_like_one_by_one(void **state)
 {
     (void)state;
-    static const uint8_t odd[] = {'"', '\\', 0x1f, 0x20, 0x21, 0x7f, 0x80, 0xc3, 0xbc, 0xff, 0, '\n', 0xe2, 0x82, 0xac};
+    static const uint8_t odd[] = {'"',  '\\', 0x1f, 0x20, 0x21, 0x7f, 0x80, 0xc3,
+                                  0xbc, 0xff, 0,    '\n', 0xe2, 0x82, 0xac};
     struct buffer fast, slow;
     uint64_t seed = 1;
     buffer_init(&fast, alloc_default());
@@ -153,7 +165,8 @@ static void random_bytes_are_escaped_like_one_by_one(void **state)
         uint64_t rarity = 1 + support_random(&seed) % 16;
         for (size_t i = 0; i < n; i++) {
             uint64_t random = support_random(&seed);
-            bytes[i] = random % rarity ? (uint8_t)('a' + random % 26) : odd[(random >> 8) % sizeof odd];
+            bytes[i] =
+                random % rarity ? (uint8_t)('a' + random % 26) : odd[(random >> 8) % sizeof odd];
         }
         buffer_clear(&fast);
         buffer_clear(&slow);
@@ -162,7 +175,8 @@ static void random_bytes_are_escaped_like_one_by_one(void **state)
         bool is_ascii = true;
         for (size_t i = 0; i < n; i++)
             is_ascii &= bytes[i] < 0x80;
-        assert_int_equal(json_copy_plain(copy, bytes, n), is_ascii && slow.n == n && memcmp(slow.bytes, bytes, n) == 0);
+        assert_int_equal(json_copy_plain(copy, bytes, n),
+                         is_ascii && slow.n == n && memcmp(slow.bytes, bytes, n) == 0);
         assert_memory_equal(copy, bytes, n);
         assert_int_equal(fast.n, slow.n);
         assert_true(fast.n == 0 || memcmp(fast.bytes, slow.bytes, fast.n) == 0);

@@ -1,5 +1,6 @@
-/* The tree over the pull reader.  Nodes know their parent, so building needs no stack however deep the text nests.
- * Left out: changing a tree, and writing one (jsontext.h writes values as they come). */
+/* The tree over the pull reader.  Nodes know their parent, so building needs no stack however deep
+ * the text nests. Left out: changing a tree, and writing one (jsontext.h writes values as they
+ * come). */
 #include "base/jsontree.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ struct building {
 static ttr_status count_memory(struct building *b, size_t bytes, uint64_t offset, ttr_error *error)
 {
     if (bytes > b->limits->memory - b->used)
-        return fail(error, TTR_E_LIMIT, offset, "the JSON text takes more than %zu bytes of memory", b->limits->memory);
+        return fail(error, TTR_E_LIMIT, offset, "the JSON text takes more than %zu bytes of memory",
+                    b->limits->memory);
     b->used += bytes;
     return TTR_OK;
 }
@@ -71,14 +73,18 @@ static ttr_status add_token(struct building *b, const struct json_token *token, 
     if (status != TTR_OK)
         return status;
     switch (token->kind) {
-    case JSON_END: return TTR_OK;
-    case JSON_KEY: b->key = *token; return TTR_OK;
+    case JSON_END:
+        return TTR_OK;
+    case JSON_KEY:
+        b->key = *token;
+        return TTR_OK;
     case JSON_ARRAY_END:
     case JSON_OBJECT_END:
         b->open->token.end = token->end;
         b->open = b->open->parent;
         return TTR_OK;
-    default: return add_value(b, token, error);
+    default:
+        return add_value(b, token, error);
     }
 }
 
@@ -97,7 +103,8 @@ static const struct json_value *find_twice_by_pairs(const struct json_value *obj
 }
 
 /* The table has at least twice as many slots as there are keys. */
-static const struct json_value *find_twice_by_table(const struct json_value *object, const struct json_value **slots, size_t n)
+static const struct json_value *find_twice_by_table(const struct json_value *object,
+                                                    const struct json_value **slots, size_t n)
 {
     for (const struct json_value *value = object->first; value; value = value->next) {
         size_t at = (size_t)hash_bytes(value->key, value->key_n) & (n - 1);
@@ -132,14 +139,16 @@ static bool put_before(char *to, size_t *at, const char *bytes, size_t n)
 static bool put_step(char *to, size_t *at, const struct json_value *value)
 {
     if (value->parent->token.kind == JSON_OBJECT)
-        return put_before(to, at, value->key, value->key_n) && (!value->parent->parent || put_before(to, at, ".", 1));
+        return put_before(to, at, value->key, value->key_n) &&
+               (!value->parent->parent || put_before(to, at, ".", 1));
     char digits[NUMBER_MAX];
     size_t n = number_put_u64(digits, index_of(value));
-    return put_before(to, at, "]", 1) && put_before(to, at, digits, n) && put_before(to, at, "[", 1);
+    return put_before(to, at, "]", 1) && put_before(to, at, digits, n) &&
+           put_before(to, at, "[", 1);
 }
 
-ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cursor text, const struct json_limits *limits,
-                          ttr_error *error)
+ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cursor text,
+                          const struct json_limits *limits, ttr_error *error)
 {
     struct building b = {.tree = tree, .limits = limits};
     struct json_token token = {.kind = JSON_NULL};
@@ -175,10 +184,12 @@ const struct json_value *json_find(const struct json_value *object, const char *
 
 bool json_is_text(const struct json_value *value, const char *text)
 {
-    return value->token.kind == JSON_TEXT && value->token.n == strlen(text) && memcmp(value->token.text, text, value->token.n) == 0;
+    return value->token.kind == JSON_TEXT && value->token.n == strlen(text) &&
+           memcmp(value->token.text, text, value->token.n) == 0;
 }
 
-ttr_status json_find_twice(const struct json_value *object, struct arena *arena, const struct json_value **second)
+ttr_status json_find_twice(const struct json_value *object, struct arena *arena,
+                           const struct json_value **second)
 {
     *second = NULL;
     if (object->token.kind != JSON_OBJECT)

@@ -1,4 +1,5 @@
-/* The JSON tree: order, keys, parents, limits, keys that come twice, and the path of a value in words. */
+/* The JSON tree: order, keys, parents, limits, keys that come twice, and the path of a value in
+ * words. */
 #include "base/jsontree.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ static void values_are_found_by_their_keys(void **state)
     (void)state;
     struct arena arena;
     arena_init(&arena, alloc_default());
-    const struct json_value *root = read_tree(&arena, "{\"a\": 1, \"b\": [true, \"x\", {}], \"a\": 2, \"\": null}");
+    const struct json_value *root =
+        read_tree(&arena, "{\"a\": 1, \"b\": [true, \"x\", {}], \"a\": 2, \"\": null}");
     assert_int_equal(root->count, 4);
     assert_int_equal(json_find(root, "a")->token.size, 1);
     assert_int_equal(json_find(root, "a")->key_offset, 1);
@@ -66,9 +68,12 @@ static void keys_that_come_twice_are_found(void **state)
     const struct json_value *second;
     arena_init(&arena, alloc_default());
     buffer_init(&text, alloc_default());
-    assert_int_equal(json_find_twice(read_tree(&arena, "{\"a\":1,\"b\":2,\"b\":3,\"a\":4}"), &arena, &second), TTR_OK);
+    assert_int_equal(
+        json_find_twice(read_tree(&arena, "{\"a\":1,\"b\":2,\"b\":3,\"a\":4}"), &arena, &second),
+        TTR_OK);
     assert_int_equal(second->token.size, 3);
-    assert_int_equal(json_find_twice(read_tree(&arena, "{\"a\":1,\"b\":{\"a\":2}}"), &arena, &second), TTR_OK);
+    assert_int_equal(
+        json_find_twice(read_tree(&arena, "{\"a\":1,\"b\":{\"a\":2}}"), &arena, &second), TTR_OK);
     assert_null(second);
     assert_int_equal(json_find_twice(read_tree(&arena, "[1,1]"), &arena, &second), TTR_OK);
     assert_null(second);
@@ -81,11 +86,13 @@ static void keys_that_come_twice_are_found(void **state)
     }
     size_t n = text.n;
     buffer_add(&text, "\"last\":1}", 10);
-    assert_int_equal(json_find_twice(read_tree(&arena, (char *)text.bytes), &arena, &second), TTR_OK);
+    assert_int_equal(json_find_twice(read_tree(&arena, (char *)text.bytes), &arena, &second),
+                     TTR_OK);
     assert_null(second);
     text.n = n;
     buffer_add(&text, "\"key 500\":7}", 13);
-    assert_int_equal(json_find_twice(read_tree(&arena, (char *)text.bytes), &arena, &second), TTR_OK);
+    assert_int_equal(json_find_twice(read_tree(&arena, (char *)text.bytes), &arena, &second),
+                     TTR_OK);
     assert_int_equal(second->token.size, 7);
     buffer_free(&text);
     arena_free(&arena);
@@ -97,7 +104,8 @@ static void a_path_says_where_a_value_is(void **state)
     struct arena arena;
     char path[64];
     arena_init(&arena, alloc_default());
-    const struct json_value *root = read_tree(&arena, "{\"options\":[1,2,{\"field-class\":{\"length\":[[5]]}}],\"k\\ny\":1}");
+    const struct json_value *root =
+        read_tree(&arena, "{\"options\":[1,2,{\"field-class\":{\"length\":[[5]]}}],\"k\\ny\":1}");
     const struct json_value *class = json_find(json_find(root, "options")->last, "field-class");
     size_t n = json_path(class, path, sizeof path);
     support_assert_text(path, n, "options[2].field-class");
@@ -143,7 +151,8 @@ static void what_was_replaced_is_told(void **state)
     struct arena arena;
     struct json_tree tree;
     arena_init(&arena, alloc_default());
-    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[\"a\xff\xfe\"]", 7, 50), &roomy, NULL), TTR_OK);
+    assert_int_equal(
+        json_tree_read(&tree, &arena, cursor_over("[\"a\xff\xfe\"]", 7, 50), &roomy, NULL), TTR_OK);
     assert_int_equal(tree.replaced, 2);
     assert_int_equal(tree.replaced_offset, 53);
     arena_free(&arena);
@@ -156,18 +165,22 @@ static void commas_taken_are_told(void **state)
     struct arena arena;
     struct json_tree tree;
     arena_init(&arena, alloc_default());
-    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,[2,],]", 9, 50), &limits, NULL), TTR_OK);
+    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,[2,],]", 9, 50), &limits, NULL),
+                     TTR_OK);
     assert_int_equal(tree.commas, 2);
     assert_int_equal(tree.commas_offset, 55);
     assert_int_equal(tree.root->count, 2);
-    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,]", 4, 0), &roomy, NULL), TTR_E_MALFORMED);
+    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,]", 4, 0), &roomy, NULL),
+                     TTR_E_MALFORMED);
     arena_free(&arena);
 }
 
 static bool build_with(const struct alloc *alloc)
 {
-    static const char text[] = "{\"a\":[1,2,3],\"b\":\"x\",\"c0\":0,\"c1\":0,\"c2\":0,\"c3\":0,\"c4\":0,\"c5\":0,\"c6\":0,\"c7\":0,\"c8\":0,"
-                               "\"c9\":0,\"d0\":0,\"d1\":0,\"d2\":0,\"d3\":0,\"d4\":0,\"d5\":0,\"d6\":0,\"d7\":0,\"d8\":0,\"d9\":0}";
+    static const char text[] = "{\"a\":[1,2,3],\"b\":\"x\",\"c0\":0,\"c1\":0,\"c2\":0,\"c3\":0,"
+                               "\"c4\":0,\"c5\":0,\"c6\":0,\"c7\":0,\"c8\":0,"
+                               "\"c9\":0,\"d0\":0,\"d1\":0,\"d2\":0,\"d3\":0,\"d4\":0,\"d5\":0,"
+                               "\"d6\":0,\"d7\":0,\"d8\":0,\"d9\":0}";
     struct arena arena;
     struct json_tree tree;
     const struct json_value *second = NULL;

@@ -1,6 +1,6 @@
-/* A key to a value by open addressing with linear probing; the key's low bits are its place.  Keys and values are apart, so that no
- * byte is padding.  Removal shifts the followers back instead of leaving a tombstone.
- * Left out: shrinking and iteration. */
+/* A key to a value by open addressing with linear probing; the key's low bits are its place.  Keys
+ * and values are apart, so that no byte is padding.  Removal shifts the followers back instead of
+ * leaving a tombstone. Left out: shrinking and iteration. */
 #include "base/keymap.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ static uint64_t stored_key(uint64_t key)
     return key ? key : 1;
 }
 
-/* The slot that holds the stored key, or the free one where it would go.  The table always has a free slot. */
+/* The slot that holds the stored key, or the free one where it would go.  The table always has a
+ * free slot. */
 static size_t find_slot(const struct keymap *map, uint64_t key)
 {
     size_t mask = map->slots_n - 1, at = (size_t)key & mask;
@@ -95,7 +96,8 @@ bool keymap_remove(struct keymap *map, uint64_t key)
     size_t mask = map->slots_n - 1, hole = find_slot(map, stored_key(key));
     for (size_t at = (hole + 1) & mask; map->keys[at]; at = (at + 1) & mask) {
         size_t home = (size_t)map->keys[at] & mask;
-        /* It may move into the hole only if its probe passes there, that is, if home is not behind the hole. */
+        /* It may move into the hole only if its probe passes there, that is, if home is not behind
+         * the hole. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->keys[hole] = map->keys[at];
             map->values[hole] = map->values[at];

@@ -1,6 +1,7 @@
-/* A map from a 64-bit key that is a hash already to a 32-bit value, at half the memory of a pairmap: for the many things a writer
- * must know again by what they are called.  Two things with one key are one thing to the map: with n of them the chance that
- * any two share a key is below n^2 / 2^64. */
+/* A map from a 64-bit key that is a hash already to a 32-bit value, at half the memory of a
+ * pairmap: for the many things a writer must know again by what they are called.  Two things with
+ * one key are one thing to the map: with n of them the chance that any two share a key is below n^2
+ * / 2^64. */
 #ifndef TRACETTA_BASE_KEYMAP_H
 #define TRACETTA_BASE_KEYMAP_H
 
@@ -11,7 +12,7 @@
 
 struct keymap {
     const struct alloc *alloc;
-    uint64_t *keys;   /* 0 = free */
+    uint64_t *keys; /* 0 = free */
     uint32_t *values;
     size_t slots_n, used;
 };

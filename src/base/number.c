@@ -1,6 +1,6 @@
-/* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as shortest.c finds them: printf
- * would take ten times as long and follow the locale.
- * Left out: dates, which number_iso.c holds. */
+/* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as
+ * shortest.c finds them: printf would take ten times as long and follow the locale. Left out:
+ * dates, which number_iso.c holds. */
 #include "base/number.h"
 
 #include <math.h>
@@ -41,17 +41,20 @@ static unsigned count_digits(uint64_t x)
         1000000000000000000,
         10000000000000000000u,
     };
-    /* bits * log10(2), 1233 / 4096 being near enough for 64 bits; then one comparison corrects it. */
+    /* bits * log10(2), 1233 / 4096 being near enough for 64 bits; then one comparison corrects it.
+     */
     unsigned guess = (64 - (unsigned)__builtin_clzll(x | 1)) * 1233 >> 12;
     return guess + (x >= power[guess]);
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight digits at once, the first in the lowest byte: x is split into halves in ever narrower lanes of one word. */
+/* Eight digits at once, the first in the lowest byte: x is split into halves in ever narrower lanes
+ * of one word. */
 static inline uint64_t split_eight(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
-    uint64_t high = (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* of each 4 digits, the first 2 */
+    uint64_t high =
+        (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* of each 4 digits, the first 2 */
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);
     return high | (lanes - high * 10) << 8;
@@ -63,7 +66,8 @@ static inline void put_eight(char *to, uint32_t x)
     memcpy(to, &digits, 8);
 }
 
-/* 1 to 8 digits without leading zeros.  Always stores eight bytes, zeros behind the digits: numbers of all lengths cost the same. */
+/* 1 to 8 digits without leading zeros.  Always stores eight bytes, zeros behind the digits: numbers
+ * of all lengths cost the same. */
 static inline size_t put_up_to_eight(char *to, uint32_t x)
 {
     uint64_t digits = split_eight(x);
@@ -154,7 +158,8 @@ static size_t put_exponent(char *to, uint64_t digits, int exponent)
     return n + width;
 }
 
-/* Plain from 0.0001 up to 15 digits before the point (up to 17 where all of them matter), else with an exponent. */
+/* Plain from 0.0001 up to 15 digits before the point (up to 17 where all of them matter), else with
+ * an exponent. */
 static size_t put_shortest(char *to, double x)
 {
     struct decimal decimal = shortest_decimal(x);
@@ -251,7 +256,8 @@ bool number_get_i64(const char *p, size_t n, int64_t *x)
 {
     bool is_signed = n > 0 && (p[0] == '-' || p[0] == '+'), is_negative = is_signed && p[0] == '-';
     uint64_t size;
-    if (!number_get_u64(p + is_signed, n - is_signed, &size) || size > (uint64_t)INT64_MAX + is_negative)
+    if (!number_get_u64(p + is_signed, n - is_signed, &size) ||
+        size > (uint64_t)INT64_MAX + is_negative)
         return false;
     *x = is_negative ? (int64_t)(0 - size) : (int64_t)size;
     return true;

@@ -1,6 +1,6 @@
-/* Text to double.  strtod rounds correctly, but its decimal point follows the locale: so it is given no point, only digits and an
- * exponent ("1.25e3" as "125e1").
- * A double is decided by at most 767 significant digits and by whether anything but zeros follows; more digits are not kept. */
+/* Text to double.  strtod rounds correctly, but its decimal point follows the locale: so it is
+ * given no point, only digits and an exponent ("1.25e3" as "125e1"). A double is decided by at most
+ * 767 significant digits and by whether anything but zeros follows; more digits are not kept. */
 #include <stdlib.h>
 
 #include "base/number.h"
@@ -21,8 +21,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads a run of digits at `at`; each after the point moves the exponent.  Gives the place behind them. */
-static size_t take_digits(struct decimal_text *number, const char *p, size_t n, size_t at, bool is_fraction)
+/* Reads a run of digits at `at`; each after the point moves the exponent.  Gives the place behind
+ * them. */
+static size_t take_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
+                          bool is_fraction)
 {
     for (; at < n && is_digit(p[at]); at++) {
         number->exponent -= is_fraction;
@@ -57,7 +59,8 @@ static double value_of(struct decimal_text *number)
     if (number->n == 0)
         return 0;
     if (number->is_more)
-        number->digits[number->n - 1] |= 1; /* odd, and so past any tie: '8' becomes '9', '9' stays */
+        number->digits[number->n - 1] |=
+            1; /* odd, and so past any tie: '8' becomes '9', '9' stays */
     number->digits[number->n] = 'e';
     size_t end = number->n + 1 + number_put_i64(number->digits + number->n + 1, number->exponent);
     number->digits[end] = '\0';

@@ -45,8 +45,9 @@ static void known_texts_have_their_values(void **state)
 static void what_is_no_number_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "-", "+", ".", ".5", "5.", "1.e3", "1e", "1e+", "1e5x", "x", " 1", "1 ", "0x10", "inf",
-                                      "nan", "1,5", "--1", "1.5.5", "1e5.0"};
+    static const char *const bad[] = {"",    "-",   "+",    ".",   ".5",    "5.",   "1.e3",
+                                      "1e",  "1e+", "1e5x", "x",   " 1",    "1 ",   "0x10",
+                                      "inf", "nan", "1,5",  "--1", "1.5.5", "1e5.0"};
     double x = 77;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (number_get_double(bad[i], strlen(bad[i]), &x))
@@ -101,8 +102,8 @@ static void random_texts_are_read_like_strtod_reads_them(void **state)
     for (int i = 0; i < 100000; i++) {
         char text[80];
         uint64_t a = support_random_word(&seed), b = support_random_word(&seed);
-        (void)snprintf(text, sizeof text, "%s%llu.%llue%d", a & 1 ? "-" : "", (unsigned long long)a, (unsigned long long)b,
-                       (int)(support_random(&seed) % 700) - 350);
+        (void)snprintf(text, sizeof text, "%s%llu.%llue%d", a & 1 ? "-" : "", (unsigned long long)a,
+                       (unsigned long long)b, (int)(support_random(&seed) % 700) - 350);
         check_same(text);
     }
 }

@@ -36,7 +36,8 @@ static size_t put_date(char *to, int64_t days)
     uint64_t day_of_cycle = (uint64_t)(day - cycle * 146097);
     uint64_t year_of_cycle =
         (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36524 - day_of_cycle / 146096) / 365;
-    uint64_t day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    uint64_t day_of_year =
+        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     uint64_t month_from_march = (5 * day_of_year + 2) / 153;
     uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
     size_t n = put_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
@@ -62,7 +63,8 @@ size_t number_put_date_time(char *to, int64_t unix_s)
 size_t number_put_iso(char *to, int64_t unix_ns)
 {
     int64_t seconds = unix_ns / NS_PER_SECOND - (unix_ns % NS_PER_SECOND < 0);
-    uint64_t ns = (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
+    uint64_t ns =
+        (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
     size_t n = number_put_date_time(to, seconds);
     /* 10^9 + ns always has ten digits; the point then takes the place of the first. */
     number_put_u64(to + n, NS_PER_SECOND + ns);

@@ -1,4 +1,5 @@
-/* Integers and doubles as text: against printf and strtod, and by rows of text that must come out or be refused. */
+/* Integers and doubles as text: against printf and strtod, and by rows of text that must come out
+ * or be refused. */
 #include "base/number.h"
 
 #include <float.h>
@@ -70,9 +71,24 @@ static void nanoseconds_have_nine_digits(void **state)
 static void what_is_no_integer_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", " 1", "1 ", "+", "-", "0x", "0xg", "1a", "18446744073709551616", "1.0", "--1",
-                                      "0x10000000000000000", "99999999999999999999", "x", "0X", "1e5"};
-    static const char *const bad_signed[] = {"9223372036854775808", "-9223372036854775809", "-0x8000000000000001", "+-1"};
+    static const char *const bad[] = {"",
+                                      " 1",
+                                      "1 ",
+                                      "+",
+                                      "-",
+                                      "0x",
+                                      "0xg",
+                                      "1a",
+                                      "18446744073709551616",
+                                      "1.0",
+                                      "--1",
+                                      "0x10000000000000000",
+                                      "99999999999999999999",
+                                      "x",
+                                      "0X",
+                                      "1e5"};
+    static const char *const bad_signed[] = {"9223372036854775808", "-9223372036854775809",
+                                             "-0x8000000000000001", "+-1"};
     uint64_t x = 77;
     int64_t y = 77;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -105,13 +121,34 @@ static void doubles_have_their_known_text(void **state)
         double x;
         const char *text;
     } rows[] = {
-        {0, "0.0"}, {-0.0, "-0.0"}, {3, "3.0"}, {-17, "-17.0"}, {0.1, "0.1"}, {-0.3, "-0.3"}, {0.5, "0.5"},
-        {123.456, "123.456"}, {3.14159265358979, "3.14159265358979"}, {1e300, "1e+300"}, {1e-5, "1e-05"},
-        {0.0001, "0.0001"}, {0.00012, "0.00012"}, {999999999999999, "999999999999999.0"}, {1e15, "1e+15"},
-        {1234567890123456, "1234567890123456.0"}, {1.5e10, "15000000000.0"}, {1.0 / 3, "0.3333333333333333"},
-        {0.1 + 0.2, "0.30000000000000004"}, {9007199254740993.0, "9007199254740992.0"}, {5e-324, "5e-324"},
-        {-5e-324, "-5e-324"}, {DBL_MIN, "2.2250738585072014e-308"}, {DBL_MAX, "1.7976931348623157e+308"},
-        {100000000000000.5, "100000000000000.5"}, {0.01, "0.01"}, {1.05, "1.05"}, {-1e-7, "-1e-07"},
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {3, "3.0"},
+        {-17, "-17.0"},
+        {0.1, "0.1"},
+        {-0.3, "-0.3"},
+        {0.5, "0.5"},
+        {123.456, "123.456"},
+        {3.14159265358979, "3.14159265358979"},
+        {1e300, "1e+300"},
+        {1e-5, "1e-05"},
+        {0.0001, "0.0001"},
+        {0.00012, "0.00012"},
+        {999999999999999, "999999999999999.0"},
+        {1e15, "1e+15"},
+        {1234567890123456, "1234567890123456.0"},
+        {1.5e10, "15000000000.0"},
+        {1.0 / 3, "0.3333333333333333"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {9007199254740993.0, "9007199254740992.0"},
+        {5e-324, "5e-324"},
+        {-5e-324, "-5e-324"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {DBL_MAX, "1.7976931348623157e+308"},
+        {100000000000000.5, "100000000000000.5"},
+        {0.01, "0.01"},
+        {1.05, "1.05"},
+        {-1e-7, "-1e-07"},
     };
     char text[NUMBER_MAX];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -173,13 +210,15 @@ static void random_doubles_read_back_and_are_shortest(void **state)
 static void a_locale_with_a_comma_changes_nothing(void **state)
 {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE",
+                                        "ps_AF.UTF-8"};
     char text[NUMBER_MAX];
     const char *set = NULL;
     for (size_t i = 0; !set && i < sizeof names / sizeof *names; i++)
         set = setlocale(LC_NUMERIC, names[i]);
     if (!set)
-        return; /* no such locale here; cmocka 1.1.5 reports a skipped test as a failed one in TAP */
+        return; /* no such locale here; cmocka 1.1.5 reports a skipped test as a failed one in TAP
+                 */
     support_assert_text(text, number_put_double(text, 1.0 / 3), "0.3333333333333333");
     support_assert_text(text, number_put_double(text, 1e300), "1e+300");
     (void)setlocale(LC_NUMERIC, "C");
@@ -188,8 +227,10 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
 static void integers_of_any_size_are_told_from_other_text(void **state)
 {
     (void)state;
-    static const char *const good[] = {"0", "-0", "7", "-12", "340282366920938463463374607431768211456"};
-    static const char *const bad[] = {"", "-", "+1", "007", "-01", "1 ", " 1", "1.0", "0x1", "1e3", "--1", "1-"};
+    static const char *const good[] = {"0", "-0", "7", "-12",
+                                       "340282366920938463463374607431768211456"};
+    static const char *const bad[] = {"",   "-",   "+1",  "007", "-01", "1 ",
+                                      " 1", "1.0", "0x1", "1e3", "--1", "1-"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(number_is_integer(good[i], strlen(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -1,4 +1,5 @@
-/* A map from two 64-bit words to a 32-bit value: (pid, tid) to thread, (stream, substream) to track, and with b = 0 any id. */
+/* A map from two 64-bit words to a 32-bit value: (pid, tid) to thread, (stream, substream) to
+ * track, and with b = 0 any id. */
 #ifndef TRACETTA_BASE_PAIRMAP_H
 #define TRACETTA_BASE_PAIRMAP_H
 

@@ -1,8 +1,10 @@
-/* Shortest decimals by the Schubfach algorithm (R. Giulietti, "The Schubfach way to render doubles", 2021).
+/* Shortest decimals by the Schubfach algorithm (R. Giulietti, "The Schubfach way to render
+ * doubles", 2021).
  *
- * A double c * 2^q stands for all reals that round to it: an interval with ends half a unit below and above.  For the largest k
- * with 10^k not wider than that interval, one or two multiples of 10^k, and at most one of 10^(k+1), lie inside; the shortest
- * decimal is among them.  Everything is computed in quarters of a unit, times a 128-bit power of ten, and rounded to odd so that
+ * A double c * 2^q stands for all reals that round to it: an interval with ends half a unit below
+ * and above.  For the largest k with 10^k not wider than that interval, one or two multiples of
+ * 10^k, and at most one of 10^(k+1), lie inside; the shortest decimal is among them.  Everything is
+ * computed in quarters of a unit, times a 128-bit power of ten, and rounded to odd so that
  * comparisons with the interval's ends stay exact. */
 #include "base/shortest.h"
 
@@ -26,7 +28,8 @@ static int floor_log2_pow10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* The upper 64 bits of the product of a 128-bit power and x; bit 0 is set when anything non-zero is cut off. */
+/* The upper 64 bits of the product of a 128-bit power and x; bit 0 is set when anything non-zero is
+ * cut off. */
 static uint64_t multiply_to_odd(const struct power_of_ten *power, uint64_t x)
 {
     uint128 low = (uint128)power->low * x;
@@ -56,7 +59,8 @@ static struct interval scale(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
     const struct power_of_ten *power = &powers_of_ten[-k - POWER_OF_TEN_FIRST];
-    bool is_open = c & 1; /* ties go to even: an odd significand does not own the ends of its interval */
+    bool is_open =
+        c & 1; /* ties go to even: an odd significand does not own the ends of its interval */
     return (struct interval){
         .lower = multiply_to_odd(power, (4 * c - 2 + is_narrow) << shift) + is_open,
         .middle = multiply_to_odd(power, (4 * c) << shift),

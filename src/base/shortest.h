@@ -1,4 +1,5 @@
-/* The shortest decimal that reads back as a given double, by integer arithmetic alone (no printf, no locale). */
+/* The shortest decimal that reads back as a given double, by integer arithmetic alone (no printf,
+ * no locale). */
 #ifndef TRACETTA_BASE_SHORTEST_H
 #define TRACETTA_BASE_SHORTEST_H
 

@@ -11,7 +11,8 @@ static inline size_t class_of(size_t n, size_t *bytes)
         *bytes = units * SLAB_UNIT;
         return units;
     }
-    const unsigned log = 63 - (unsigned)__builtin_clzll((unsigned long long)n - 1), step = log - 3; /* SLAB_FINE is 1 << 11 */
+    const unsigned log = 63 - (unsigned)__builtin_clzll((unsigned long long)n - 1),
+                   step = log - 3;                /* SLAB_FINE is 1 << 11 */
     const size_t eighths = ((n - 1) >> step) + 1; /* 9 to 16 */
     *bytes = eighths << step;
     return SLAB_FINE / SLAB_UNIT + (size_t)(log - 11) * 8 + eighths - 8;
@@ -27,7 +28,8 @@ struct slab *slab_new(const struct alloc *alloc, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
-    const size_t size = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE + LARGE_PAGE; /* what lies before the first large page is passed over */
+    const size_t size = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE +
+                        LARGE_PAGE; /* what lies before the first large page is passed over */
     struct slab *slab = alloc_zero(alloc, 1, sizeof *slab);
     uint8_t *memory = slab ? alloc_large(alloc, size, 1) : NULL;
     if (!memory) {

@@ -1,5 +1,6 @@
-/* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a pipe use them.
- * Left out: encryption, and compression: who has much to write packs it before (words.h). */
+/* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a
+ * pipe use them. Left out: encryption, and compression: who has much to write packs it before
+ * (words.h). */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ static ttr_status open_file(struct spill *spill, ttr_error *error)
     }
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0) {
-        (void)fail_sys(error, errno, NO_OFFSET, "no temporary file in %s; set TMPDIR to a folder that can be written",
+        (void)fail_sys(error, errno, NO_OFFSET,
+                       "no temporary file in %s; set TMPDIR to a folder that can be written",
                        folder());
         return blame_file(error);
     }
@@ -59,7 +61,8 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
             continue;
         if (done <= 0) {
             (void)fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
-                           "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a folder with room",
+                           "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a "
+                           "folder with room",
                            folder(), (unsigned long long)spill->end);
             return blame_file(error);
         }
@@ -72,7 +75,8 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
 
 ttr_status spill_damaged(ttr_error *error)
 {
-    (void)fail_sys(error, EIO, NO_OFFSET, "the temporary file does not hold what was written to it");
+    (void)fail_sys(error, EIO, NO_OFFSET,
+                   "the temporary file does not hold what was written to it");
     return blame_file(error);
 }
 
@@ -84,7 +88,8 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
-            (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET, "the temporary file cannot be read back");
+            (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET,
+                           "the temporary file cannot be read back");
             return blame_file(error);
         }
         into += done;

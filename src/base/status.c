@@ -1,11 +1,13 @@
-/* Filling a ttr_error, and the names of statuses.  Left out: any output; errors are told by whoever called. */
+/* Filling a ttr_error, and the names of statuses.  Left out: any output; errors are told by whoever
+ * called. */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* snprintf cuts by bytes; a half UTF-8 character at the end of a message would garble a terminal. */
+/* snprintf cuts by bytes; a half UTF-8 character at the end of a message would garble a terminal.
+ */
 static void cut_at_character(char *text, size_t size)
 {
     size_t n = strlen(text);
@@ -18,7 +20,8 @@ static void cut_at_character(char *text, size_t size)
     text[n] = '\0';
 }
 
-static void fill(ttr_error *error, ttr_status status, int sys, uint64_t offset, const char *format, va_list values)
+static void fill(ttr_error *error, ttr_status status, int sys, uint64_t offset, const char *format,
+                 va_list values)
 {
     memset(error, 0, sizeof *error);
     error->status = status;
@@ -70,8 +73,9 @@ ttr_status fail_memory(ttr_error *error)
 
 const char *ttr_status_text(ttr_status status)
 {
-    static const char *const names[] = {"ok",      "end",   "again",        "malformed",    "truncated", "unsupported",
-                                        "limit",   "loss",  "i/o error",    "out of memory", "misuse"};
+    static const char *const names[] = {"ok",        "end",           "again", "malformed",
+                                        "truncated", "unsupported",   "limit", "loss",
+                                        "i/o error", "out of memory", "misuse"};
     size_t at = (size_t)status;
     return at < sizeof names / sizeof *names ? names[at] : "unknown status";
 }

@@ -12,7 +12,8 @@ static void a_failure_fills_every_field(void **state)
     (void)state;
     ttr_error error;
     memset(&error, 0xee, sizeof error);
-    assert_int_equal(fail(&error, TTR_E_MALFORMED, 77, "found %d, expected %s", 5, "six"), TTR_E_MALFORMED);
+    assert_int_equal(fail(&error, TTR_E_MALFORMED, 77, "found %d, expected %s", 5, "six"),
+                     TTR_E_MALFORMED);
     assert_int_equal(error.status, TTR_E_MALFORMED);
     assert_int_equal(error.sys, 0);
     assert_int_equal(error.offset, 77);
@@ -60,7 +61,8 @@ static void a_long_text_ends_on_a_character(void **state)
             for (size_t at = shift, n = strlen(characters[kind]); at + n < sizeof text; at += n)
                 memcpy(text + at, characters[kind], n);
             (void)fail(&error, TTR_E_MALFORMED, 0, "%s", text);
-            assert_true(strlen(error.text) < sizeof error.text && strlen(error.text) >= sizeof error.text - 8);
+            assert_true(strlen(error.text) < sizeof error.text &&
+                        strlen(error.text) >= sizeof error.text - 8);
             assert_true(utf8_valid(error.text, strlen(error.text)));
             (void)fail_sys(&error, EIO, 0, "%s", text);
             assert_true(utf8_valid(error.text, strlen(error.text)));
@@ -80,7 +82,11 @@ static void an_option_is_told_apart_from_the_text(void **state)
 {
     ttr_error error;
     (void)state;
-    assert_int_equal(fail_option(&error, fail(&error, TTR_E_UNSUPPORTED, 0, "say which with ttr_read_options.from"), "from"), TTR_E_UNSUPPORTED);
+    assert_int_equal(
+        fail_option(&error,
+                    fail(&error, TTR_E_UNSUPPORTED, 0, "say which with ttr_read_options.from"),
+                    "from"),
+        TTR_E_UNSUPPORTED);
     assert_string_equal(error.option, "from");
     assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED); /* names none */
     assert_string_equal(error.option, "");

@@ -1,9 +1,9 @@
 /* UTF-8 checked by the table of well-formed sequences (Unicode 15, table 3-7):
  *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
  *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
- * Only the second byte ever has a narrower range, so a character is checked by its length and that range.
- * UTF-16 becomes UTF-8 four characters at a time while they are ASCII.
- * Left out: decoding to code points, which no output needs. */
+ * Only the second byte ever has a narrower range, so a character is checked by its length and that
+ * range. UTF-16 becomes UTF-8 four characters at a time while they are ASCII. Left out: decoding to
+ * code points, which no output needs. */
 #include "base/utf.h"
 
 #include "base/endian.h"
@@ -33,11 +33,16 @@ static size_t length_by_lead(uint8_t lead)
 static bool second_byte_fits(uint8_t lead, uint8_t second)
 {
     switch (lead) {
-    case 0xe0: return second >= 0xa0; /* below: an overlong form of two bytes */
-    case 0xed: return second < 0xa0;  /* from there: surrogates */
-    case 0xf0: return second >= 0x90; /* below: an overlong form of three bytes */
-    case 0xf4: return second < 0x90;  /* from there: beyond U+10FFFF */
-    default: return true;
+    case 0xe0:
+        return second >= 0xa0; /* below: an overlong form of two bytes */
+    case 0xed:
+        return second < 0xa0; /* from there: surrogates */
+    case 0xf0:
+        return second >= 0x90; /* below: an overlong form of three bytes */
+    case 0xf4:
+        return second < 0x90; /* from there: beyond U+10FFFF */
+    default:
+        return true;
     }
 }
 
@@ -76,7 +81,8 @@ size_t utf8_cut(const void *bytes, size_t n, size_t limit)
     const uint8_t *p = bytes;
     if (n <= limit)
         return n;
-    /* A lead byte is never inside another character, so the last one before the cut decides alone. */
+    /* A lead byte is never inside another character, so the last one before the cut decides alone.
+     */
     size_t lead = limit;
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
@@ -140,7 +146,8 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         }
         if (at == units)
             break;
-        /* The last ones together with some that were just written, which give the same bytes again. */
+        /* The last ones together with some that were just written, which give the same bytes again.
+         */
         size_t rest = units - at;
         if (at > begin && rest < 8 && put_eight(to + n - (8 - rest), p + 2 * (units - 8)))
             return n + rest;
@@ -173,10 +180,12 @@ static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t
 }
 
 #ifdef __SSE2__
-/* Writes eight characters as bytes; gives two bits for each that ends ASCII: it is zero (`*zeros`) or no ASCII. */
+/* Writes eight characters as bytes; gives two bits for each that ends ASCII: it is zero (`*zeros`)
+ * or no ASCII. */
 static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
 {
-    const __m128i none = _mm_setzero_si128(), units = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const __m128i none = _mm_setzero_si128(),
+                  units = _mm_loadu_si128((const __m128i *)(const void *)p);
     const __m128i high = _mm_and_si128(units, _mm_set1_epi16((short)0xff80));
     const uint32_t ascii = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(high, none));
     *zeros = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(units, none));
@@ -184,7 +193,8 @@ static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
     return *zeros | (ascii ^ 0xffff);
 }
 
-/* Where a text of which `n` characters were converted ends, by what put_until gave of those behind them. */
+/* Where a text of which `n` characters were converted ends, by what put_until gave of those behind
+ * them. */
 static inline size_t end_of(size_t n, uint32_t ends, uint32_t zeros)
 {
     return zeros & ends & (0 - ends) ? n + (size_t)__builtin_ctz(ends) / 2 : SIZE_MAX;

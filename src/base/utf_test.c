@@ -9,7 +9,12 @@
 static size_t decoded_length(const uint8_t *p, size_t n)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = n == 0 ? 0 : p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    size_t length = n == 0            ? 0
+                    : p[0] < 0x80     ? 1
+                    : p[0] >> 5 == 6  ? 2
+                    : p[0] >> 4 == 14 ? 3
+                    : p[0] >> 3 == 30 ? 4
+                                      : 0;
     if (length == 0 || length > n)
         return 0;
     uint32_t code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
@@ -48,12 +53,21 @@ static void every_sequence_of_four_bytes_is_judged_like_the_decoder(void **state
 static void good_text_is_valid_and_broken_text_is_not(void **state)
 {
     (void)state;
-    static const char *const good[] = {"", "a", "plain ascii of more than eight", "gr\xc3\xbc\xc3\x9f", "\xe2\x82\xac",
-                                       "\xf0\x9f\x90\x9b", "12345678\xc3\xbc", "1234567\xc3\xbc", "\xed\x9f\xbf\xee\x80\x80",
+    static const char *const good[] = {"",
+                                       "a",
+                                       "plain ascii of more than eight",
+                                       "gr\xc3\xbc\xc3\x9f",
+                                       "\xe2\x82\xac",
+                                       "\xf0\x9f\x90\x9b",
+                                       "12345678\xc3\xbc",
+                                       "1234567\xc3\xbc",
+                                       "\xed\x9f\xbf\xee\x80\x80",
                                        "\xf4\x8f\xbf\xbf"};
-    static const char *const broken[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xed\xa0\x80", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
-                                         "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "1234567\xc3", "12345678\xc3",
-                                         "12345678901234567890\xe2\x82", "\xc3\xbc\xbc"};
+    static const char *const broken[] = {
+        "\x80",         "\xc0\x80",         "\xc1\xbf",         "\xed\xa0\x80",
+        "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+        "\xff",         "1234567\xc3",      "12345678\xc3",     "12345678901234567890\xe2\x82",
+        "\xc3\xbc\xbc"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(utf8_valid(good[i], strlen(good[i])));
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
@@ -65,9 +79,12 @@ static void good_text_is_valid_and_broken_text_is_not(void **state)
 static void control_characters_take_one_byte_or_two(void **state)
 {
     (void)state;
-    static const struct { const char *text; size_t n, bytes; } rows[] = {
-        {"", 0, 0}, {"\0", 1, 1}, {"\x1b[", 2, 1}, {"\x7f", 1, 1}, {" ", 1, 0}, {"\xc2\x80", 2, 2}, {"\xc2\x9b[", 3, 2},
-        {"\xc2\xa0", 2, 0}, {"\xc2", 1, 0}, {"\xc2\x1b", 2, 0}, {"\xc3\x9b", 2, 0}, {"\x9b", 1, 0}};
+    static const struct {
+        const char *text;
+        size_t n, bytes;
+    } rows[] = {{"", 0, 0},     {"\0", 1, 1},       {"\x1b[", 2, 1},     {"\x7f", 1, 1},
+                {" ", 1, 0},    {"\xc2\x80", 2, 2}, {"\xc2\x9b[", 3, 2}, {"\xc2\xa0", 2, 0},
+                {"\xc2", 1, 0}, {"\xc2\x1b", 2, 0}, {"\xc3\x9b", 2, 0},  {"\x9b", 1, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(utf8_control((const uint8_t *)rows[i].text, rows[i].n), rows[i].bytes);
 }
@@ -102,14 +119,16 @@ static size_t slow_cut(const uint8_t *p, size_t n, size_t limit)
 static void cuts_end_on_the_last_boundary_before_the_limit(void **state)
 {
     (void)state;
-    static const uint8_t bytes[] = {'a', 0x80, 0xbf, 0xc3, 0xbc, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x90, 0x9b, 0xff};
+    static const uint8_t bytes[] = {'a',  0x80, 0xbf, 0xc3, 0xbc, 0xe2, 0x82,
+                                    0xac, 0xf0, 0x9f, 0x90, 0x9b, 0xff};
     uint64_t seed = 1;
     for (int round = 0; round < 50000; round++) {
         uint8_t text[12];
         size_t start = 0, n = sizeof text;
         for (size_t i = 0; i < n; i++) {
             /* Mostly the next byte of a good character, sometimes anything. */
-            start = support_random(&seed) % 4 ? (start + 1) % sizeof bytes : support_random(&seed) % sizeof bytes;
+            start = support_random(&seed) % 4 ? (start + 1) % sizeof bytes
+                                              : support_random(&seed) % sizeof bytes;
             text[i] = bytes[start];
         }
         for (size_t limit = 0; limit <= n + 2; limit++)
@@ -123,7 +142,8 @@ static size_t slowly_from_utf16(char *to, const uint16_t *units, size_t count)
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t code = units[i];
-        bool is_pair = code >= 0xd800 && code < 0xdc00 && i + 1 < count && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000;
+        bool is_pair = code >= 0xd800 && code < 0xdc00 && i + 1 < count && units[i + 1] >= 0xdc00 &&
+                       units[i + 1] < 0xe000;
         if (is_pair)
             code = 0x10000 + (code - 0xd800) * 0x400 + (units[++i] - 0xdc00u);
         else if (code >= 0xd800 && code < 0xe000)
@@ -139,7 +159,8 @@ static size_t slowly_from_utf16(char *to, const uint16_t *units, size_t count)
 
 static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void **state)
 {
-    static const uint16_t others[] = {0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff, 0};
+    static const uint16_t others[] = {0x7f,   0x80,   0x7ff,  0x800,  0xd7ff, 0xd800,
+                                      0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff, 0};
     uint64_t random = 5;
     (void)state;
     for (unsigned trial = 0; trial < 20000; trial++) {
@@ -149,7 +170,8 @@ static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void
         size_t count = support_random(&random) % 41;
         for (size_t i = 0; i < count; i++) {
             bool is_other = support_random(&random) % (1 + trial % 40) == 0;
-            units[i] = is_other ? others[support_random(&random) % 12] : (uint16_t)(' ' + support_random(&random) % 90);
+            units[i] = is_other ? others[support_random(&random) % 12]
+                                : (uint16_t)(' ' + support_random(&random) % 90);
             bytes[2 * i] = (uint8_t)units[i];
             bytes[2 * i + 1] = (uint8_t)(units[i] >> 8);
         }
@@ -169,15 +191,18 @@ static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
     uint64_t random = 7;
     (void)state;
     for (unsigned trial = 0; trial < 60000; trial++) {
-        size_t before = support_random(&random) % 20, units = support_random(&random) % 40, odd = support_random(&random) % 2;
-        uint8_t *bytes = malloc(before + 2 * units + odd + 1); /* exactly, so that a look beyond is seen */
+        size_t before = support_random(&random) % 20, units = support_random(&random) % 40,
+               odd = support_random(&random) % 2;
+        uint8_t *bytes =
+            malloc(before + 2 * units + odd + 1); /* exactly, so that a look beyond is seen */
         char to[48];
         size_t expected = SIZE_MAX;
         assert_non_null(bytes);
         memset(bytes, (int)(support_random(&random) % 256), before);
         for (size_t i = 0; i < units; i++) {
             bool is_other = support_random(&random) % (1 + trial % 40) == 0;
-            uint16_t unit = is_other ? others[support_random(&random) % 9] : (uint16_t)(1 + support_random(&random) % 127);
+            uint16_t unit = is_other ? others[support_random(&random) % 9]
+                                     : (uint16_t)(1 + support_random(&random) % 127);
             bytes[before + 2 * i] = (uint8_t)unit;
             bytes[before + 2 * i + 1] = (uint8_t)(unit >> 8);
         }
@@ -190,7 +215,9 @@ static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
         if (odd)
             bytes[before + 2 * units] = 0;
         memset(to, '?', sizeof to);
-        assert_int_equal(utf8_from_ascii16(to, bytes, bytes + before, bytes + before + 2 * units + odd), expected);
+        assert_int_equal(
+            utf8_from_ascii16(to, bytes, bytes + before, bytes + before + 2 * units + odd),
+            expected);
         for (size_t i = 0; expected != SIZE_MAX && i < expected; i++)
             assert_int_equal(to[i], bytes[before + 2 * i]);
         for (size_t i = units + 8; i < sizeof to; i++)
@@ -201,8 +228,10 @@ static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
 
 static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced(void **state)
 {
-    static const uint32_t codes[] = {0x41, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdfff, 0xe000, 0xffff, 0x10000, 0x10ffff, 0x110000, 0xffffffff};
-    static const char expected[] = "A\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbd\xef\xbf\xbd\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
+    static const uint32_t codes[] = {0x41,   0x7ff,  0x800,   0xd7ff,   0xd800,   0xdfff,
+                                     0xe000, 0xffff, 0x10000, 0x10ffff, 0x110000, 0xffffffff};
+    static const char expected[] = "A\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbd\xef\xbf\xbd\xee"
+                                   "\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
                                    "\xef\xbf\xbd\xef\xbf\xbd";
     uint8_t little[sizeof codes], big[sizeof codes];
     char to[4 * sizeof codes / sizeof *codes];
@@ -211,9 +240,11 @@ static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced
         store_u32le(little + 4 * i, codes[i]);
         store_u32be(big + 4 * i, codes[i]);
     }
-    assert_int_equal(utf8_from_utf32(to, little, sizeof codes / sizeof *codes, false), sizeof expected - 1);
+    assert_int_equal(utf8_from_utf32(to, little, sizeof codes / sizeof *codes, false),
+                     sizeof expected - 1);
     assert_memory_equal(to, expected, sizeof expected - 1);
-    assert_int_equal(utf8_from_utf32(to, big, sizeof codes / sizeof *codes, true), sizeof expected - 1);
+    assert_int_equal(utf8_from_utf32(to, big, sizeof codes / sizeof *codes, true),
+                     sizeof expected - 1);
     assert_memory_equal(to, expected, sizeof expected - 1);
     assert_int_equal(utf8_from_latin1(to, (const uint8_t *)"a\x80\xff", 3), 5);
     assert_memory_equal(to, "a\xc2\x80\xc3\xbf", 5);

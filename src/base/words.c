@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-#define SLICE ((size_t)4096) /* bytes that room is asked for at once: what is packed may be large */
-#define WORST 10u            /* bytes of one word */
+#define SLICE                                                                           \
+    ((size_t)4096) /* bytes that room is asked for at once: what is packed may be large \
+                    */
+#define WORST 10u  /* bytes of one word */
 #define MORE_MOST 255u
 #define MARKS UINT64_C(0x8080808080808080)
 
@@ -54,7 +56,8 @@ static size_t pack_slice(const uint8_t *bytes, size_t n, uint8_t *to)
     uint8_t *out = to;
     for (size_t at = 0; at < n; at += 8) {
         const uint64_t word = word_at(bytes, at), marks = marks_of(word);
-        const uint8_t tag = (uint8_t)(((marks >> 7) * UINT64_C(0x0102040810204080)) >> 56); /* a bit of each byte, in their order */
+        const uint8_t tag = (uint8_t)(((marks >> 7) * UINT64_C(0x0102040810204080)) >>
+                                      56); /* a bit of each byte, in their order */
         *out = tag;
         out += 1 + put_word(word, marks, out + 1);
         if (tag != 0 && tag != UINT8_MAX)
@@ -88,7 +91,8 @@ void words_pack(struct buffer *to, const void *bytes, size_t n)
     buffer_filled(to, pack_slice(last, sizeof last, room));
 }
 
-/* The words that a tag of none or all stands for, but for the first; SIZE_MAX where they are not there. */
+/* The words that a tag of none or all stands for, but for the first; SIZE_MAX where they are not
+ * there. */
 static size_t take_more(struct cursor *from, bool is_full, uint8_t *to, size_t room)
 {
     const uint8_t *count = cursor_take(from, 1);
@@ -114,7 +118,8 @@ static bool take_word(struct cursor *from, uint8_t tag, uint8_t *to)
     size_t n = 0;
     for (unsigned left = tag; left && n < there; left &= left - 1)
         word |= (uint64_t)bytes[n++] << (8 * (unsigned)__builtin_ctz(left));
-    const bool is_whole = cursor_skip(from, n) && (n < there || n == (size_t)__builtin_popcount(tag));
+    const bool is_whole =
+        cursor_skip(from, n) && (n < there || n == (size_t)__builtin_popcount(tag));
     store_u64le(to, word);
     return is_whole;
 }

@@ -1,7 +1,8 @@
-/* Words of eight bytes with their zeros left out, for what is kept on disk for a while: views of events and their fields are mostly zeros.
+/* Words of eight bytes with their zeros left out, for what is kept on disk for a while: views of
+ * events and their fields are mostly zeros.
  *
- * A word is a byte with a bit for each of its bytes that is not 0, and these.  Behind no bit at all stands how many more words of zeros
- * follow, behind all eight how many words follow as they are:
+ * A word is a byte with a bit for each of its bytes that is not 0, and these.  Behind no bit at all
+ * stands how many more words of zeros follow, behind all eight how many words follow as they are:
  *
  *     00 | n                         1 + n words of zeros
  *     ff | 8 bytes | n | 8 n bytes   1 + n words with hardly a zero in them

@@ -29,7 +29,8 @@ static size_t check(const uint8_t *bytes, size_t n)
     for (size_t i = n; i < words_size(n); i++)
         assert_int_equal(back[i], 0);
     assert_int_equal(back[words_size(n)], 0xaa);
-    for (size_t less = 0; less < packed.n; less += 1 + less / 8) { /* with less of it nothing is made up, nor read behind the end */
+    for (size_t less = 0; less < packed.n;
+         less += 1 + less / 8) { /* with less of it nothing is made up, nor read behind the end */
         from = cursor_over(packed.bytes, less, 0);
         assert_false(words_unpack(&from, back, n));
     }

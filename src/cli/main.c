@@ -1,4 +1,5 @@
-/* The command: finds the verb, reads its options, runs it, and sees that stdout arrived.  One file per verb beside this one. */
+/* The command: finds the verb, reads its options, runs it, and sees that stdout arrived.  One file
+ * per verb beside this one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 
-/* What went to stdout may have failed long after printf.  A reader that went away ("| head") is not our failure. */
+/* What went to stdout may have failed long after printf.  A reader that went away ("| head") is not
+ * our failure. */
 static int end_output(struct terminal *term, int outcome)
 {
     bool to_pager = term->pager != 0;
@@ -37,17 +39,23 @@ static int run_command(const struct command *command, char **argv, int n)
         help_command(stdout, command);
         outcome = OUTCOME_FINE;
     } else if (operands >= 0 && call.paths_n < command->operands_min) {
-        outcome = talk_misuse(command->name, "%s %s", command->name, command->verb == VERB_DUMP ? "wants a process, by number or name; \"tracetta ps\" lists them" :
-                              command->verb == VERB_EVENTS ? "wants one of list, register, delete" : "wants a file (\"-\" is standard input)");
+        outcome =
+            talk_misuse(command->name, "%s %s", command->name,
+                        command->verb == VERB_DUMP
+                            ? "wants a process, by number or name; \"tracetta ps\" lists them"
+                        : command->verb == VERB_EVENTS ? "wants one of list, register, delete"
+                                                       : "wants a file (\"-\" is standard input)");
     } else if (operands >= 0 && call.paths_n > command->operands_max) {
-        outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name, call.path[command->operands_max]);
+        outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name,
+                              call.path[command->operands_max]);
     } else if (operands >= 0) {
         outcome = command->run(&call);
     }
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
     /* Ctrl-C is how these are ended, and no failure. */
-    if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & (VERB_RECORD | VERB_COUNTERS))) {
+    if (interrupt_came() && outcome <= OUTCOME_NO &&
+        !(command->verb & (VERB_RECORD | VERB_COUNTERS))) {
         talk_note(&call, "interrupted");
         return 128 + interrupt_came();
     }
@@ -86,12 +94,13 @@ static int run_hidden(const char *what, const char *of)
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
-/* A closed descriptor would go to the next file that is opened, and what is said would end up in there.  What fills its place is
- * open the wrong way round, so that using it still fails. */
+/* A closed descriptor would go to the next file that is opened, and what is said would end up in
+ * there.  What fills its place is open the wrong way round, so that using it still fails. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             _exit(OUTCOME_OUTPUT);
 }
 

@@ -2,7 +2,8 @@
 #include "base/status.h"
 #include "dotnet/call.h"
 
-static ttr_status ask_info(ttr_dotnet *target, enum ipc_command command, ttr_dotnet_info *info, ttr_error *error)
+static ttr_status ask_info(ttr_dotnet *target, enum ipc_command command, ttr_dotnet_info *info,
+                           ttr_error *error)
 {
     struct call call;
     call_begin(&call, target, "ProcessInfo");
@@ -38,13 +39,16 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
         struct cursor from = call_payload(&call);
         uint32_t bytes = cursor_u32le(&from);
         if (from.failed || bytes > IPC_ENVIRONMENT_MAX)
-            status = fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime announces an environment of %u bytes; at most %u are taken", bytes, IPC_ENVIRONMENT_MAX);
+            status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                          "the runtime announces an environment of %u bytes; at most %u are taken",
+                          bytes, IPC_ENVIRONMENT_MAX);
         else
             status = call_run_more(&call, bytes, error);
     }
     if (status == TTR_OK) {
         arena_reset(&target->environment);
-        status = ipc_read_environment(call_payload(&call), &target->environment, &target->variables, &target->variables_n, error);
+        status = ipc_read_environment(call_payload(&call), &target->environment, &target->variables,
+                                      &target->variables_n, error);
     }
     *n = target->variables_n;
     call_end(&call);

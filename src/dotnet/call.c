@@ -8,12 +8,13 @@
 #include "base/status.h"
 #include "io/socket.h"
 
-#define RETRY_MS 10u     /* where a connection is not to be had just now */
-#define PIECE 65536u     /* bytes that are made room for at once */
+#define RETRY_MS 10u /* where a connection is not to be had just now */
+#define PIECE 65536u /* bytes that are made room for at once */
 
 void call_begin(struct call *call, ttr_dotnet *target, const char *what)
 {
-    *call = (struct call){.target = target, .what = what, .fd = -1, .deadline = socket_now_ms() + target->limit_ms};
+    *call = (struct call){
+        .target = target, .what = what, .fd = -1, .deadline = socket_now_ms() + target->limit_ms};
     buffer_init(&call->out, target->alloc);
     buffer_init(&call->in, target->alloc);
 }
@@ -47,7 +48,8 @@ struct pollfd call_wait(const struct call *call)
 static ttr_status send_all(struct call *call, ttr_error *error)
 {
     while (call->sent < call->out.n) {
-        ssize_t n = send(call->fd, call->out.bytes + call->sent, call->out.n - call->sent, MSG_NOSIGNAL);
+        ssize_t n =
+            send(call->fd, call->out.bytes + call->sent, call->out.n - call->sent, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
@@ -75,8 +77,10 @@ static ttr_status receive(struct call *call, size_t n, ttr_error *error)
         if (got < 0)
             return fail_sys(error, errno, NO_OFFSET, "the runtime did not answer %s", call->what);
         if (got == 0)
-            return fail(error, TTR_E_IO, NO_OFFSET, "the runtime closed the connection %s its answer to %s (did the process end?)",
-                        call->in.n ? "within" : "before", call->what);
+            return fail(
+                error, TTR_E_IO, NO_OFFSET,
+                "the runtime closed the connection %s its answer to %s (did the process end?)",
+                call->in.n ? "within" : "before", call->what);
         buffer_filled(&call->in, (size_t)got);
     }
     return TTR_OK;
@@ -89,9 +93,12 @@ static ttr_status read_result(const struct call *call, ttr_error *error)
     if (!call->answer.is_error)
         return TTR_OK;
     if (from.failed)
-        return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime refuses %s without saying why", call->what);
-    ttr_status status = result == IPC_UNKNOWN_COMMAND || result == IPC_NOT_SUPPORTED ? TTR_E_UNSUPPORTED : TTR_E_IO;
-    return fail(error, status, NO_OFFSET, "the runtime refuses %s: %s (0x%08X)", call->what, ipc_result_text(result), result);
+        return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime refuses %s without saying why",
+                    call->what);
+    ttr_status status =
+        result == IPC_UNKNOWN_COMMAND || result == IPC_NOT_SUPPORTED ? TTR_E_UNSUPPORTED : TTR_E_IO;
+    return fail(error, status, NO_OFFSET, "the runtime refuses %s: %s (0x%08X)", call->what,
+                ipc_result_text(result), result);
 }
 
 static ttr_status step(struct call *call, ttr_error *error)
@@ -106,7 +113,9 @@ static ttr_status step(struct call *call, ttr_error *error)
     if (status == TTR_OK && !call->has_answer) {
         status = receive(call, IPC_HEADER, error);
         if (status == TTR_OK && !ipc_read_answer(call->in.bytes, &call->answer))
-            return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the answer to %s is not one of a .NET runtime (is the socket one?)", call->what);
+            return fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                        "the answer to %s is not one of a .NET runtime (is the socket one?)",
+                        call->what);
         call->has_answer = status == TTR_OK;
         if (call->has_answer)
             buffer_clear(&call->in);
@@ -120,12 +129,15 @@ ttr_status call_step(struct call *call, ttr_error *error)
 {
     ttr_status status = step(call, error);
     if (status == TTR_AGAIN && socket_now_ms() >= call->deadline)
-        return fail(error, TTR_E_IO, NO_OFFSET, "the runtime did not answer %s within %u ms (is the process stopped, or are all its threads busy?)",
+        return fail(error, TTR_E_IO, NO_OFFSET,
+                    "the runtime did not answer %s within %u ms (is the process stopped, or are "
+                    "all its threads busy?)",
                     call->what, call->target->limit_ms);
     return status;
 }
 
-/* Waits for something to happen, at most until the deadline.  Others who come to our socket meanwhile are attended to, else they would end every wait. */
+/* Waits for something to happen, at most until the deadline.  Others who come to our socket
+ * meanwhile are attended to, else they would end every wait. */
 static void wait_a_while(const struct call *call)
 {
     struct pollfd waits[TARGET_WAITS + 1];
@@ -161,7 +173,9 @@ ttr_status call_run_more(struct call *call, size_t n, ttr_error *error)
         if (target_is_woken(call->target))
             return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
         if (socket_now_ms() >= call->deadline)
-            return fail(error, TTR_E_IO, NO_OFFSET, "the runtime's answer to %s stopped after %zu of %zu bytes", call->what, call->in.n, n);
+            return fail(error, TTR_E_IO, NO_OFFSET,
+                        "the runtime's answer to %s stopped after %zu of %zu bytes", call->what,
+                        call->in.n, n);
         wait_a_while(call);
     }
 }

@@ -1,4 +1,5 @@
-/* Addresses hold 108 bytes.  A longer path is reached through a descriptor of its folder: /proc/self/fd/N/NAME. */
+/* Addresses hold 108 bytes.  A longer path is reached through a descriptor of its folder:
+ * /proc/self/fd/N/NAME. */
 #include "dotnet/connect.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ static int find_address(const char *path, struct sockaddr_un *address, int *fold
     *folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (*folder < 0)
         return -1;
-    int n = snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d%s", *folder, slash);
+    int n =
+        snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d%s", *folder, slash);
     if (n > 0 && (size_t)n < sizeof address->sun_path)
         return 0;
     (void)close(*folder);
@@ -64,7 +66,8 @@ int connect_to(const char *path)
     if (find_address(path, &address, &folder) != 0)
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return end_attempt(fd, folder, fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
+    return end_attempt(
+        fd, folder, fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
 }
 
 /* A socket whose server is gone is in the way of a new one. */

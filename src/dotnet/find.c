@@ -1,8 +1,10 @@
-/* Which processes have a diagnostic socket: TMPDIR/dotnet-diagnostic-PID-KEY-socket, where KEY is the start of the process in clock ticks
- * (field 22 of /proc/PID/stat) and PID its number as it sees itself.
+/* Which processes have a diagnostic socket: TMPDIR/dotnet-diagnostic-PID-KEY-socket, where KEY is
+ * the start of the process in clock ticks (field 22 of /proc/PID/stat) and PID its number as it
+ * sees itself.
  *
- * So no folder is searched for what lives: each process is asked for its two numbers and its TMPDIR, and the one file looked at, through
- * /proc/PID/root where its files are others than ours.  Sockets in our folders that no process claims are stale. */
+ * So no folder is searched for what lives: each process is asked for its two numbers and its
+ * TMPDIR, and the one file looked at, through /proc/PID/root where its files are others than ours.
+ * Sockets in our folders that no process claims are stale. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +49,8 @@ static bool add(ttr_dotnet_list *list, const ttr_dotnet_process *process)
     copy.command = copy_text(list, process->command);
     copy.runtime = copy_text(list, process->runtime);
     if (!copy.socket || !copy.name || !copy.command || !copy.runtime ||
-        !alloc_reserve(list->texts.alloc, (void **)&list->list, &list->capacity, list->n + 1, sizeof *list->list))
+        !alloc_reserve(list->texts.alloc, (void **)&list->list, &list->capacity, list->n + 1,
+                       sizeof *list->list))
         return false;
     list->list[list->n++] = copy;
     return true;
@@ -59,9 +62,11 @@ static bool is_socket(const char *path, struct stat *about)
 }
 
 /* Looks for the socket below `root` ("" = ours) in a folder. */
-static bool look_in(const struct proc *proc, const char *root, const char *folder, char *path, struct stat *about)
+static bool look_in(const struct proc *proc, const char *root, const char *folder, char *path,
+                    struct stat *about)
 {
-    int n = snprintf(path, PATH_ROOM, "%s%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket", root, folder, proc->inner_pid, proc->start);
+    int n = snprintf(path, PATH_ROOM, "%s%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket", root,
+                     folder, proc->inner_pid, proc->start);
     return n > 0 && n < (int)PATH_ROOM && is_socket(path, about);
 }
 
@@ -70,7 +75,8 @@ static bool look_for_socket(const struct proc *proc, char *path, struct stat *ab
     char root[64] = "";
     if (proc->has_other_files)
         (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root", proc->pid);
-    return (proc->tmpdir[0] && look_in(proc, root, proc->tmpdir, path, about)) || look_in(proc, root, "/tmp", path, about) ||
+    return (proc->tmpdir[0] && look_in(proc, root, proc->tmpdir, path, about)) ||
+           look_in(proc, root, "/tmp", path, about) ||
            (!root[0] && look_in(proc, root, own_tmpdir(), path, about));
 }
 
@@ -82,17 +88,18 @@ static bool add_process(ttr_dotnet_list *list, uint64_t pid, struct proc *proc)
     if (!proc_read(proc, pid) || !look_for_socket(proc, path, &about))
         return true;
     proc_read_more(proc);
-    return add(list, &(ttr_dotnet_process){
-        .size = sizeof(ttr_dotnet_process),
-        .pid = pid,
-        .inner_pid = proc->inner_pid,
-        .uid = about.st_uid,
-        .state = access(path, R_OK | W_OK) == 0 ? TTR_DOTNET_READY : TTR_DOTNET_DENIED,
-        .socket = path,
-        .name = proc->name,
-        .command = proc->command,
-        .runtime = proc->runtime,
-    });
+    return add(list,
+               &(ttr_dotnet_process){
+                   .size = sizeof(ttr_dotnet_process),
+                   .pid = pid,
+                   .inner_pid = proc->inner_pid,
+                   .uid = about.st_uid,
+                   .state = access(path, R_OK | W_OK) == 0 ? TTR_DOTNET_READY : TTR_DOTNET_DENIED,
+                   .socket = path,
+                   .name = proc->name,
+                   .command = proc->command,
+                   .runtime = proc->runtime,
+               });
 }
 
 static bool is_claimed(const ttr_dotnet_list *list, const char *path)
@@ -101,7 +108,8 @@ static bool is_claimed(const ttr_dotnet_list *list, const char *path)
     for (size_t i = 0; i < list->n; i++) {
         if (strcmp(list->list[i].socket, path) == 0)
             return true;
-        if (lstat(list->list[i].socket, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+        if (lstat(list->list[i].socket, &one) == 0 && lstat(path, &other) == 0 &&
+            one.st_dev == other.st_dev && one.st_ino == other.st_ino)
             return true;
     }
     return false;
@@ -139,8 +147,15 @@ static ttr_status add_stale(ttr_dotnet_list *list, const char *folder, ttr_error
             continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (n > 0 && n < (int)sizeof path && is_socket(path, &about) && !is_claimed(list, path))
-            has_room = add(list, &(ttr_dotnet_process){.size = sizeof(ttr_dotnet_process), .pid = pid, .inner_pid = pid, .uid = about.st_uid,
-                                                       .state = TTR_DOTNET_STALE, .socket = path, .name = "", .command = "", .runtime = ""});
+            has_room = add(list, &(ttr_dotnet_process){.size = sizeof(ttr_dotnet_process),
+                                                       .pid = pid,
+                                                       .inner_pid = pid,
+                                                       .uid = about.st_uid,
+                                                       .state = TTR_DOTNET_STALE,
+                                                       .socket = path,
+                                                       .name = "",
+                                                       .command = "",
+                                                       .runtime = ""});
     }
     const int sys = open ? errno : 0;
     if (open)
@@ -163,7 +178,8 @@ static ttr_status find_all(ttr_dotnet_list *list, ttr_error *error)
     DIR *open = opendir("/proc");
     for (const struct dirent *entry; errno = 0, open && has_room && (entry = readdir(open));) {
         uint64_t pid;
-        if (isdigit((unsigned char)entry->d_name[0]) && number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
             has_room = add_process(list, pid, proc);
     }
     const int sys = open ? errno : 0;

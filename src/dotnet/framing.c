@@ -5,13 +5,15 @@
 
 #include "base/endian.h"
 
-#define TRACE_BYTES 48u        /* payload of the object "Trace", which has no size */
+#define TRACE_BYTES 48u /* payload of the object "Trace", which has no size */
 #define TAG_END 1u
-#define TAG_OBJECT 4u          /* of netperf; 5 of nettrace */
+#define TAG_OBJECT 4u /* of netperf; 5 of nettrace */
 #define TAG_CLOSE 6u
-#define TYPE_BYTES 15u         /* of an object: its tag, that of its type, a null tag, two versions, the length of the name */
+#define TYPE_BYTES                                                                              \
+    15u /* of an object: its tag, that of its type, a null tag, two versions, the length of the \
+           name */
 #define MAGIC_BYTES 8u
-#define HEAD6_BYTES 12u        /* of nettrace 6, behind its magic: 0, version, minor version */
+#define HEAD6_BYTES 12u /* of nettrace 6, behind its magic: 0, version, minor version */
 #define VERSION6 6u
 
 static const char serialization[] = "!FastSerialization.1";
@@ -36,7 +38,8 @@ static void read_magic(struct framing *framing)
 {
     if (memcmp(framing->part, "Nettrace", MAGIC_BYTES) == 0)
         want(framing, FRAMING_HEAD, HEAD6_BYTES);
-    else if (load_u32le(framing->part) == SERIALIZATION_BYTES && memcmp(framing->part + 4, serialization, 4) == 0)
+    else if (load_u32le(framing->part) == SERIALIZATION_BYTES &&
+             memcmp(framing->part + 4, serialization, 4) == 0)
         want(framing, FRAMING_HEAD, (uint32_t)SERIALIZATION_BYTES - 4);
     else
         want(framing, FRAMING_UNKNOWN, 0);
@@ -45,8 +48,10 @@ static void read_magic(struct framing *framing)
 /* Whether the text of the head is right; of netperf its begin was looked at already. */
 static bool has_serialization(const struct framing *framing)
 {
-    const uint32_t n = framing->want < SERIALIZATION_BYTES ? framing->want : (uint32_t)SERIALIZATION_BYTES;
-    return memcmp(framing->part + framing->want - n, serialization + SERIALIZATION_BYTES - n, n) == 0;
+    const uint32_t n =
+        framing->want < SERIALIZATION_BYTES ? framing->want : (uint32_t)SERIALIZATION_BYTES;
+    return memcmp(framing->part + framing->want - n, serialization + SERIALIZATION_BYTES - n, n) ==
+           0;
 }
 
 static void read_head(struct framing *framing)
@@ -69,7 +74,8 @@ static void read_head(struct framing *framing)
 static void read_name(struct framing *framing)
 {
     static const char trace[] = "Trace";
-    bool is_trace = framing->want == sizeof trace && memcmp(framing->part, trace, sizeof trace - 1) == 0;
+    bool is_trace =
+        framing->want == sizeof trace && memcmp(framing->part, trace, sizeof trace - 1) == 0;
     if (framing->part[framing->want - 1] != TAG_CLOSE) {
         want(framing, FRAMING_UNKNOWN, 0);
     } else if (is_trace) {
@@ -149,7 +155,8 @@ void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n)
 {
     uint64_t end = framing->at + n;
     const uint8_t *p = bytes;
-    while (framing->at < end && framing->place != FRAMING_UNKNOWN && framing->place != FRAMING_OVER) {
+    while (framing->at < end && framing->place != FRAMING_UNKNOWN &&
+           framing->place != FRAMING_OVER) {
         uint64_t left = end - framing->at, step = framing->skip < left ? framing->skip : left;
         if (step == 0) {
             step = framing->want - framing->part_n;

@@ -1,7 +1,9 @@
-/* Where a stream of nettrace or netperf is whole: the ends of its blocks, found by their sizes without looking into them.
+/* Where a stream of nettrace or netperf is whole: the ends of its blocks, found by their sizes
+ * without looking into them.
  *
- * So that a stream that stops anywhere can be closed behind its last block and read as a file that is complete.  Streams of FastSerialization
- * (netperf, nettrace 4): tags and a name around each object; nettrace 6: a size and a kind before each block.  Thread rule: plain data. */
+ * So that a stream that stops anywhere can be closed behind its last block and read as a file that
+ * is complete.  Streams of FastSerialization (netperf, nettrace 4): tags and a name around each
+ * object; nettrace 6: a size and a kind before each block.  Thread rule: plain data. */
 #ifndef TRACETTA_DOTNET_FRAMING_H
 #define TRACETTA_DOTNET_FRAMING_H
 
@@ -12,16 +14,17 @@
 #define FRAMING_PART 64u /* the longest part that is looked at: a name of a type */
 
 enum framing_place {
-    FRAMING_MAGIC,   /* the first 8 bytes */
-    FRAMING_HEAD,    /* the rest of the head of the file */
-    FRAMING_TAG,     /* the first byte of an object, or of the end */
-    FRAMING_TYPE,    /* [0] tag | [1] the same | [2] 1 | [3..6] version | [7..10] oldest version of a reader | [11..14] length of the name */
-    FRAMING_NAME,    /* and the tag 6 behind it */
+    FRAMING_MAGIC, /* the first 8 bytes */
+    FRAMING_HEAD,  /* the rest of the head of the file */
+    FRAMING_TAG,   /* the first byte of an object, or of the end */
+    FRAMING_TYPE,  /* [0] tag | [1] the same | [2] 1 | [3..6] version | [7..10] oldest version of a
+                      reader | [11..14] length of the name */
+    FRAMING_NAME,  /* and the tag 6 behind it */
     FRAMING_SIZE,
-    FRAMING_CLOSE,   /* the tag 6 behind an object */
-    FRAMING_BLOCK,   /* of nettrace 6: size and kind */
-    FRAMING_OVER,    /* the stream has said that it ends */
-    FRAMING_UNKNOWN  /* it is something else */
+    FRAMING_CLOSE,  /* the tag 6 behind an object */
+    FRAMING_BLOCK,  /* of nettrace 6: size and kind */
+    FRAMING_OVER,   /* the stream has said that it ends */
+    FRAMING_UNKNOWN /* it is something else */
 };
 
 struct framing {

@@ -1,5 +1,6 @@
-/* The bytes of Diagnostic IPC; see the header.  Follows documentation/design-docs/ipc-protocol.md of dotnet/diagnostics, and what
- * runtimes really send where that differs (an error is 24 bytes long). */
+/* The bytes of Diagnostic IPC; see the header.  Follows documentation/design-docs/ipc-protocol.md
+ * of dotnet/diagnostics, and what runtimes really send where that differs (an error is 24 bytes
+ * long). */
 #include "dotnet/ipc.h"
 
 #include "base/status.h"
@@ -57,7 +58,8 @@ void ipc_put_stop(struct buffer *to, uint64_t session)
     (void)end_message(to, at);
 }
 
-static void put_providers(struct buffer *to, enum ipc_command command, const ttr_dotnet_providers *set)
+static void put_providers(struct buffer *to, enum ipc_command command,
+                          const ttr_dotnet_providers *set)
 {
     ttr_dotnet_provider provider;
     uint32_t n = 0;
@@ -75,7 +77,8 @@ static void put_providers(struct buffer *to, enum ipc_command command, const ttr
 }
 
 /* Each command has what the one before has, and one more thing, mostly. */
-ttr_status ipc_put_collect(struct buffer *to, enum ipc_command command, const ttr_dotnet_wish *wish, ttr_error *error)
+ttr_status ipc_put_collect(struct buffer *to, enum ipc_command command, const ttr_dotnet_wish *wish,
+                           ttr_error *error)
 {
     size_t at = begin_message(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
@@ -95,7 +98,9 @@ ttr_status ipc_put_collect(struct buffer *to, enum ipc_command command, const tt
         return TTR_OK;
     if (to->failed)
         return fail_memory(error);
-    return fail(error, TTR_E_LIMIT, NO_OFFSET, "the providers take %zu bytes in a command, %u are possible: ask for fewer", to->n - at, MESSAGE_MAX);
+    return fail(error, TTR_E_LIMIT, NO_OFFSET,
+                "the providers take %zu bytes in a command, %u are possible: ask for fewer",
+                to->n - at, MESSAGE_MAX);
 }
 
 bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer)
@@ -104,7 +109,8 @@ bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer)
     const uint8_t *name = cursor_take(&from, sizeof magic);
     uint32_t size = cursor_u16le(&from);
     uint8_t set = cursor_u8(&from), command = cursor_u8(&from);
-    if (memcmp(name, magic, sizeof magic) != 0 || set != IPC_SERVER || (command != 0 && command != 0xff) || size < IPC_HEADER)
+    if (memcmp(name, magic, sizeof magic) != 0 || set != IPC_SERVER ||
+        (command != 0 && command != 0xff) || size < IPC_HEADER)
         return false;
     *answer = (struct ipc_answer){.payload = size - IPC_HEADER, .is_error = command != 0};
     return true;
@@ -113,7 +119,8 @@ bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer)
 bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE], struct ipc_advertise *advertise)
 {
     struct cursor from = cursor_over(bytes, IPC_ADVERTISE, 0);
-    const uint8_t *name = cursor_take(&from, sizeof advertise_magic), *cookie = cursor_take(&from, sizeof advertise->cookie);
+    const uint8_t *name = cursor_take(&from, sizeof advertise_magic),
+                  *cookie = cursor_take(&from, sizeof advertise->cookie);
     if (memcmp(name, advertise_magic, sizeof advertise_magic) != 0)
         return false;
     memcpy(advertise->cookie, cookie, sizeof advertise->cookie);
@@ -121,9 +128,11 @@ bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE], struct ipc_advertise
     return true;
 }
 
-ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct arena *texts, ttr_dotnet_info *info, ttr_error *error)
+ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct arena *texts,
+                         ttr_dotnet_info *info, ttr_error *error)
 {
-    const char **const all[] = {&info->command, &info->os, &info->arch, &info->assembly, &info->runtime, &info->rid};
+    const char **const all[] = {&info->command,  &info->os,      &info->arch,
+                                &info->assembly, &info->runtime, &info->rid};
     size_t told = command == IPC_INFO ? 3 : command == IPC_INFO2 ? 5 : 6;
     if (command == IPC_INFO3)
         (void)cursor_u32le(&from); /* version of what follows; it grows at its end */
@@ -140,16 +149,20 @@ ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct ar
         *all[i] = text ? text : "";
     }
     if (from.failed)
-        return fail(error, TTR_E_MALFORMED, from.offset, "the runtime's answer on what it is ends early, at byte %llu", (unsigned long long)from.offset);
+        return fail(error, TTR_E_MALFORMED, from.offset,
+                    "the runtime's answer on what it is ends early, at byte %llu",
+                    (unsigned long long)from.offset);
     return TTR_OK;
 }
 
-ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const char ***list, size_t *n, ttr_error *error)
+ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const char ***list,
+                                size_t *n, ttr_error *error)
 {
     uint32_t count = cursor_u32le(&from);
     /* Each takes its own count at least: a number that cannot be is no reason to ask for memory. */
     if (from.failed || count > cursor_left(&from) / 4)
-        return fail(error, TTR_E_MALFORMED, from.offset, "the runtime speaks of %u variables in %zu bytes", count, cursor_left(&from));
+        return fail(error, TTR_E_MALFORMED, from.offset,
+                    "the runtime speaks of %u variables in %zu bytes", count, cursor_left(&from));
     const char **all = arena_take(texts, ((size_t)count + 1) * sizeof *all);
     if (!all)
         return fail_memory(error);
@@ -158,7 +171,8 @@ ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const c
         if (!all[i] && !from.failed)
             return fail_memory(error);
         if (!all[i])
-            return fail(error, TTR_E_MALFORMED, from.offset, "the runtime's environment ends early, in variable %u of %u", i + 1, count);
+            return fail(error, TTR_E_MALFORMED, from.offset,
+                        "the runtime's environment ends early, in variable %u of %u", i + 1, count);
     }
     all[count] = NULL;
     *list = all;

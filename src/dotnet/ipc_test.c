@@ -28,22 +28,34 @@ static void commands_that_collect_have_the_bytes_of_the_specification(void **sta
         enum ipc_command command;
         const char *hex;
     } all[] = {
-        {2, HEAD "37 00 02 02 00 00 10 00 00 00 01 00 00 00" "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
-        {3, HEAD "38 00 02 03 00 00 10 00 00 00 01 00 00 00 01" "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
-        {4, HEAD "39 00 02 04 00 00 10 00 00 00 01 00 00 00 01 00" "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
-        {5, HEAD "40 00 02 05 00 00 10 00 00 00 01 00 00 00 39 01 02 80 00 00 00 00 00"
-                 "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
+        {2, HEAD
+         "37 00 02 02 00 00 10 00 00 00 01 00 00 00"
+         "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
+        {3, HEAD
+         "38 00 02 03 00 00 10 00 00 00 01 00 00 00 01"
+         "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
+        {4, HEAD
+         "39 00 02 04 00 00 10 00 00 00 01 00 00 00 01 00"
+         "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
+        {5, HEAD
+         "40 00 02 05 00 00 10 00 00 00 01 00 00 00 39 01 02 80 00 00 00 00 00"
+         "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00"},
         {6, HEAD "49 00 02 06 00 00 00 00 00 00 10 00 00 00 01 00 00 00 39 01 02 80 00 00 00 00 00"
-                 "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00 00 00 00 00 00"},
+                 "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 "
+                 "00 00 00 00 00 00"},
         {7, HEAD "4d 00 02 07 00 00 00 00 00 00 10 00 00 00 01 00 00 00 39 01 02 80 00 00 00 00 00"
-                 "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 00"},
+                 "01 00 00 00 ff 00 00 00 00 00 00 00 05 00 00 00 02 00 00 00 41 00 00 00 00 00 00 "
+                 "00 00 00 00 00 00 01 00 00 00"},
     };
     (void)state;
     struct buffer out;
     buffer_init(&out, alloc_default());
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add(set, "A:ff:5", NULL), TTR_OK);
-    const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set, .buffer_mb = 16, .rundown = TTR_DOTNET_RUNDOWN,
+    const ttr_dotnet_wish wish = {.size = sizeof wish,
+                                  .providers = set,
+                                  .buffer_mb = 16,
+                                  .rundown = TTR_DOTNET_RUNDOWN,
                                   .flags = TTR_DOTNET_NO_STACKS | TTR_DOTNET_BLOCK};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         /* The size of a message, its byte 14, is that of all of it. */
@@ -89,8 +101,9 @@ static void answers_are_told_from_what_is_none(void **state)
     (void)support_hex(head, sizeof head, HEAD "18 00 ff ff 00 00");
     assert_true(ipc_read_answer(head, &answer));
     assert_true(answer.is_error);
-    static const char *const bad[] = {HEAD "13 00 ff 00 00 00", HEAD "1c 00 04 00 00 00", HEAD "1c 00 ff 01 00 00",
-                                      "44 4f 54 4e 45 54 5f 49 50 43 5f 56 32 00 1c 00 ff 00 00 00"};
+    static const char *const bad[] = {
+        HEAD "13 00 ff 00 00 00", HEAD "1c 00 04 00 00 00", HEAD "1c 00 ff 01 00 00",
+        "44 4f 54 4e 45 54 5f 49 50 43 5f 56 32 00 1c 00 ff 00 00 00"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         (void)support_hex(head, sizeof head, bad[i]);
         assert_false(ipc_read_answer(head, &answer));
@@ -102,7 +115,11 @@ static void a_runtime_that_comes_says_who_it_is(void **state)
     (void)state;
     uint8_t bytes[IPC_ADVERTISE];
     struct ipc_advertise who;
-    assert_int_equal(support_hex(bytes, sizeof bytes, "41 44 56 52 5f 56 31 00 000102030405060708090a0b0c0d0e0f d204000000000000 0000"), IPC_ADVERTISE);
+    assert_int_equal(
+        support_hex(
+            bytes, sizeof bytes,
+            "41 44 56 52 5f 56 31 00 000102030405060708090a0b0c0d0e0f d204000000000000 0000"),
+        IPC_ADVERTISE);
     assert_true(ipc_read_advertise(bytes, &who));
     assert_int_equal(who.pid, 1234);
     assert_int_equal(who.cookie[15], 15);
@@ -111,9 +128,10 @@ static void a_runtime_that_comes_says_who_it_is(void **state)
 }
 
 /* ProcessInfo 3 of a runtime: version 1, pid 1234, "d x", Linux, x64, "a", 8.0.1, linux-x64. */
-static const char info3[] =
-    "01000000 d204000000000000 000102030405060708090a0b0c0d0e0f 04000000 6400 2000 7800 0000 06000000 4c00 6900 6e00 7500 7800 0000"
-    "04000000 7800 3600 3400 0000 02000000 6100 0000 06000000 3800 2e00 3000 2e00 3100 0000 00000000";
+static const char info3[] = "01000000 d204000000000000 000102030405060708090a0b0c0d0e0f 04000000 "
+                            "6400 2000 7800 0000 06000000 4c00 6900 6e00 7500 7800 0000"
+                            "04000000 7800 3600 3400 0000 02000000 6100 0000 06000000 3800 2e00 "
+                            "3000 2e00 3100 0000 00000000";
 
 static void what_a_runtime_says_of_itself_is_read(void **state)
 {
@@ -123,7 +141,8 @@ static void what_a_runtime_says_of_itself_is_read(void **state)
     struct arena arena;
     arena_init(&arena, alloc_default());
     ttr_dotnet_info info = {.size = sizeof info};
-    assert_int_equal(ipc_read_info(cursor_over(bytes, n, 0), IPC_INFO3, &arena, &info, NULL), TTR_OK);
+    assert_int_equal(ipc_read_info(cursor_over(bytes, n, 0), IPC_INFO3, &arena, &info, NULL),
+                     TTR_OK);
     assert_int_equal(info.pid, 1234);
     assert_string_equal(info.command, "d x");
     assert_string_equal(info.os, "Linux");
@@ -131,12 +150,15 @@ static void what_a_runtime_says_of_itself_is_read(void **state)
     assert_string_equal(info.assembly, "a");
     assert_string_equal(info.runtime, "8.0.1");
     assert_string_equal(info.rid, "");
-    assert_int_equal(ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO2, &arena, &info, NULL), TTR_OK);
+    assert_int_equal(
+        ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO2, &arena, &info, NULL), TTR_OK);
     assert_string_equal(info.runtime, "8.0.1");
-    assert_int_equal(ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO, &arena, &info, NULL), TTR_OK);
+    assert_int_equal(ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO, &arena, &info, NULL),
+                     TTR_OK);
     assert_string_equal(info.runtime, "");
     for (size_t cut = 0; cut < n; cut++)
-        assert_int_equal(ipc_read_info(cursor_over(bytes, cut, 0), IPC_INFO3, &arena, &info, NULL), TTR_E_MALFORMED);
+        assert_int_equal(ipc_read_info(cursor_over(bytes, cut, 0), IPC_INFO3, &arena, &info, NULL),
+                         TTR_E_MALFORMED);
     arena_free(&arena);
 }
 
@@ -147,16 +169,21 @@ static void an_environment_is_read_and_a_count_that_cannot_be_is_not_believed(vo
     const char **list;
     struct arena arena;
     arena_init(&arena, alloc_default());
-    size_t count, n = support_hex(bytes, sizeof bytes, "02000000 04000000 4100 3d00 3100 0000 02000000 4200 0000");
-    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL), TTR_OK);
+    size_t count, n = support_hex(bytes, sizeof bytes,
+                                  "02000000 04000000 4100 3d00 3100 0000 02000000 4200 0000");
+    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL),
+                     TTR_OK);
     assert_int_equal(count, 2);
     assert_string_equal(list[0], "A=1");
     assert_string_equal(list[1], "B");
     assert_null(list[2]);
     for (size_t cut = 0; cut < n; cut++)
-        assert_int_equal(ipc_read_environment(cursor_over(bytes, cut, 0), &arena, &list, &count, NULL), TTR_E_MALFORMED);
+        assert_int_equal(
+            ipc_read_environment(cursor_over(bytes, cut, 0), &arena, &list, &count, NULL),
+            TTR_E_MALFORMED);
     n = support_hex(bytes, sizeof bytes, "ffffffff 00000000");
-    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL), TTR_E_MALFORMED);
+    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL),
+                     TTR_E_MALFORMED);
     arena_free(&arena);
 }
 
@@ -181,7 +208,9 @@ static void text_goes_to_utf16_and_back(void **state)
     uint8_t bytes[16];
     size_t n = support_hex(bytes, sizeof bytes, "03000000 3dd8 4100 00de");
     struct cursor from = cursor_over(bytes, n, 0);
-    assert_string_equal(utf16_take(&from, &arena), "\xef\xbf\xbd" "A" "\xef\xbf\xbd");
+    assert_string_equal(utf16_take(&from, &arena), "\xef\xbf\xbd"
+                                                   "A"
+                                                   "\xef\xbf\xbd");
     buffer_free(&out);
     arena_free(&arena);
 }
@@ -191,7 +220,8 @@ static bool build_command(const struct alloc *alloc)
     struct buffer out;
     buffer_init(&out, alloc);
     ttr_dotnet_providers *set = providers_new(alloc);
-    bool is_fine = set && ttr_dotnet_providers_add(set, "A:1:5:x=1,B", NULL) == TTR_OK && ttr_dotnet_providers_add_profile(set, "database", NULL) == TTR_OK;
+    bool is_fine = set && ttr_dotnet_providers_add(set, "A:1:5:x=1,B", NULL) == TTR_OK &&
+                   ttr_dotnet_providers_add_profile(set, "database", NULL) == TTR_OK;
     const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
     is_fine = is_fine && ipc_put_collect(&out, IPC_COLLECT_FILTER, &wish, NULL) == TTR_OK;
     ttr_dotnet_providers_free(set);

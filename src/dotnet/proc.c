@@ -1,5 +1,5 @@
-/* Files of /proc/PID: stat, status, environ, root, mnt, cmdline, maps.  Whatever another user's process put into them is only copied, within
- * bounds. */
+/* Files of /proc/PID: stat, status, environ, root, mnt, cmdline, maps.  Whatever another user's
+ * process put into them is only copied, within bounds. */
 #include "dotnet/proc.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/number.h"
 
 #define ENVIRON_MAX 131072u
-#define START_FIELD 22      /* of stat, counted from 1 */
+#define START_FIELD 22 /* of stat, counted from 1 */
 
 static int open_file(uint64_t pid, const char *file)
 {
@@ -35,7 +35,8 @@ static size_t read_file(uint64_t pid, const char *file, char *to, size_t size)
     return n;
 }
 
-/* "PID (NAME) STATE ...": the name may hold blanks and brackets, what follows the last bracket does not. */
+/* "PID (NAME) STATE ...": the name may hold blanks and brackets, what follows the last bracket does
+ * not. */
 static bool read_stat(struct proc *proc)
 {
     char text[1024];
@@ -83,7 +84,8 @@ static bool has_same(uint64_t pid, const char *file)
     struct stat of_it, of_us;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, file);
     (void)snprintf(own, sizeof own, "/proc/self/%s", file);
-    return stat(path, &of_it) == 0 && stat(own, &of_us) == 0 && of_it.st_dev == of_us.st_dev && of_it.st_ino == of_us.st_ino;
+    return stat(path, &of_it) == 0 && stat(own, &of_us) == 0 && of_it.st_dev == of_us.st_dev &&
+           of_it.st_ino == of_us.st_ino;
 }
 
 bool proc_read(struct proc *proc, uint64_t pid)
@@ -95,8 +97,10 @@ bool proc_read(struct proc *proc, uint64_t pid)
     read_tmpdir(proc);
     char root[64];
     (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root/.", pid);
-    /* Where we may not look, its files are taken for ours: what it has in a /tmp of all is found then. */
-    proc->has_other_files = access(root, X_OK) == 0 && !(has_same(pid, "root") && has_same(pid, "ns/mnt"));
+    /* Where we may not look, its files are taken for ours: what it has in a /tmp of all is found
+     * then. */
+    proc->has_other_files =
+        access(root, X_OK) == 0 && !(has_same(pid, "root") && has_same(pid, "ns/mnt"));
     return true;
 }
 
@@ -117,7 +121,8 @@ static void name_by_program(struct proc *proc, const char *words, size_t n)
         size_t length = strlen(word);
         if (length < sizeof suffix || strcmp(word + length - (sizeof suffix - 1), suffix) != 0)
             continue;
-        (void)snprintf(proc->name, sizeof proc->name, "%.*s", (int)(length - (sizeof suffix - 1)), word);
+        (void)snprintf(proc->name, sizeof proc->name, "%.*s", (int)(length - (sizeof suffix - 1)),
+                       word);
         return;
     }
 }

@@ -9,10 +9,10 @@
 #define PROC_PATH 4096u
 
 struct proc {
-    uint64_t pid, inner_pid;  /* inner_pid: in its own namespace */
-    uint64_t start;           /* clock ticks after the boot */
-    bool has_other_files;     /* its /tmp may be another one than ours: look through /proc/PID/root */
-    char tmpdir[PROC_PATH];   /* "" = not known */
+    uint64_t pid, inner_pid; /* inner_pid: in its own namespace */
+    uint64_t start;          /* clock ticks after the boot */
+    bool has_other_files;   /* its /tmp may be another one than ours: look through /proc/PID/root */
+    char tmpdir[PROC_PATH]; /* "" = not known */
     char name[256], command[PROC_COMMAND], runtime[64];
 };
 

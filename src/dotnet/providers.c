@@ -34,48 +34,99 @@ static const struct {
     const char *name;
     uint64_t bit;
 } clr_keywords[] = {
-    {"gc", 0x1}, {"gchandle", 0x2}, {"fusion", 0x4}, {"assemblyloader", 0x4}, {"loader", 0x8}, {"jit", 0x10}, {"ngen", 0x20},
-    {"startenumeration", 0x40}, {"endenumeration", 0x80}, {"security", 0x400}, {"appdomainresourcemanagement", 0x800},
-    {"jittracing", 0x1000}, {"interop", 0x2000}, {"contention", 0x4000}, {"exception", 0x8000}, {"threading", 0x10000},
-    {"jittedmethodiltonativemap", 0x20000}, {"overrideandsuppressngenevents", 0x40000}, {"type", 0x80000}, {"gcheapdump", 0x100000},
-    {"gcsampledobjectallocationhigh", 0x200000}, {"gcheapsurvivalandmovement", 0x400000}, {"gcheapcollect", 0x800000},
-    {"managedheadcollect", 0x800000}, {"gcheapandtypenames", 0x1000000}, {"gcsampledobjectallocationlow", 0x2000000},
-    {"perftrack", 0x20000000}, {"stack", 0x40000000}, {"threadtransfer", 0x80000000}, {"debugger", 0x100000000},
-    {"monitoring", 0x200000000}, {"codesymbols", 0x400000000}, {"eventsource", 0x800000000}, {"compilation", 0x1000000000},
-    {"compilationdiagnostic", 0x2000000000}, {"methoddiagnostic", 0x4000000000}, {"typediagnostic", 0x8000000000},
-    {"jitinstrumentationdata", 0x10000000000}, {"profiler", 0x20000000000}, {"waithandle", 0x40000000000},
+    {"gc", 0x1},
+    {"gchandle", 0x2},
+    {"fusion", 0x4},
+    {"assemblyloader", 0x4},
+    {"loader", 0x8},
+    {"jit", 0x10},
+    {"ngen", 0x20},
+    {"startenumeration", 0x40},
+    {"endenumeration", 0x80},
+    {"security", 0x400},
+    {"appdomainresourcemanagement", 0x800},
+    {"jittracing", 0x1000},
+    {"interop", 0x2000},
+    {"contention", 0x4000},
+    {"exception", 0x8000},
+    {"threading", 0x10000},
+    {"jittedmethodiltonativemap", 0x20000},
+    {"overrideandsuppressngenevents", 0x40000},
+    {"type", 0x80000},
+    {"gcheapdump", 0x100000},
+    {"gcsampledobjectallocationhigh", 0x200000},
+    {"gcheapsurvivalandmovement", 0x400000},
+    {"gcheapcollect", 0x800000},
+    {"managedheadcollect", 0x800000},
+    {"gcheapandtypenames", 0x1000000},
+    {"gcsampledobjectallocationlow", 0x2000000},
+    {"perftrack", 0x20000000},
+    {"stack", 0x40000000},
+    {"threadtransfer", 0x80000000},
+    {"debugger", 0x100000000},
+    {"monitoring", 0x200000000},
+    {"codesymbols", 0x400000000},
+    {"eventsource", 0x800000000},
+    {"compilation", 0x1000000000},
+    {"compilationdiagnostic", 0x2000000000},
+    {"methoddiagnostic", 0x4000000000},
+    {"typediagnostic", 0x8000000000},
+    {"jitinstrumentationdata", 0x10000000000},
+    {"profiler", 0x20000000000},
+    {"waithandle", 0x40000000000},
     {"allocationsampling", 0x80000000000},
 };
 
-/* What the database profile wants of a command: of SqlClient and of Entity Framework, in the language of DiagnosticSource. */
+/* What the database profile wants of a command: of SqlClient and of Entity Framework, in the
+ * language of DiagnosticSource. */
 #define CONNECTION(inner) "Command.Connection." inner
-#define CONNECTION_FIELDS                                                                                                           \
-    CONNECTION("ServerVersion") ";Command.CommandTimeout;Command.CommandType;" CONNECTION("ConnectionString") ";"                   \
-    CONNECTION("Database") ";" CONNECTION("DataSource") ";" CONNECTION("PacketSize")
+#define CONNECTION_FIELDS                                                                         \
+    CONNECTION("ServerVersion")                                                                   \
+    ";Command.CommandTimeout;Command.CommandType;" CONNECTION("ConnectionString") ";" CONNECTION( \
+        "Database") ";" CONNECTION("DataSource") ";" CONNECTION("PacketSize")
 #define SQL "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommand"
-#define ENTITY "Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.Command"
-#define DATABASE_FILTER                                                                                                             \
-    "FilterAndPayloadSpecs=\"" SQL "Before@Activity1Start:-Command;Command.CommandText;ConnectionId;Operation;" CONNECTION_FIELDS   \
-    "\r\n" SQL "After@Activity1Stop:\r\n" ENTITY "Executing@Activity2Start:-Command.CommandText;Command;ConnectionId;IsAsync;"      \
-    CONNECTION("ClientConnectionId") ";" CONNECTION_FIELDS "\r\n" ENTITY "Executed@Activity2Stop:\""
+#define ENTITY \
+    "Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.Command"
+#define DATABASE_FILTER                                                                            \
+    "FilterAndPayloadSpecs=\"" SQL                                                                 \
+    "Before@Activity1Start:-Command;Command.CommandText;ConnectionId;Operation;" CONNECTION_FIELDS \
+    "\r\n" SQL "After@Activity1Stop:\r\n" ENTITY                                                   \
+    "Executing@Activity2Start:-Command.CommandText;Command;ConnectionId;IsAsync;" CONNECTION(      \
+        "ClientConnectionId") ";" CONNECTION_FIELDS "\r\n" ENTITY "Executed@Activity2Stop:\""
 
 static const struct {
     const char *name, *text;
     uint64_t rundown;
     ttr_dotnet_provider providers[2];
 } profiles[] = {
-    {"dotnet-common", "garbage collections, loading, compilation, exceptions and threads of the runtime, at little cost", TTR_DOTNET_RUNDOWN,
+    {"dotnet-common",
+     "garbage collections, loading, compilation, exceptions and threads of the runtime, at little "
+     "cost",
+     TTR_DOTNET_RUNDOWN,
      {{RUNTIME, KEYWORDS_COMMON, LEVEL_INFORMATIONAL, ""}}},
-    {"dotnet-sampled-thread-time", "stacks of all threads, about 100 times a second", TTR_DOTNET_RUNDOWN,
+    {"dotnet-sampled-thread-time",
+     "stacks of all threads, about 100 times a second",
+     TTR_DOTNET_RUNDOWN,
      {{"Microsoft-DotNETCore-SampleProfiler", 0, LEVEL_INFORMATIONAL, ""}}},
-    {"gc-verbose", "garbage collections, and samples of what is allocated", TTR_DOTNET_RUNDOWN, {{RUNTIME, 0x8003, LEVEL_VERBOSE, ""}}},
-    {"gc-collect", "garbage collections alone, at very little cost", KEYWORD_GC,
-     {{RUNTIME, KEYWORD_GC, LEVEL_INFORMATIONAL, ""}, {"Microsoft-Windows-DotNETRuntimePrivate", KEYWORD_GC, LEVEL_INFORMATIONAL, ""}}},
-    {"database", "commands of ADO.NET and Entity Framework", TTR_DOTNET_RUNDOWN,
+    {"gc-verbose",
+     "garbage collections, and samples of what is allocated",
+     TTR_DOTNET_RUNDOWN,
+     {{RUNTIME, 0x8003, LEVEL_VERBOSE, ""}}},
+    {"gc-collect",
+     "garbage collections alone, at very little cost",
+     KEYWORD_GC,
+     {{RUNTIME, KEYWORD_GC, LEVEL_INFORMATIONAL, ""},
+      {"Microsoft-Windows-DotNETRuntimePrivate", KEYWORD_GC, LEVEL_INFORMATIONAL, ""}}},
+    {"database",
+     "commands of ADO.NET and Entity Framework",
+     TTR_DOTNET_RUNDOWN,
      {{"System.Threading.Tasks.TplEventSource", 0x80, LEVEL_INFORMATIONAL, ""},
       {"Microsoft-Diagnostics-DiagnosticSource", 0x3, LEVEL_VERBOSE, DATABASE_FILTER}}},
-    {"cpu-sampling", "stacks of all threads with what the runtime itself tells", TTR_DOTNET_RUNDOWN,
-     {{"Microsoft-DotNETCore-SampleProfiler", 0, LEVEL_INFORMATIONAL, ""}, {RUNTIME, 0x14c14fccbd, LEVEL_INFORMATIONAL, ""}}},
+    {"cpu-sampling",
+     "stacks of all threads with what the runtime itself tells",
+     TTR_DOTNET_RUNDOWN,
+     {{"Microsoft-DotNETCore-SampleProfiler", 0, LEVEL_INFORMATIONAL, ""},
+      {RUNTIME, 0x14c14fccbd, LEVEL_INFORMATIONAL, ""}}},
 };
 
 bool ttr_dotnet_profile(size_t i, const char **name, const char **text)
@@ -110,7 +161,8 @@ void ttr_dotnet_providers_free(ttr_dotnet_providers *set)
     alloc_free(alloc, set, 1, sizeof *set);
 }
 
-bool ttr_dotnet_providers_at(const ttr_dotnet_providers *set, size_t i, ttr_dotnet_provider *provider)
+bool ttr_dotnet_providers_at(const ttr_dotnet_providers *set, size_t i,
+                             ttr_dotnet_provider *provider)
 {
     if (!set || i >= set->n)
         return false;
@@ -135,16 +187,23 @@ static struct entry *find(const ttr_dotnet_providers *set, const char *name)
 static ttr_status unite(ttr_dotnet_provider *had, const ttr_dotnet_provider *more, ttr_error *error)
 {
     if (had->arguments[0] && more->arguments[0] && strcmp(had->arguments, more->arguments) != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "provider %s is named twice with different arguments; put them into one: \"A=1;B=2\"", had->name);
+        return fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "provider %s is named twice with different arguments; put them into one: \"A=1;B=2\"",
+            had->name);
     had->keywords |= more->keywords;
-    had->level = had->level == 0 || more->level == 0 ? 0 : had->level > more->level ? had->level : more->level;
+    had->level = had->level == 0 || more->level == 0 ? 0
+                 : had->level > more->level          ? had->level
+                                                     : more->level;
     if (more->arguments[0])
         had->arguments = more->arguments;
     return TTR_OK;
 }
 
-/* Adds a wish whose texts are the set's or constant.  What was asked for by name counts more than what a profile holds. */
-static ttr_status add(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider, bool is_of_profile, ttr_error *error)
+/* Adds a wish whose texts are the set's or constant.  What was asked for by name counts more than
+ * what a profile holds. */
+static ttr_status add(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider,
+                      bool is_of_profile, ttr_error *error)
 {
     struct entry *had = find(set, provider->name);
     set->has_more |= !is_of_profile;
@@ -154,7 +213,8 @@ static ttr_status add(ttr_dotnet_providers *set, const ttr_dotnet_provider *prov
         had->is_of_profile = is_of_profile;
         return unite(&had->is, provider, error);
     }
-    if (!alloc_reserve(set->texts.alloc, (void **)&set->list, &set->capacity, set->n + 1, sizeof *set->list))
+    if (!alloc_reserve(set->texts.alloc, (void **)&set->list, &set->capacity, set->n + 1,
+                       sizeof *set->list))
         return fail_memory(error);
     set->list[set->n++] = (struct entry){*provider, is_of_profile};
     return TTR_OK;
@@ -162,7 +222,8 @@ static ttr_status add(ttr_dotnet_providers *set, const ttr_dotnet_provider *prov
 
 static bool parse_level(const char *text, uint32_t *level)
 {
-    static const char *const names[] = {"logalways", "critical", "error", "warning", "informational", "verbose"};
+    static const char *const names[] = {"logalways", "critical",      "error",
+                                        "warning",   "informational", "verbose"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcasecmp(text, names[i]) == 0 || (text[0] == (char)('0' + i) && !text[1]))
             *level = i;
@@ -199,15 +260,22 @@ static ttr_status add_one(ttr_dotnet_providers *set, char *text, ttr_error *erro
     ttr_dotnet_provider provider = {.name = text, .level = LEVEL_INFORMATIONAL, .arguments = ""};
     char *keywords = cut_part(text), *level = cut_part(keywords), *arguments = cut_part(level);
     if (!text[0])
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a provider has no name; expected NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]");
-    /* Events of an EventSource carry bits of their own, so that 0 is nothing; all of the runtime's would make it collect garbage for us. */
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "a provider has no name; expected NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]");
+    /* Events of an EventSource carry bits of their own, so that 0 is nothing; all of the runtime's
+     * would make it collect garbage for us. */
     provider.keywords = strcasecmp(text, RUNTIME) == 0 ? KEYWORDS_COMMON : UINT64_MAX;
     if (keywords && keywords[0] && !parse_hexadecimal(keywords, &provider.keywords))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "keywords \"%.60s\" of provider %.100s are no hexadecimal number like 0x1C", keywords, text);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "keywords \"%.60s\" of provider %.100s are no hexadecimal number like 0x1C",
+                    keywords, text);
     uint32_t number = UINT32_MAX;
     if (level && level[0] && !parse_level(level, &number))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "level \"%.60s\" of provider %.100s is none of 0 to 5, logalways, critical, error, warning, "
-                    "informational, verbose", level, text);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "level \"%.60s\" of provider %.100s is none of 0 to 5, logalways, critical, "
+                    "error, warning, "
+                    "informational, verbose",
+                    level, text);
     if (number != UINT32_MAX)
         provider.level = number;
     if (arguments)
@@ -241,7 +309,8 @@ ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, const char *text,
     }
 }
 
-ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider, ttr_error *error)
+ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set,
+                                        const ttr_dotnet_provider *provider, ttr_error *error)
 {
     ttr_dotnet_provider copy = *provider;
     const char *arguments = provider->arguments ? provider->arguments : "";
@@ -260,7 +329,8 @@ static uint64_t clr_bit(const char *name, size_t n)
     return 0;
 }
 
-ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *keywords, const char *level, ttr_error *error)
+ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *keywords,
+                                        const char *level, ttr_error *error)
 {
     ttr_dotnet_provider provider = {.name = RUNTIME, .level = LEVEL_INFORMATIONAL, .arguments = ""};
     uint32_t number = UINT32_MAX;
@@ -268,15 +338,21 @@ ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *k
         size_t n = strcspn(at, "+");
         uint64_t bit = clr_bit(at, n);
         if (!bit)
-            return fail(error, TTR_E_MISUSE, NO_OFFSET, "the runtime has no keyword \"%.*s\"; there are gc, jit, loader, exception, threading, contention "
-                        "and more", (int)(n < 60 ? n : 60), at);
+            return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                        "the runtime has no keyword \"%.*s\"; there are gc, jit, loader, "
+                        "exception, threading, contention "
+                        "and more",
+                        (int)(n < 60 ? n : 60), at);
         provider.keywords |= bit;
         at += n;
         if (!*at)
             break;
     }
     if (level && level[0] && !parse_level(level, &number))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "level \"%.60s\" is none of 0 to 5, logalways, critical, error, warning, informational, verbose", level);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "level \"%.60s\" is none of 0 to 5, logalways, critical, error, warning, "
+                    "informational, verbose",
+                    level);
     if (number != UINT32_MAX)
         provider.level = number;
     return add(set, &provider, false, error);
@@ -288,10 +364,12 @@ static ttr_status no_profile(const char *profile, ttr_error *error)
     size_t n = 0;
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles && n < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", profiles[i].name);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no profile \"%.60s\"; there are %s", profile, names);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no profile \"%.60s\"; there are %s",
+                profile, names);
 }
 
-ttr_status ttr_dotnet_providers_add_profile(ttr_dotnet_providers *set, const char *profile, ttr_error *error)
+ttr_status ttr_dotnet_providers_add_profile(ttr_dotnet_providers *set, const char *profile,
+                                            ttr_error *error)
 {
     size_t i = 0;
     while (i < sizeof profiles / sizeof *profiles && strcasecmp(profiles[i].name, profile) != 0)

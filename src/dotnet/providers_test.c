@@ -5,7 +5,8 @@
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 
-static void check(const ttr_dotnet_providers *set, size_t i, const char *name, uint64_t keywords, uint32_t level)
+static void check(const ttr_dotnet_providers *set, size_t i, const char *name, uint64_t keywords,
+                  uint32_t level)
 {
     ttr_dotnet_provider provider;
     assert_true(ttr_dotnet_providers_at(set, i, &provider));
@@ -19,7 +20,9 @@ static void parts_that_are_left_out_have_values_that_are_of_use(void **state)
     (void)state;
     ttr_dotnet_provider provider;
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
-    assert_int_equal(ttr_dotnet_providers_add(set, "A,B:0x10,C::2,D:::k=\"1,2\";l=3:4,E:1:Warning:," RUNTIME, NULL), TTR_OK);
+    assert_int_equal(ttr_dotnet_providers_add(
+                         set, "A,B:0x10,C::2,D:::k=\"1,2\";l=3:4,E:1:Warning:," RUNTIME, NULL),
+                     TTR_OK);
     check(set, 0, "A", UINT64_MAX, 4);
     check(set, 1, "B", 0x10, 4);
     check(set, 2, "C", UINT64_MAX, 2);
@@ -37,14 +40,16 @@ static void one_may_be_added_as_it_is(void **state)
 {
     (void)state;
     char name[] = "A", arguments[] = "x=1,2";
-    ttr_dotnet_provider provider = {.name = name, .keywords = 3, .level = 2, .arguments = arguments};
+    ttr_dotnet_provider provider = {
+        .name = name, .keywords = 3, .level = 2, .arguments = arguments};
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add_one(set, &provider, NULL), TTR_OK);
     name[0] = arguments[0] = '?';
     check(set, 0, "A", 3, 2);
     assert_true(ttr_dotnet_providers_at(set, 0, &provider));
     assert_string_equal(provider.arguments, "x=1,2");
-    assert_int_equal(ttr_dotnet_providers_add_one(set, &(ttr_dotnet_provider){.name = ""}, NULL), TTR_E_MISUSE);
+    assert_int_equal(ttr_dotnet_providers_add_one(set, &(ttr_dotnet_provider){.name = ""}, NULL),
+                     TTR_E_MISUSE);
     ttr_dotnet_providers_free(set);
 }
 
@@ -82,7 +87,9 @@ static void slips_are_told_with_what_there_is(void **state)
 {
     static const struct {
         const char *text, *said;
-    } all[] = {{"", "no name"}, {"A,", "no name"}, {"A:xyz", "hexadecimal"}, {"A:11111111111111111", "hexadecimal"}, {"A:1:loud", "0 to 5"}, {"A:1:10", "0 to 5"}};
+    } all[] = {{"", "no name"},          {"A,", "no name"},
+               {"A:xyz", "hexadecimal"}, {"A:11111111111111111", "hexadecimal"},
+               {"A:1:loud", "0 to 5"},   {"A:1:10", "0 to 5"}};
     (void)state;
     ttr_error error;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

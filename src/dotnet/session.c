@@ -1,7 +1,7 @@
 /* Sessions: one connection carries the stream, another asks for its end.
  *
- * The runtime writes all that is left, and the rundown, before it answers the request to stop; so both connections are looked at together,
- * always. */
+ * The runtime writes all that is left, and the rundown, before it answers the request to stop; so
+ * both connections are looked at together, always. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct ttr_dotnet_session {
     uint64_t rundown;
     struct framing framing;
     struct call stop;
-    bool is_stopping;     /* `stop` is under way */
+    bool is_stopping; /* `stop` is under way */
     bool was_answered, has_ended;
 };
 
@@ -40,7 +40,8 @@ static void find_ignored(struct ttr_dotnet_session *session, const ttr_dotnet_wi
         session->ignored |= wish->flags & TTR_DOTNET_BLOCK;
 }
 
-static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish, ttr_error *error)
+static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish,
+                              ttr_error *error)
 {
     struct call call;
     call_begin(&call, session->target, "CollectTracing");
@@ -51,7 +52,8 @@ static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotn
         struct cursor from = call_payload(&call);
         session->id = cursor_u64le(&from);
         if (from.failed)
-            status = fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime started a session without saying which");
+            status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                          "the runtime started a session without saying which");
     }
     if (status == TTR_OK)
         session->fd = call_take_fd(&call);
@@ -59,11 +61,14 @@ static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotn
     return status;
 }
 
-ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish, ttr_error *error)
+ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish,
+                                       ttr_error *error)
 {
     ttr_dotnet_provider provider;
     if (wish->size != sizeof *wish || !ttr_dotnet_providers_at(wish->providers, 0, &provider)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a session wants wish->size to be sizeof(ttr_dotnet_wish), and one provider at least");
+        (void)fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "a session wants wish->size to be sizeof(ttr_dotnet_wish), and one provider at least");
         return NULL;
     }
     struct ttr_dotnet_session *session = alloc_zero(target->alloc, 1, sizeof *session);
@@ -75,7 +80,8 @@ ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish
     session->fd = -1;
     framing_init(&session->framing);
     ttr_status status = TTR_E_UNSUPPORTED;
-    enum ipc_command command = wish->flags & TTR_DOTNET_BLOCK ? IPC_COLLECT_BLOCK : IPC_COLLECT_FILTER;
+    enum ipc_command command =
+        wish->flags & TTR_DOTNET_BLOCK ? IPC_COLLECT_BLOCK : IPC_COLLECT_FILTER;
     for (; command >= IPC_COLLECT && status == TTR_E_UNSUPPORTED; command--) {
         session->command = command;
         status = try_command(session, wish, error);
@@ -110,7 +116,8 @@ ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
     return session->stop.out.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Moves the stop on.  That it fails is nothing to tell once the stream has ended; until then it is. */
+/* Moves the stop on.  That it fails is nothing to tell once the stream has ended; until then it is.
+ */
 static ttr_status step_stop(struct ttr_dotnet_session *session, ttr_error *error)
 {
     if (!session->is_stopping)
@@ -152,7 +159,8 @@ static void wait_for_both(const struct ttr_dotnet_session *session, uint64_t lef
     (void)poll(waits, (nfds_t)n, (int)(left < INT32_MAX ? left : INT32_MAX));
 }
 
-ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsigned limit_ms, size_t *got, ttr_error *error)
+ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsigned limit_ms,
+                           size_t *got, ttr_error *error)
 {
     uint64_t deadline = socket_now_ms() + limit_ms;
     *got = 0;
@@ -187,7 +195,8 @@ void ttr_dotnet_session_report(const ttr_dotnet_session *session, ttr_dotnet_rep
         .closing = {framing->place == FRAMING_BLOCK ? 0 : 1},
         .closing_n = framing->place == FRAMING_BLOCK ? 4 : 1,
         .has_end = framing->place == FRAMING_OVER,
-        .is_known = framing->place != FRAMING_UNKNOWN && framing->place != FRAMING_MAGIC && framing->place != FRAMING_HEAD,
+        .is_known = framing->place != FRAMING_UNKNOWN && framing->place != FRAMING_MAGIC &&
+                    framing->place != FRAMING_HEAD,
         .was_answered = session->was_answered,
         .command = (uint32_t)session->command,
         .ignored = session->ignored,

@@ -24,7 +24,12 @@ ttr_dotnet *ttr_dotnet_at(const char *path, ttr_error *error)
         return NULL;
     }
     memcpy(copy, path, strlen(path));
-    *target = (struct ttr_dotnet){.alloc = alloc, .path = copy, .listener = -1, .spare = -1, .wake = -1, .limit_ms = REPLY_MS};
+    *target = (struct ttr_dotnet){.alloc = alloc,
+                                  .path = copy,
+                                  .listener = -1,
+                                  .spare = -1,
+                                  .wake = -1,
+                                  .limit_ms = REPLY_MS};
     for (size_t i = 0; i < GUESTS_MAX; i++)
         target->guests[i].fd = -1;
     arena_init(&target->about, alloc);
@@ -41,7 +46,8 @@ ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error)
     if (target->listener >= 0)
         return target;
     if (errno == EADDRINUSE)
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot make the socket %s (somebody serves it, or it is no socket)", path);
+        (void)fail_sys(error, errno, NO_OFFSET,
+                       "cannot make the socket %s (somebody serves it, or it is no socket)", path);
     else
         (void)fail_sys(error, errno, NO_OFFSET, "cannot make the socket %s", path);
     ttr_dotnet_free(target);
@@ -92,13 +98,15 @@ bool target_is_woken(const ttr_dotnet *target)
     return target->wake >= 0 && poll(&wait, 1, 0) > 0;
 }
 
-/* Tells another runtime to go on.  Its answer is not waited for; the connection ends when it has given that. */
+/* Tells another runtime to go on.  Its answer is not waited for; the connection ends when it has
+ * given that. */
 static void send_on(ttr_dotnet *target, struct guest *guest)
 {
     struct buffer message;
     buffer_init(&message, target->alloc);
     ipc_put_plain(&message, IPC_PROCESS, IPC_RESUME);
-    guest->is_told = !message.failed && send(guest->fd, message.bytes, message.n, MSG_NOSIGNAL) == (ssize_t)message.n;
+    guest->is_told = !message.failed &&
+                     send(guest->fd, message.bytes, message.n, MSG_NOSIGNAL) == (ssize_t)message.n;
     if (guest->is_told)
         target->others++;
     else
@@ -110,7 +118,8 @@ static void send_on(ttr_dotnet *target, struct guest *guest)
 static bool is_told(const ttr_dotnet *target, const struct guest *guest)
 {
     for (size_t i = 0; i < GUESTS_MAX; i++)
-        if (target->guests[i].is_told && memcmp(target->guests[i].said, guest->said, sizeof guest->said) == 0)
+        if (target->guests[i].is_told &&
+            memcmp(target->guests[i].said, guest->said, sizeof guest->said) == 0)
             return true;
     return false;
 }
@@ -144,7 +153,8 @@ static void hear(ttr_dotnet *target, struct guest *guest)
 {
     uint8_t ignored[256];
     bool is_complete = guest->got == IPC_ADVERTISE;
-    ssize_t n = recv(guest->fd, is_complete ? ignored : guest->said + guest->got, is_complete ? sizeof ignored : IPC_ADVERTISE - guest->got, 0);
+    ssize_t n = recv(guest->fd, is_complete ? ignored : guest->said + guest->got,
+                     is_complete ? sizeof ignored : IPC_ADVERTISE - guest->got, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         close_fd(&guest->fd);
         return;
@@ -198,21 +208,28 @@ size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
     return n;
 }
 
-/* A socket that nobody serves is left of a process that is gone; a file that is none says nothing of processes. */
+/* A socket that nobody serves is left of a process that is gone; a file that is none says nothing
+ * of processes. */
 static const char *why_refused(const char *path)
 {
     struct stat about;
-    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode) ? "it is no socket" : "nobody serves it: the process is gone";
+    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode)
+               ? "it is no socket"
+               : "nobody serves it: the process is gone";
 }
 
 static ttr_status cannot_connect(const char *path, int reason, ttr_error *error)
 {
     if (reason == EACCES || reason == EPERM)
-        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (it is another user's: try as that user, or as root)", path);
+        return fail_sys(error, reason, NO_OFFSET,
+                        "cannot connect to %s (it is another user's: try as that user, or as root)",
+                        path);
     if (reason == ENOENT)
-        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (the process is gone, or the name is another)", path);
+        return fail_sys(error, reason, NO_OFFSET,
+                        "cannot connect to %s (the process is gone, or the name is another)", path);
     if (reason == ECONNREFUSED)
-        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (%s)", path, why_refused(path));
+        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (%s)", path,
+                        why_refused(path));
     return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s", path);
 }
 
@@ -227,7 +244,8 @@ ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error)
     *fd = connect_to(target->path);
     if (*fd >= 0)
         return TTR_OK;
-    return errno == EAGAIN || errno == EINTR ? TTR_AGAIN : cannot_connect(target->path, errno, error);
+    return errno == EAGAIN || errno == EINTR ? TTR_AGAIN
+                                             : cannot_connect(target->path, errno, error);
 }
 
 ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *error)
@@ -242,7 +260,8 @@ ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *er
             break;
         if (now >= deadline || target_is_woken(target))
             return TTR_AGAIN;
-        (void)poll(waits, (nfds_t)target_waits(target, waits), (int)(deadline - now < INT32_MAX ? deadline - now : INT32_MAX));
+        (void)poll(waits, (nfds_t)target_waits(target, waits),
+                   (int)(deadline - now < INT32_MAX ? deadline - now : INT32_MAX));
     }
     return TTR_OK;
 }

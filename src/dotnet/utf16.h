@@ -9,8 +9,8 @@
 /* Appends a count and the units with a zero at the end; for an empty text or NULL a count of 0. */
 void utf16_put(struct buffer *to, const char *text);
 
-/* Takes a count and so many units, up to the first zero.  NULL with from->failed where the bytes end early, and without it when memory is
- * out. */
+/* Takes a count and so many units, up to the first zero.  NULL with from->failed where the bytes
+ * end early, and without it when memory is out. */
 const char *utf16_take(struct cursor *from, struct arena *arena);
 
 #endif

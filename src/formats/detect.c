@@ -1,5 +1,6 @@
-/* Which format is it: formats bid with the number of bits they verified, so that bids of formats that know nothing of each other
- * compare.  A tie is an error that names both; nothing is ever decided by a file's suffix or by the order of the list. */
+/* Which format is it: formats bid with the number of bits they verified, so that bids of formats
+ * that know nothing of each other compare.  A tie is an error that names both; nothing is ever
+ * decided by a file's suffix or by the order of the list. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
 
-const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options, ttr_read_options *own)
+const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
+                                   ttr_read_options *own)
 {
     if (!options)
         return NULL;
@@ -52,7 +54,8 @@ static const char *archive_name(const struct peek *peek)
 {
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
         const struct archive *archive = &archives[i];
-        if (peek->n >= archive->at + archive->n && memcmp(peek->bytes + archive->at, archive->magic, archive->n) == 0)
+        if (peek->n >= archive->at + archive->n &&
+            memcmp(peek->bytes + archive->at, archive->magic, archive->n) == 0)
             return archive->name;
     }
     return NULL;
@@ -63,19 +66,24 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     for (size_t i = 0; format_at(i); i++) {
         const char *reason = format_at(i)->refuse ? format_at(i)->refuse(peek) : NULL;
         if (reason)
-            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason), strstr(reason, "ttr_read_options.from") ? "from" : "");
+            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason),
+                               strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
     const char *archive = archive_name(peek);
     if (archive)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "this is %s: unpack it, and name the trace that is in it", archive);
+        return fail(error, TTR_E_UNSUPPORTED, 0,
+                    "this is %s: unpack it, and name the trace that is in it", archive);
     char names[128];
     format_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "the file is empty, so it is no trace (known formats: %s)", names);
+        return fail(error, TTR_E_UNSUPPORTED, 0,
+                    "the file is empty, so it is no trace (known formats: %s)", names);
     char begin[3 * 4 + 1] = "";
     for (size_t i = 0; i < 4 && i < peek->n; i++)
         (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
-    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0, "not a trace of a known format (%s): it begins with%s; ttr_read_options.from = FORMAT reads it all the same",
+    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0,
+                                   "not a trace of a known format (%s): it begins with%s; "
+                                   "ttr_read_options.from = FORMAT reads it all the same",
                                    names, begin);
     return fail_option(error, status, "from");
 }
@@ -99,7 +107,9 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
         return nobody_bids(peek, error);
     if (!tied)
         return TTR_OK;
-    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from", tied->name, (*winner)->name);
+    const ttr_status status =
+        fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from",
+             tied->name, (*winner)->name);
     return fail_option(error, status, "from");
 }
 
@@ -116,7 +126,8 @@ static void first_bytes_free(struct first_bytes *first)
 }
 
 /* Takes them; a status in `broken` says that the input breaks soon, which need not matter yet. */
-static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first, ttr_error *broken)
+static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first,
+                                   ttr_error *broken)
 {
     struct window window;
     *broken = (ttr_error){.status = TTR_OK};
@@ -130,7 +141,8 @@ static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_b
         return fail_memory(broken);
     if (n)
         memcpy(first->bytes, window.bytes, n);
-    first->peek = (struct peek){.bytes = first->bytes, .n = n, .is_whole = window.at_end && n == window.n};
+    first->peek =
+        (struct peek){.bytes = first->bytes, .n = n, .is_whole = window.at_end && n == window.n};
     return TTR_OK;
 }
 
@@ -141,8 +153,8 @@ static ttr_status tell(const ttr_error *reason, ttr_error *error)
     return reason->status;
 }
 
-ttr_status detect_format(ttr *t, struct source *source, const char *path, const struct format **format, ttr_error *broken,
-                         ttr_error *error)
+ttr_status detect_format(ttr *t, struct source *source, const char *path,
+                         const struct format **format, ttr_error *broken, ttr_error *error)
 {
     struct first_bytes first;
     ttr_error chosen = {0};
@@ -157,7 +169,8 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path, const 
     return tell(broken->status != TTR_OK ? broken : &chosen, error);
 }
 
-ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format, unsigned *bid, ttr_error *error)
+ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format,
+                      unsigned *bid, ttr_error *error)
 {
     struct first_bytes first;
     ttr_error broken;
@@ -177,5 +190,6 @@ ttr_status find_reader(const char *name, const struct format **format, ttr_error
     if (*format && (*format)->abilities & TTR_FORMAT_READS)
         return TTR_OK;
     format_names(TTR_FORMAT_READS, names, sizeof names);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name, names);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name,
+                names);
 }

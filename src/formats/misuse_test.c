@@ -17,9 +17,13 @@ static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
     ttr_filter filter;
     (void)state;
     ttr_filter_init(&filter);
-    assert_null(ttr_sort(ttr_pair(ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error), &error), &error));
+    assert_null(ttr_sort(
+        ttr_pair(ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error),
+                 &error),
+        &error));
     assert_int_equal(error.status, TTR_E_IO);
-    ttr_reader *readers[] = {ttr_open_memory(t, "\x10\x00\x04\x46\x78\x54\x16\x00", 8, "x", NULL, &error), NULL};
+    ttr_reader *readers[] = {
+        ttr_open_memory(t, "\x10\x00\x04\x46\x78\x54\x16\x00", 8, "x", NULL, &error), NULL};
     assert_non_null(readers[0]);
     assert_null(ttr_merge(t, readers, 2, &error));
     assert_int_equal(error.status, TTR_E_IO);
@@ -66,7 +70,8 @@ static void a_null_text_is_a_null(void **state)
 
 static void options_that_no_format_has_are_refused(void **state)
 {
-    static const char *const wrong[][2] = {{"nosuch.key=1", NULL}, {"fxt.nonsense=1", NULL}, {".key=1", NULL}, {"ctf.=1", NULL}};
+    static const char *const wrong[][2] = {
+        {"nosuch.key=1", NULL}, {"fxt.nonsense=1", NULL}, {".key=1", NULL}, {"ctf.=1", NULL}};
     static const char *const others[] = {"heph.layout=0.1", "ctf.version=2", NULL};
     static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
     ttr *t = ttr_new(NULL);
@@ -94,7 +99,8 @@ static void flags_and_formats_that_are_none_are_refused(void **state)
 {
     static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
     const ttr_read_options flags = {.size = sizeof flags, .flags = TTR_READ_STRICT | 0x40000000u};
-    const ttr_read_options target = {.size = sizeof target, .flags = TTR_READ_DEFINITIONS, .copied_to = "klingon"};
+    const ttr_read_options target = {
+        .size = sizeof target, .flags = TTR_READ_DEFINITIONS, .copied_to = "klingon"};
     const ttr_write_options writing = {.size = sizeof writing, .flags = 8u};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -110,7 +116,8 @@ static void flags_and_formats_that_are_none_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Told where the event ends, since what adds a field gives nothing back; the next event is as good as ever. */
+/* Told where the event ends, since what adds a field gives nothing back; the next event is as good
+ * as ever. */
 static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
 {
     const ttr_field wrong[] = {
@@ -119,7 +126,8 @@ static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
         {.name = {"hint", 4}, .value = {.type = TTR_TYPE_UINT, .hint = 99}},
         {.name = {"group", 5}, .group = 5, .value = {.type = TTR_TYPE_UINT}},
         {.name = {"name", 4}, .name_id = 12345678, .value = {.type = TTR_TYPE_UINT}},
-        {.name = {"text", 4}, .value = {.type = TTR_TYPE_TEXT, .text_id = 12345678, .text = {"", 0}}},
+        {.name = {"text", 4},
+         .value = {.type = TTR_TYPE_TEXT, .text_id = 12345678, .text = {"", 0}}},
         {.name = {"bytes", 5}, .value = {.type = TTR_TYPE_BYTES, .text = {NULL, 3}}},
         {.name = {NULL, 4}, .value = {.type = TTR_TYPE_UINT}},
         {.name = {"deep", 4}, .depth = 256, .value = {.type = TTR_TYPE_UINT}},
@@ -133,7 +141,8 @@ static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
         ttr_put_field(builder, &wrong[i]);
         ttr_put_uint(builder, "after", 1);
-        assert_int_equal(ttr_event_take(builder, &batch, &error), wrong[i].depth ? TTR_E_LIMIT : TTR_E_MISUSE);
+        assert_int_equal(ttr_event_take(builder, &batch, &error),
+                         wrong[i].depth ? TTR_E_LIMIT : TTR_E_MISUSE);
         assert_true(!wrong[i].name.p || strstr(error.text, wrong[i].name.p));
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
         assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
@@ -169,8 +178,16 @@ static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
     ttr_batch batch;
     ttr_field field;
     (void)state;
-    const ttr_event read = {.time = 7, .kind = TTR_KIND_INSTANT, .flags = TTR_EVENT_RAW | TTR_EVENT_HAS_CPU, .cpu = 3, .schema = 4000000, .payload = (const uint8_t *)"raw record",
-                            .payload_size = 10, .body = 4, .stack = 9, .part = 5};
+    const ttr_event read = {.time = 7,
+                            .kind = TTR_KIND_INSTANT,
+                            .flags = TTR_EVENT_RAW | TTR_EVENT_HAS_CPU,
+                            .cpu = 3,
+                            .schema = 4000000,
+                            .payload = (const uint8_t *)"raw record",
+                            .payload_size = 10,
+                            .body = 4,
+                            .stack = 9,
+                            .part = 5};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
     *ttr_event_edit(builder) = read;
     ttr_put_uint(builder, "more", 5);

@@ -8,7 +8,9 @@
 #include "model/input.h"
 #include "model/output.h"
 
-#define READ_FLAGS (TTR_READ_STRICT | TTR_READ_NO_MMAP | TTR_READ_DEFINITIONS | TTR_READ_UNORDERED | TTR_READ_SYMBOLS | TTR_READ_SEALED)
+#define READ_FLAGS                                                                    \
+    (TTR_READ_STRICT | TTR_READ_NO_MMAP | TTR_READ_DEFINITIONS | TTR_READ_UNORDERED | \
+     TTR_READ_SYMBOLS | TTR_READ_SEALED)
 #define WRITE_FLAGS (TTR_WRITE_OVERWRITE | TTR_WRITE_STRICT | TTR_WRITE_COLOR)
 
 bool ttr_format_get(size_t i, ttr_format_info *info)
@@ -16,9 +18,15 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
     const struct format *format = format_at(i);
     if (!format)
         return false;
-    uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) | (format->wants_order ? TTR_FORMAT_ORDERED : 0);
-    *info = (ttr_format_info){format->name, format->title, format->extensions, format->spec, format->abilities | more,
-                              format->writes_folder ? format->anchor : NULL, format->input_options ? format->input_options : ""};
+    uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) |
+                    (format->wants_order ? TTR_FORMAT_ORDERED : 0);
+    *info = (ttr_format_info){format->name,
+                              format->title,
+                              format->extensions,
+                              format->spec,
+                              format->abilities | more,
+                              format->writes_folder ? format->anchor : NULL,
+                              format->input_options ? format->input_options : ""};
     return true;
 }
 
@@ -42,15 +50,16 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
 }
 
 /* The source is taken over, also on failure. */
-static ttr_reader *open_source(ttr *t, struct source *source, const char *path, const ttr_read_options *options,
-                               ttr_error *error)
+static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
+                               const ttr_read_options *options, ttr_error *error)
 {
     const struct format *format;
     ttr_error broken = {0};
     if (!source)
         return NULL;
-    ttr_status status = options && options->from ? find_reader(options->from, &format, error)
-                                                 : detect_format(t, source, path, &format, &broken, error);
+    ttr_status status = options && options->from
+                            ? find_reader(options->from, &format, error)
+                            : detect_format(t, source, path, &format, &broken, error);
     if (status == TTR_OK && format->open_folder && !format->reads_alone)
         status = refuse_alone(format, path, error);
     if (status != TTR_OK) {
@@ -69,7 +78,8 @@ static bool knows_size(size_t given, size_t known, const char *name, ttr_error *
 {
     if (given >= known)
         return true;
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s.size is %zu, expected %zu: set it to sizeof(%s)", name, given, known, name);
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s.size is %zu, expected %zu: set it to sizeof(%s)",
+               name, given, known, name);
     return false;
 }
 
@@ -78,7 +88,9 @@ static bool knows_flags(uint32_t given, uint32_t known, const char *name, ttr_er
 {
     if (!(given & ~known))
         return true;
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s.flags has 0x%x, which this library does not know", name, (unsigned)(given & ~known));
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+               "%s.flags has 0x%x, which this library does not know", name,
+               (unsigned)(given & ~known));
     return false;
 }
 
@@ -90,7 +102,8 @@ static bool has_key(const struct format *format, const char *key, size_t n)
     return false;
 }
 
-/* "FORMAT.key=value" may be another format's, which passes it over: but it must be some format's, lest a slip goes unseen. */
+/* "FORMAT.key=value" may be another format's, which passes it over: but it must be some format's,
+ * lest a slip goes unseen. */
 static bool is_of_a_format(const char *option)
 {
     const size_t n = strcspn(option, ".=");
@@ -108,7 +121,9 @@ static bool knows_options(const char *const *given, ttr_error *error)
 {
     for (; given && *given; given++)
         if (!is_of_a_format(*given)) {
-            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no format has an option \"%s\": ttr_format_option gives those there are", *given);
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                       "no format has an option \"%s\": ttr_format_option gives those there are",
+                       *given);
             return false;
         }
     return true;
@@ -116,19 +131,24 @@ static bool knows_options(const char *const *given, ttr_error *error)
 
 static bool knows_copied_to(const ttr_read_options *options, ttr_error *error)
 {
-    if (!options->copied_to || !(options->flags & TTR_READ_DEFINITIONS) || format_find(options->copied_to))
+    if (!options->copied_to || !(options->flags & TTR_READ_DEFINITIONS) ||
+        format_find(options->copied_to))
         return true;
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_read_options.copied_to is \"%s\", which is no format", options->copied_to);
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+               "ttr_read_options.copied_to is \"%s\", which is no format", options->copied_to);
     return false;
 }
 
 /* What the source is to do; false where the options are not what the header says. */
-static bool take_options(const ttr *t, const ttr_read_options *options, struct source_options *how, ttr_error *error)
+static bool take_options(const ttr *t, const ttr_read_options *options, struct source_options *how,
+                         ttr_error *error)
 {
-    *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP, .shared = t->descriptors};
-    return !options || (knows_size(options->size, sizeof *options, "ttr_read_options", error) &&
-                        knows_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
-                        knows_options(options->format_options, error) && knows_copied_to(options, error));
+    *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
+                                   .shared = t->descriptors};
+    return !options ||
+           (knows_size(options->size, sizeof *options, "ttr_read_options", error) &&
+            knows_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
+            knows_options(options->format_options, error) && knows_copied_to(options, error));
 }
 
 /* Whether a word is one of a list of them. */
@@ -153,12 +173,14 @@ static const struct format *format_of_url(const char *path)
 }
 
 /* The format of the URL, unless the user asked for another one. */
-static ttr_reader *open_url(ttr *t, const char *url, const struct format *format, const ttr_read_options *options, ttr_error *error)
+static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
+                            const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options own;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
         return format->open_url(t, url, options_of(format, options, &own), error);
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name, options->from);
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name,
+               options->from);
     return NULL;
 }
 
@@ -177,25 +199,28 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     if (is_there && S_ISDIR(about.st_mode)) {
         if (folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
-        return format ? open_folder(t, path, NULL, format, options, error) : open_directory(t, path, options, error);
+        return format ? open_folder(t, path, NULL, format, options, error)
+                      : open_directory(t, path, options, error);
     }
-    ttr_reader *reader = is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
+    ttr_reader *reader =
+        is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
     if (is_one)
         return reader;
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
 }
 
-ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name, const ttr_read_options *options,
-                            ttr_error *error)
+ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name,
+                            const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
     if (!take_options(t, options, &how, error))
         return NULL;
-    return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options, error);
+    return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options,
+                       error);
 }
 
-ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n, const ttr_read_options *options,
-                           ttr_error *error)
+ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n,
+                           const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
     const struct format *format;
@@ -207,33 +232,39 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
     return folder ? open_folder_of(t, folder, options, error) : NULL;
 }
 
-ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, const ttr_read_options *options,
-                          ttr_error *error)
+ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name,
+                          const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
     if (!take_options(t, options, &how, error))
         return NULL;
-    return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options, error);
+    return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options,
+                       error);
 }
 
-static const struct format *find_writer(const char *name, const ttr_write_options *options, ttr_error *error)
+static const struct format *find_writer(const char *name, const ttr_write_options *options,
+                                        ttr_error *error)
 {
     char names[128];
     if (options && (!knows_size(options->size, sizeof *options, "ttr_write_options", error) ||
-                    !knows_flags(options->flags, WRITE_FLAGS, "ttr_write_options", error) || !knows_options(options->format_options, error)))
+                    !knows_flags(options->flags, WRITE_FLAGS, "ttr_write_options", error) ||
+                    !knows_options(options->format_options, error)))
         return NULL;
     const struct format *format = format_find(name);
     if (format && format->abilities & TTR_FORMAT_WRITES)
         return format;
     format_names(TTR_FORMAT_WRITES, names, sizeof names);
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name, names);
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name,
+               names);
     return NULL;
 }
 
 static ttr_status refuse_stream(const struct format *format, ttr_error *error)
 {
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "a %s trace is a folder of files, not one stream of bytes: name a folder to be made",
-                format->name);
+    return fail(
+        error, TTR_E_MISUSE, NO_OFFSET,
+        "a %s trace is a folder of files, not one stream of bytes: name a folder to be made",
+        format->name);
 }
 
 static int64_t push_nowhere(void *own, const void *bytes, size_t n)
@@ -243,26 +274,33 @@ static int64_t push_nowhere(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const ttr_write_options *options, ttr_error *error)
+ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
+                       const ttr_write_options *options, ttr_error *error)
 {
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
     bool overwrite = options && options->flags & TTR_WRITE_OVERWRITE;
     struct output_target target = {.sink = NULL};
-    if (format->writes_folder && path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
+    if (format->writes_folder && path &&
+        (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writes_folder)
-        target.folder = path ? folder_create(&t->counted, &(struct folder_target){path, {format->anchor, format->is_part}, overwrite, t->descriptors}, error)
-                             : folder_create_nowhere(&t->counted, error);
+        target.folder =
+            path ? folder_create(
+                       &t->counted,
+                       &(struct folder_target){
+                           path, {format->anchor, format->is_part}, overwrite, t->descriptors},
+                       error)
+                 : folder_create_nowhere(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
                            : sink_open_push(&t->counted, push_nowhere, NULL, error);
     return target.sink || target.folder ? output_new(t, target, format, options, error) : NULL;
 }
 
-ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format_name, const ttr_write_options *options,
-                            ttr_error *error)
+ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format_name,
+                            const ttr_write_options *options, ttr_error *error)
 {
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
@@ -272,5 +310,6 @@ ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format
         return NULL;
     }
     struct sink *sink = sink_open_push(&t->counted, push, own, error);
-    return sink ? output_new(t, (struct output_target){.sink = sink}, format, options, error) : NULL;
+    return sink ? output_new(t, (struct output_target){.sink = sink}, format, options, error)
+                : NULL;
 }

@@ -1,13 +1,16 @@
 /* Opening a directory: all traces below it, merged by time.
  *
- * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
- * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
- * names, folders called "index" with nothing but index files in them (they belong to traces beside them), and what is neither file nor folder.  Links are followed, but
- * no folder is gone into twice, so that there are no loops; one that leads nowhere is told on the first trace.  What is no trace is passed over with a
- * remark there; what cannot be read (a file or folder that may not be looked at, a broken trace of many files) is damage, told in its place, or an
- * error where nothing else is there.  A folder
- * whose anchor may not be read, or is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
- * without a good anchor in which a file is part of such a trace by what it begins with. */
+ * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is
+ * a trace or none, and folders are gone into.  All is taken in the order of its names, so that the
+ * same directory always gives the same trace.  Left out: hidden names, folders called "index" with
+ * nothing but index files in them (they belong to traces beside them), and what is neither file nor
+ * folder.  Links are followed, but no folder is gone into twice, so that there are no loops; one
+ * that leads nowhere is told on the first trace.  What is no trace is passed over with a remark
+ * there; what cannot be read (a file or folder that may not be looked at, a broken trace of many
+ * files) is damage, told in its place, or an error where nothing else is there.  A folder whose
+ * anchor may not be read, or is empty, as a killed tracer may leave it, while others of its files
+ * are not and none can be read alone, is damage too, told in its place where the format can; and so
+ * is one without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +30,9 @@
 #include "model/notes.h"
 #include "model/reader.h"
 
-#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read %s with format option ctf.metadata=FILE"
+#define UNTOLD                                                                                     \
+    "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
+    "%s with format option ctf.metadata=FILE"
 
 /* A folder that is a trace, or a part of one. */
 struct part {
@@ -50,18 +55,20 @@ struct search {
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
     struct passed no_trace, too_deep, untold, nowhere;
-    struct passed unplaced; /* of those untold, the ones of formats that put nothing in their places */
-    bool has_file;       /* the folder at hand has one that is a trace */
-    const char *anchor;  /* the folder at hand has one that is part of a trace which this file should tell of; NULL = none is known */
+    struct passed
+        unplaced;       /* of those untold, the ones of formats that put nothing in their places */
+    bool has_file;      /* the folder at hand has one that is a trace */
+    const char *anchor; /* the folder at hand has one that is part of a trace which this file should
+                           tell of; NULL = none is known */
     const char *untold_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
     ttr_reader **unreadable; /* what stands for traces that cannot be read */
     size_t unreadable_n, unreadable_capacity;
-    ttr_error reason;    /* why the first of them cannot */
+    ttr_error reason;  /* why the first of them cannot */
     struct part *part; /* opened when all were found */
     size_t parts_n, parts_capacity;
-    size_t told_n;       /* of them that can be read */
+    size_t told_n; /* of them that can be read */
     uint64_t files;
 };
 
@@ -86,7 +93,8 @@ static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_erro
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
     const ttr_error own = *reason; /* which may be the other one */
-    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path, is_named ? "" : ": ", own.text);
+    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path,
+                                   is_named ? "" : ": ", own.text);
     return fail_option(error, status, own.option);
 }
 
@@ -107,12 +115,16 @@ static ttr_status pass_unreadable(struct search *search, const ttr_error *reason
 {
     ttr_error named = *reason;
     const ttr_status status = fail_named(search->path, reason, &named);
-    const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN && !is_strict(search);
+    const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN &&
+                        !is_strict(search);
     if (!is_own)
-        return fail_option(error, fail(error, status, named.offset, "%s", named.text), named.option);
+        return fail_option(error, fail(error, status, named.offset, "%s", named.text),
+                           named.option);
     if (search->unreadable_n == 0)
         search->reason = named;
-    if (!alloc_reserve(&search->t->counted, (void **)&search->unreadable, &search->unreadable_capacity, search->unreadable_n + 1, sizeof(ttr_reader *)))
+    if (!alloc_reserve(&search->t->counted, (void **)&search->unreadable,
+                       &search->unreadable_capacity, search->unreadable_n + 1,
+                       sizeof(ttr_reader *)))
         return fail_memory(error);
     ttr_error own = {0};
     ttr_reader *reader = open_unreadable(search->t, search->path, &named, &own);
@@ -123,7 +135,8 @@ static ttr_status pass_unreadable(struct search *search, const ttr_error *reason
 }
 
 /* Takes a reader into the list; NULL with a reason is passed over or a failure. */
-static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason, ttr_error *error)
+static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason,
+                       ttr_error *error)
 {
     if (!reader && reason->status == TTR_E_UNSUPPORTED) {
         pass_over(search, &search->no_trace);
@@ -131,8 +144,8 @@ static ttr_status take(struct search *search, ttr_reader *reader, const ttr_erro
     }
     if (!reader)
         return pass_unreadable(search, reason, error);
-    if (alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, search->readers_n + 1,
-                      sizeof(ttr_reader *))) {
+    if (alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity,
+                      search->readers_n + 1, sizeof(ttr_reader *))) {
         search->reader[search->readers_n++] = reader;
         return TTR_OK;
     }
@@ -143,7 +156,8 @@ static ttr_status take(struct search *search, ttr_reader *reader, const ttr_erro
 static ttr_status take_file(struct search *search, ttr_error *error)
 {
     ttr_error reason = {0};
-    ttr_read_options each = search->options ? *search->options : (ttr_read_options){.size = sizeof each};
+    ttr_read_options each =
+        search->options ? *search->options : (ttr_read_options){.size = sizeof each};
     /* Tables of several files mean nothing behind each other. */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
@@ -194,8 +208,10 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     while (errno = 0, is_fine && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
             continue;
-        is_fine = alloc_reserve(alloc, (void **)&names->name, &names->capacity, names->n + 1, sizeof *names->name);
-        const char *name = is_fine ? arena_copy(&names->arena, entry->d_name, strlen(entry->d_name)) : NULL;
+        is_fine = alloc_reserve(alloc, (void **)&names->name, &names->capacity, names->n + 1,
+                                sizeof *names->name);
+        const char *name =
+            is_fine ? arena_copy(&names->arena, entry->d_name, strlen(entry->d_name)) : NULL;
         is_fine = name != NULL;
         if (is_fine)
             names->name[names->n++] = name;
@@ -224,7 +240,8 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
     return status;
 }
 
-/* Why stat has failed: the file is gone, or a link leads nowhere; else what is missing would not show. */
+/* Why stat has failed: the file is gone, or a link leads nowhere; else what is missing would not
+ * show. */
 static ttr_status pass_missing(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
@@ -235,13 +252,16 @@ static ttr_status pass_missing(struct search *search, int reason, ttr_error *err
     return TTR_OK;
 }
 
-/* A folder below the one that was named: what keeps all of it from being looked at is its own failure. */
-static ttr_status take_folder(struct search *search, const char *name, const struct stat *about, ttr_error *error)
+/* A folder below the one that was named: what keeps all of it from being looked at is its own
+ * failure. */
+static ttr_status take_folder(struct search *search, const char *name, const struct stat *about,
+                              ttr_error *error)
 {
     ttr_error reason = {0};
     bool is_index = false;
     const size_t n = search->n;
-    ttr_status status = strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, &reason) : TTR_OK;
+    ttr_status status =
+        strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, &reason) : TTR_OK;
     if (status == TTR_OK && is_index)
         return TTR_OK;
     if (status == TTR_OK && search->level == FOLDER_LEVELS_MAX) {
@@ -288,7 +308,8 @@ static bool is_zeros(const char *path)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
 }
 
-/* The anchor of the folder at hand where it is empty, full of zeros or no file at all, and another file is not; NULL = nothing is wrong. */
+/* The anchor of the folder at hand where it is empty, full of zeros or no file at all, and another
+ * file is not; NULL = nothing is wrong. */
 static const char *find_untold(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -298,8 +319,10 @@ static const char *find_untold(struct search *search, const struct names *names)
         struct stat about;
         if (!descend(search, names->name[i]) || stat(search->path, &about) != 0)
             about = (struct stat){.st_mode = 0}; /* a link that leads nowhere */
-        const bool is_anchor = anchored_format(names->name[i]) != NULL, is_file = S_ISREG(about.st_mode);
-        const bool has_some = is_file && about.st_size > 0 && !(is_anchor && is_zeros(search->path));
+        const bool is_anchor = anchored_format(names->name[i]) != NULL,
+                   is_file = S_ISREG(about.st_mode);
+        const bool has_some =
+            is_file && about.st_size > 0 && !(is_anchor && is_zeros(search->path));
         search->n = n;
         search->path[n] = '\0';
         has_bytes |= has_some;
@@ -310,12 +333,15 @@ static const char *find_untold(struct search *search, const struct names *names)
 }
 
 /* Keeps the folder at the path; why: NULL where it can be read. */
-static ttr_status keep_part(struct search *search, const struct format *format, const char *why, ttr_error *error)
+static ttr_status keep_part(struct search *search, const struct format *format, const char *why,
+                            ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
-    if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1, sizeof *search->part))
+    if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1,
+                       sizeof *search->part))
         return fail_memory(error);
-    struct folder *folder = folder_open(alloc, search->t->descriptors, search->path, OPEN_FOLDER_DEPTH, error);
+    struct folder *folder =
+        folder_open(alloc, search->t->descriptors, search->path, OPEN_FOLDER_DEPTH, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     folder_set_place(folder, search->root_n);
@@ -370,17 +396,21 @@ static const char *find_locked(struct search *search)
     for (size_t i = 0; format_at(i) && !locked; i++) {
         const char *anchor = format_at(i)->anchor;
         if (anchor && descend(search, anchor))
-            locked = access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
+            locked =
+                access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
         search->n = n;
         search->path[n] = '\0';
     }
     return locked;
 }
 
-/* Nothing says of what format the folder at the path is: among others one whose anchor is locked is untold, all else a failure. */
+/* Nothing says of what format the folder at the path is: among others one whose anchor is locked is
+ * untold, all else a failure. */
 static ttr_status take_locked(struct search *search, const ttr_error *reason, ttr_error *error)
 {
-    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search) ? find_locked(search) : NULL;
+    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search)
+                             ? find_locked(search)
+                             : NULL;
     return anchor ? take_untold(search, anchor, error) : fail_named(search->path, reason, error);
 }
 
@@ -429,19 +459,24 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return take_names(search, error);
     if (format->open_folders)
         return keep_part(search, format, NULL, error);
-    ttr_reader *reader = open_folder(search->t, search->path, NULL, format, search->options, &reason);
+    ttr_reader *reader =
+        open_folder(search->t, search->path, NULL, format, search->options, &reason);
     return take(search, reader, &reason, error);
 }
 
-static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
+static void note(const struct search *search, const struct passed *passed, const char *code,
+                 const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
     const bool is_odd = passed == &search->too_deep || passed == &search->nowhere;
-    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : is_odd ? TTR_NOTE_ODD : TTR_NOTE_REMARK;
+    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE
+                            : is_odd                    ? TTR_NOTE_ODD
+                                                        : TTR_NOTE_REMARK;
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
-        notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format, values);
+        notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format,
+                  values);
         va_end(values);
     }
 }
@@ -454,12 +489,17 @@ static const char *untold_name(const struct passed *untold)
 
 static void note_passed(const struct search *search)
 {
-    const char *first = search->no_trace.first, *deep = search->too_deep.first, *nowhere = search->nowhere.first;
-    note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
-    note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced), search->untold_why, "that folder alone");
-    note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into: what is in it must be named",
+    const char *first = search->no_trace.first, *deep = search->too_deep.first,
+               *nowhere = search->nowhere.first;
+    note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over",
+         first ? first : "a file");
+    note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced),
+         search->untold_why, "that folder alone");
+    note(search, &search->too_deep, "directory.too-deep",
+         "%s is deeper than %u levels and was not looked into: what is in it must be named",
          deep ? deep : "a folder", FOLDER_LEVELS_MAX);
-    note(search, &search->nowhere, "directory.no-file", "%s is a link that leads nowhere: it was passed over", nowhere ? nowhere : "a file");
+    note(search, &search->nowhere, "directory.no-file",
+         "%s is a link that leads nowhere: it was passed over", nowhere ? nowhere : "a file");
 }
 
 /* Opens the folders of one format, the first one's, together. */
@@ -485,11 +525,14 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     }
     size_t capacity = search->parts_n;
     search->parts_n = left;
-    (void)snprintf(search->path, sizeof search->path, "%s", folder_path(first ? first : found[0].folder));
+    (void)snprintf(search->path, sizeof search->path, "%s",
+                   folder_path(first ? first : found[0].folder));
     search->n = strlen(search->path);
     ttr_read_options own;
     const bool has_others = search->readers_n > 0 || left > 0;
-    ttr_reader *reader = format->open_folders(search->t, &(struct folders_found){found, n, has_others}, options_of(format, search->options, &own), &reason);
+    ttr_reader *reader =
+        format->open_folders(search->t, &(struct folders_found){found, n, has_others},
+                             options_of(format, search->options, &own), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
     if (told > 1) { /* the reason names one of them, which need not be the first */
         search->n = search->root_n;
@@ -509,12 +552,13 @@ static bool has_files(struct search *search, const char *path)
     return is_there;
 }
 
-/* Puts what stands for traces that cannot be read behind the others.  It has no events, so it is no reason to take tables of a trace beside it for
- * mixed up. */
+/* Puts what stands for traces that cannot be read behind the others.  It has no events, so it is no
+ * reason to take tables of a trace beside it for mixed up. */
 static bool add_unreadable(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
-    if (!alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, n, sizeof(ttr_reader *)))
+    if (!alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, n,
+                       sizeof(ttr_reader *)))
         return fail_memory(error) == TTR_OK;
     for (size_t i = 0; i < search->unreadable_n; i++) {
         search->unreadable[i]->apart = search->reader[0]->apart;
@@ -530,23 +574,31 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
-    const struct format *anchored = search->readers_n == 0 ? format_anchored(search->options) : NULL;
+    const struct format *anchored =
+        search->readers_n == 0 ? format_anchored(search->options) : NULL;
     if (anchored && has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
-        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(&search->untold), search->untold_why,
+        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
+                   UNTOLD, untold_name(&search->untold), search->untold_why,
                    search->readers_n ? "that folder alone" : "the folder");
         (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
     }
     if (search->readers_n == 0 && search->unreadable_n) {
-        (void)fail_option(error, fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text), search->reason.option);
+        (void)fail_option(
+            error,
+            fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text),
+            search->reason.option);
         return NULL;
     }
     if (search->readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu file%s looked at%s)", path,
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                   "the directory %s holds no trace (%llu file%s looked at%s)", path,
                    (unsigned long long)search->files, search->files == 1 ? "" : "s",
-                   search->too_deep.n ? "; some folders are too deep to be looked into, which must be named" : "");
+                   search->too_deep.n
+                       ? "; some folders are too deep to be looked into, which must be named"
+                       : "");
         return NULL;
     }
     note_passed(search);
@@ -559,7 +611,8 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     return ttr_merge(search->t, search->reader, n, error);
 }
 
-ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
+ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,
+                           ttr_error *error)
 {
     struct search search = {.t = t, .options = options};
     struct stat about;

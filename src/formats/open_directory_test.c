@@ -65,9 +65,26 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", "zebra", ".hidden", "empty/file", "empty/late.fxt", "empty",
-        "killed/one/metadata", "killed/one/stream_0", "killed/one", "killed/two/metadata", "killed/two", "killed/three/metadata",
-        "killed/three", "killed", "beside/metadata", "beside/readme", "beside/a.fxt", "beside"};
+    static const char *const names[] = {"b.fxt",
+                                        "a.heph",
+                                        "notes.txt",
+                                        "zebra",
+                                        ".hidden",
+                                        "empty/file",
+                                        "empty/late.fxt",
+                                        "empty",
+                                        "killed/one/metadata",
+                                        "killed/one/stream_0",
+                                        "killed/one",
+                                        "killed/two/metadata",
+                                        "killed/two",
+                                        "killed/three/metadata",
+                                        "killed/three",
+                                        "killed",
+                                        "beside/metadata",
+                                        "beside/readme",
+                                        "beside/a.fxt",
+                                        "beside"};
     char path[256];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -201,8 +218,11 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     path_of(path, sizeof path, "killed");
     assert_null(ttr_open(t, path, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "killed/one/metadata is empty (a tracer that still records may not have written it yet), so that the files beside it cannot be read"));
-    write_text("killed/three/metadata", "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };");
+    assert_non_null(strstr(error.text,
+                           "killed/one/metadata is empty (a tracer that still records may not have "
+                           "written it yet), so that the files beside it cannot be read"));
+    write_text("killed/three/metadata",
+               "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };");
     ttr_reader *reader = ttr_open(t, path, NULL, &error);
     assert_non_null(reader);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_END);
@@ -212,12 +232,15 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_non_null(note);
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
-    assert_non_null(strstr(report.trace_path.p, "killed/one")); /* where the files are that cannot be read */
+    assert_non_null(
+        strstr(report.trace_path.p, "killed/one")); /* where the files are that cannot be read */
     assert_true(ttr_reader_report(reader, 1, &report));
     assert_non_null(strstr(report.trace_path.p, "killed/three"));
     assert_null(find_note(&report, "directory.untold"));
     ttr_close(reader);
-    assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
+    assert_null(ttr_open(
+        t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT},
+        &error));
     assert_int_equal(error.status, TTR_E_MALFORMED);
     assert_non_null(strstr(error.text, "killed/one/metadata is empty"));
     ttr_free(t);
@@ -230,7 +253,8 @@ static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **stat
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     char path[256];
-    static const char *const files[] = {"beside/metadata", "beside/readme", "beside/a.fxt", "beside"};
+    static const char *const files[] = {"beside/metadata", "beside/readme", "beside/a.fxt",
+                                        "beside"};
     (void)state;
     path_of(path, sizeof path, "beside");
     assert_int_equal(mkdir(path, 0700), 0);
@@ -272,11 +296,15 @@ static void a_single_trace_is_by_time_too(void **state)
     ttr_free(t);
 }
 
-/* Events of a trace whose `metadata` tells nothing, and which others stand in for: of a folder on disk or in memory; UINT64_MAX where it cannot be opened. */
+/* Events of a trace whose `metadata` tells nothing, and which others stand in for: of a folder on
+ * disk or in memory; UINT64_MAX where it cannot be opened. */
 static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
 {
-    static const ttr_file files[] = {{"metadata", "garbage", 7}, {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6}, {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    static const ttr_file files[] = {{"metadata", "garbage", 7},
+                                     {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
+                                     {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
+    ttr *t = ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
     ttr_batch batch;
     char path[256], option[300];
     uint64_t events = 0;
@@ -287,12 +315,15 @@ static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
     path_of(path, sizeof path, "killed");
     ttr_reader *reader = NULL;
     if (t)
-        reader = is_in_memory ? ttr_open_files(t, "made", files, 3, &how, NULL) : ttr_open(t, path, &how, NULL);
+        reader = is_in_memory ? ttr_open_files(t, "made", files, 3, &how, NULL)
+                              : ttr_open(t, path, &how, NULL);
     ttr_report one = {.size = sizeof one}, two = {.size = sizeof two};
-    const bool is_there = reader && ttr_reader_report(reader, 0, &one) && ttr_reader_report(reader, 1, &two);
+    const bool is_there =
+        reader && ttr_reader_report(reader, 0, &one) && ttr_reader_report(reader, 1, &two);
     while (is_there && ttr_read(reader, &batch, NULL) == TTR_OK)
         events += batch.n;
-    const bool is_one = is_there && one.trace == two.trace && one.damage_regions == 0 && two.damage_regions == 0;
+    const bool is_one =
+        is_there && one.trace == two.trace && one.damage_regions == 0 && two.damage_regions == 0;
     ttr_close(reader);
     ttr_free(t);
     return is_one ? events : UINT64_MAX;
@@ -301,12 +332,15 @@ static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
 static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void **state)
 {
     char path[256];
-    static const char *const names[] = {"killed/metadata", "killed/s", "killed/t", "killed", "other"};
+    static const char *const names[] = {"killed/metadata", "killed/s", "killed/t", "killed",
+                                        "other"};
     (void)state;
     path_of(path, sizeof path, "killed");
     (void)mkdir(path, 0700);
-    write_text("other", "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
-               "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; }; event { name = e; fields := struct { u8 x; }; };");
+    write_text("other", "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias "
+                        "integer { size = 32; align = 8; } := u32;"
+                        "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { "
+                        "u32 magic; }; }; event { name = e; fields := struct { u8 x; }; };");
     write_text("killed/metadata", "garbage");
     write_text("killed/s", "\xc1\x1f\xfc\xc1\x01\x02");
     write_text("killed/t", "\xc1\x1f\xfc\xc1\x03");
@@ -320,7 +354,8 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
             assert_true(fail_at < 2000);
         }
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* the other tests count what is there */
+    for (size_t i = 0; i < sizeof names / sizeof *names;
+         i++) { /* the other tests count what is there */
         path_of(path, sizeof path, names[i]);
         (void)remove(path);
     }
@@ -328,7 +363,8 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
 
 static bool opens_through(const struct alloc *alloc, const char *path)
 {
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
     ttr_error error = {0};
     ttr_batch batch;
     if (!t)
@@ -342,8 +378,8 @@ static bool opens_through(const struct alloc *alloc, const char *path)
     return status == TTR_END;
 }
 
-/* Each allocation fails once.  Notes of readers do without their texts when memory is out, so a refused request need not show; what counts is that
- * nothing leaks. */
+/* Each allocation fails once.  Notes of readers do without their texts when memory is out, so a
+ * refused request need not show; what counts is that nothing leaks. */
 static void assert_opens_in_any_memory(const char *path)
 {
     size_t through = 0, failed = 0;
@@ -374,7 +410,8 @@ static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, co
 static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state)
 {
     static const char *const below[] = {"mixed", "mixed/bad"};
-    static const char *const names[] = {"mixed/b.fxt", "mixed/bad/metadata", "mixed/bad", "mixed/c.gz", "mixed/link", "mixed"};
+    static const char *const names[] = {"mixed/b.fxt", "mixed/bad/metadata", "mixed/bad",
+                                        "mixed/c.gz",  "mixed/link",         "mixed"};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     ttr_batch batch;
@@ -409,7 +446,9 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     assert_unreadable(reader, 2, "mixed/c.gz", "gzip data ends too early");
     assert_false(ttr_reader_report(reader, 3, &report));
     ttr_close(reader);
-    assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
+    assert_null(ttr_open(
+        t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT},
+        &error));
     assert_opens_in_any_memory(path);
     ttr_free(t);
     remove_all(names, sizeof names / sizeof *names);

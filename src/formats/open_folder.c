@@ -1,4 +1,5 @@
-/* Traces that are folders: found by their anchor, the file that says how the others are read, or by one of these others. */
+/* Traces that are folders: found by their anchor, the file that says how the others are read, or by
+ * one of these others. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,11 +20,13 @@ static bool is_regular(const char *path)
 static bool join(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
-    int written = snprintf(path, PATH_MAX, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+    int written =
+        snprintf(path, PATH_MAX, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
     return written > 0 && written < PATH_MAX;
 }
 
-static ttr_status bid_for_file(ttr *t, const char *path, const struct format *format, unsigned *bid, ttr_error *error)
+static ttr_status bid_for_file(ttr *t, const char *path, const struct format *format, unsigned *bid,
+                               ttr_error *error)
 {
     ttr_error own = {0};
     struct source *source = source_open(&t->counted, path, NULL, &own);
@@ -53,8 +56,10 @@ const struct format *format_anchored(const ttr_read_options *options)
     return NULL;
 }
 
-/* Whether the folder has an anchor of the format's name, and beside it a file that begins as its parts do. */
-static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has, ttr_error *error)
+/* Whether the folder has an anchor of the format's name, and beside it a file that begins as its
+ * parts do. */
+static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has,
+                            ttr_error *error)
 {
     char name[PATH_MAX];
     const struct folder_file *file;
@@ -72,14 +77,17 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
         folder_file_path(folder, file, name, sizeof name);
         status = bid_for_file(t, name, format, &bid, NULL);
         *has = bid > 0;
-        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK; /* what cannot be read is no part that could be known */
+        status = status == TTR_E_NOMEM
+                     ? fail_memory(error)
+                     : TTR_OK; /* what cannot be read is no part that could be known */
     }
     folder_close(folder);
     return status;
 }
 
 /* The format of a folder's anchor, by what this begins with. */
-static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from, const struct format **format, ttr_error *error)
+static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
+                                 const struct format **format, ttr_error *error)
 {
     char anchor[PATH_MAX];
     unsigned best = 0;
@@ -87,42 +95,53 @@ static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from, con
     for (size_t i = 0; format_at(i); i++) {
         const struct format *each = format_at(i);
         unsigned bid = 1;
-        if (!each->anchor || !join(anchor, path, each->anchor) || !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
+        if (!each->anchor || !join(anchor, path, each->anchor) || !is_regular(anchor) ||
+            (from && strcmp(from, each->name) != 0))
             continue;
         ttr_status status = from ? TTR_OK : bid_for_file(t, anchor, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
-            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "the folder %s could be a trace of %s or %s: say which with ttr_read_options.from", path,
-                                           (*format)->name, each->name), "from");
+            return fail_option(error,
+                               fail(error, TTR_E_UNSUPPORTED, 0,
+                                    "the folder %s could be a trace of %s or %s: say which with "
+                                    "ttr_read_options.from",
+                                    path, (*format)->name, each->name),
+                               "from");
         *format = bid > best ? each : *format;
         best = bid > best ? bid : best;
     }
     return TTR_OK;
 }
 
-ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options, const struct format **format, ttr_error *error)
+ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options,
+                         const struct format **format, ttr_error *error)
 {
     bool has = false;
     const struct format *anchored = format_anchored(options);
     ttr_status status = bid_for_anchor(t, path, options ? options->from : NULL, format, error);
-    if (status != TTR_OK || *format || !anchored || (options->from && strcmp(options->from, anchored->name) != 0))
+    if (status != TTR_OK || *format || !anchored ||
+        (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
     status = has_parts(t, path, anchored, &has, error);
     *format = has ? anchored : NULL;
     return status;
 }
 
-ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format, const ttr_read_options *options,
-                        ttr_error *error)
+ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
+                        const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options own;
-    struct folder *folder = folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error) : NULL;
+    struct folder *folder =
+        folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
+    return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error)
+                  : NULL;
 }
 
-/* The format that the file is of, whose anchor stands beside it, or is given by an option; NULL where that is none, and whoever opens it alone tells why. */
-static const struct format *format_beside(ttr *t, const char *path, const char *folder, const ttr_read_options *options)
+/* The format that the file is of, whose anchor stands beside it, or is given by an option; NULL
+ * where that is none, and whoever opens it alone tells why. */
+static const struct format *format_beside(ttr *t, const char *path, const char *folder,
+                                          const ttr_read_options *options)
 {
     char anchor[PATH_MAX];
     const char *from = options ? options->from : NULL;
@@ -130,7 +149,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
-        anchors += format_at(i)->anchor && join(anchor, folder, format_at(i)->anchor) && is_regular(anchor);
+        anchors += format_at(i)->anchor && join(anchor, folder, format_at(i)->anchor) &&
+                   is_regular(anchor);
     if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
@@ -139,18 +159,21 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     else if (source && detect_format(t, source, path, &format, &broken, NULL) != TTR_OK)
         format = NULL;
     source_close(source);
-    bool is_beside = format && format->anchor && join(anchor, folder, format->anchor) && is_regular(anchor);
+    bool is_beside =
+        format && format->anchor && join(anchor, folder, format->anchor) && is_regular(anchor);
     return is_beside || (format && format == given) ? format : NULL;
 }
 
-ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one, ttr_error *error)
+ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one,
+                          ttr_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const struct format *format = NULL;
     *is_one = false;
-    if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".") >= PATH_MAX)
+    if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1,
+                 slash ? path : ".") >= PATH_MAX)
         return NULL;
     *is_one = folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
@@ -162,7 +185,8 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }
 
-ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options, ttr_error *error)
+ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options,
+                           ttr_error *error)
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
@@ -176,7 +200,9 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         if (!anchor || (from && strcmp(from, each->name) != 0))
             continue;
         struct source *source = folder_source(folder, anchor, NULL, error);
-        status = !source ? TTR_E_NOMEM : from ? TTR_OK : detect_bid(t, source, anchor->name, each, &bid, error);
+        status = !source ? TTR_E_NOMEM
+                 : from  ? TTR_OK
+                         : detect_bid(t, source, anchor->name, each, &bid, error);
         source_close(source);
         best = bid > best_bid ? each : best;
         best_bid = bid > best_bid ? bid : best_bid;
@@ -186,7 +212,9 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     if (status == TTR_OK && best)
         return best->open_folder(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s is no trace: none of its files says how the others are read", folder_path(folder));
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                   "%s is no trace: none of its files says how the others are read",
+                   folder_path(folder));
     folder_close(folder);
     return NULL;
 }
@@ -195,9 +223,11 @@ ttr_status refuse_alone(const struct format *format, const char *path, ttr_error
 {
     char other[64] = "";
     if (format->anchor_option)
-        (void)snprintf(other, sizeof other, ", or such a file by --option=%s.%s=FILE", format->name, format->anchor_option);
+        (void)snprintf(other, sizeof other, ", or such a file by --option=%s.%s=FILE", format->name,
+                       format->anchor_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                             "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder%s",
+                             "%s alone is no %s trace: that is a folder in which a file \"%s\" "
+                             "tells how the others are read; name the folder%s",
                              path, format->name, format->anchor, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);

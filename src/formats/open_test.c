@@ -45,10 +45,12 @@ static void options_without_their_size_are_misuse(void **state)
     assert_null(ttr_open(t, "/dev/null", &(ttr_read_options){.from = "fxt"}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     error.status = TTR_OK;
-    assert_null(ttr_open_pull(t, pull_nothing, NULL, "bytes", &(ttr_read_options){.from = "fxt"}, &error));
+    assert_null(
+        ttr_open_pull(t, pull_nothing, NULL, "bytes", &(ttr_read_options){.from = "fxt"}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     error.status = TTR_OK;
-    assert_null(ttr_create_push(t, push_all, NULL, "fxt", &(ttr_write_options){.flags = TTR_WRITE_STRICT}, &error));
+    assert_null(ttr_create_push(t, push_all, NULL, "fxt",
+                                &(ttr_write_options){.flags = TTR_WRITE_STRICT}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     ttr_free(t);
 }
@@ -58,12 +60,15 @@ static void format_is_told_by_content(void **state)
     (void)state;
     ttr_error error;
     assert_int_equal(open_magic(8, NULL, &error), TTR_OK);
-    assert_int_equal(open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options)}, &error), TTR_OK);
+    assert_int_equal(open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options)}, &error),
+                     TTR_OK);
     assert_int_equal(open_magic(0, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "empty"));
     assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "begins with 10;"));
-    assert_non_null(strstr(error.text, "; ttr_read_options.from = FORMAT reads it")); /* commands have other names for it */
+    assert_non_null(
+        strstr(error.text,
+               "; ttr_read_options.from = FORMAT reads it")); /* commands have other names for it */
     assert_string_equal(error.option, "from");
     assert_null(strstr(error.text, "--"));
 }
@@ -73,9 +78,14 @@ static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **
     (void)state;
     ttr *t = ttr_new(NULL);
     ttr_error error;
-    assert_int_equal(open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "none"}, &error), TTR_E_MISUSE);
+    assert_int_equal(
+        open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "none"},
+                   &error),
+        TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "fxt"));
-    assert_int_equal(open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "csv"}, &error), TTR_E_MISUSE);
+    assert_int_equal(
+        open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "csv"}, &error),
+        TTR_E_MISUSE);
     assert_null(ttr_create_push(t, push_all, NULL, "none", NULL, &error));
     assert_non_null(strstr(error.text, "perfetto"));
     ttr_free(t);
@@ -89,7 +99,8 @@ static void expect_options_of_input(size_t format, const char *keys)
         const size_t n = strcspn(key, " ");
         bool is_found = false;
         for (size_t i = 0; ttr_format_option(format, i, &option); i++)
-            is_found |= !option.for_writing && strlen(option.key) == n && memcmp(option.key, key, n) == 0;
+            is_found |=
+                !option.for_writing && strlen(option.key) == n && memcmp(option.key, key, n) == 0;
         assert_true(is_found);
         key += n;
     }

@@ -1,6 +1,8 @@
-/* What stands in the place of a trace, among others, of which nothing can be read: an input without events whose damage, `trace.unreadable`, says why.
+/* What stands in the place of a trace, among others, of which nothing can be read: an input without
+ * events whose damage, `trace.unreadable`, says why.
  *
- * Nothing may be known of its format, so it has one of its own that is in no table: nobody can ask for it, and its name is only in reports. */
+ * Nothing may be known of its format, so it has one of its own that is in no table: nobody can ask
+ * for it, and its name is only in reports. */
 #include <string.h>
 
 #include "base/status.h"
@@ -32,8 +34,13 @@ static uint32_t unreadable_kinds(struct input *in)
     return 0;
 }
 
-static const struct format unreadable = {.name = "unreadable", .order = TTR_ORDER_TIME, .reader_size = 1, .open = unreadable_open,
-                                         .next = unreadable_next, .close = unreadable_close, .kinds = unreadable_kinds};
+static const struct format unreadable = {.name = "unreadable",
+                                         .order = TTR_ORDER_TIME,
+                                         .reader_size = 1,
+                                         .open = unreadable_open,
+                                         .next = unreadable_next,
+                                         .close = unreadable_close,
+                                         .kinds = unreadable_kinds};
 
 ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error)
 {
@@ -41,7 +48,8 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
     struct input *in = source ? input_new(t, source, &unreadable, path, NULL, error) : NULL;
     if (!in)
         return NULL;
-    if (input_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s", (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
+    if (input_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s",
+                     (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
         return &in->base;
     ttr_close(&in->base);
     return NULL;

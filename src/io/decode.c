@@ -2,9 +2,10 @@
  *
  *   thread: [chunk to fill] -> filled++      window: [oldest filled chunk] -> taken++
  *
- * Each chunk belongs to one side at a time, so only the counters are under the mutex.  The thread never calls the allocator.
- * Closing sets `stop` and writes to an eventfd on which the raw feed waits together with its pipe; only a pull function, which
- * is not ours, can hold it up.  A file is never waited for, and has no eventfd. */
+ * Each chunk belongs to one side at a time, so only the counters are under the mutex.  The thread
+ * never calls the allocator. Closing sets `stop` and writes to an eventfd on which the raw feed
+ * waits together with its pipe; only a pull function, which is not ours, can hold it up.  A file is
+ * never waited for, and has no eventfd. */
 #include "io/decode.h"
 
 #include <pthread.h>
@@ -48,7 +49,8 @@ static void *decode_run(void *own)
     bool goes_on = true;
     while (goes_on && wait_for_room(decode)) {
         size_t slot = decode->filled % CHUNKS; /* only this thread changes it */
-        int64_t got = feed_read(decode->input, decode->chunks + slot * CHUNK_SIZE, CHUNK_SIZE, NULL);
+        int64_t got =
+            feed_read(decode->input, decode->chunks + slot * CHUNK_SIZE, CHUNK_SIZE, NULL);
         goes_on = got > 0;
         (void)pthread_mutex_lock(&decode->mutex);
         decode->n[slot] = goes_on ? (size_t)got : 0;
@@ -136,7 +138,8 @@ static void decode_tell(const struct feed *feed, ttr_error *error)
     input->ops->tell(input, error);
 }
 
-static const struct feed_ops decode_ops = {.read = decode_read, .tell = decode_tell, .close = decode_close};
+static const struct feed_ops decode_ops = {
+    .read = decode_read, .tell = decode_tell, .close = decode_close};
 
 bool decode_ahead(const struct alloc *alloc, struct feed **feed, struct feed *disk)
 {
@@ -147,7 +150,8 @@ bool decode_ahead(const struct alloc *alloc, struct feed **feed, struct feed *di
     decode->feed.name = disk->name;
     decode->alloc = alloc;
     decode->input = *feed;
-    (void)pthread_mutex_init(&decode->mutex, NULL); /* cannot fail with default attributes on Linux */
+    (void)pthread_mutex_init(&decode->mutex,
+                             NULL); /* cannot fail with default attributes on Linux */
     (void)pthread_cond_init(&decode->changed, NULL);
     decode->chunks = alloc_resize(alloc, NULL, 0, (size_t)CHUNKS * CHUNK_SIZE, 1);
     const bool is_file = disk->may_grow;

@@ -1,9 +1,10 @@
 /* gzip, zstd, lz4, bzip2 and xz through their libraries, each as begin, step and end.
  *
- * The libraries take their memory from the C library, not from our seam: they allocate while decoding, on the decoder thread,
- * and a seam need not be safe for two threads.  What they may take is bounded below.
- * zstd and lz4 forget what they wrote in a call that fails, so they get no more input at once than they ask for: about a block.
- * Left out: zlib and raw deflate (no magic to know them by), the old lz4 and lzma formats (no traces use them). */
+ * The libraries take their memory from the C library, not from our seam: they allocate while
+ * decoding, on the decoder thread, and a seam need not be safe for two threads.  What they may take
+ * is bounded below. zstd and lz4 forget what they wrote in a call that fails, so they get no more
+ * input at once than they ask for: about a block. Left out: zlib and raw deflate (no magic to know
+ * them by), the old lz4 and lzma formats (no traces use them). */
 #define ZLIB_CONST
 #include "io/decoder.h"
 
@@ -16,10 +17,10 @@
 #include <zstd_errors.h>
 
 enum {
-    HEADER_LEAST = 7,     /* no zstd or lz4 frame is shorter */
-    GZIP_ONLY = 15 + 16,  /* zlib.h, inflateInit2: largest window, gzip wrapper */
+    HEADER_LEAST = 7,      /* no zstd or lz4 frame is shorter */
+    GZIP_ONLY = 15 + 16,   /* zlib.h, inflateInit2: largest window, gzip wrapper */
     XZ_MEMORY = 256 << 20, /* xz -9 needs 65 MiB to decode */
-    ZSTD_WINDOW_LOG = 27  /* 128 MiB: the most zstd itself takes without --long */
+    ZSTD_WINDOW_LOG = 27   /* 128 MiB: the most zstd itself takes without --long */
 };
 
 static void used(struct decode_io *io, size_t in_left, size_t out_left)
@@ -52,10 +53,15 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     used(io, z->avail_in, z->avail_out);
     switch (result) {
     case Z_OK:
-    case Z_BUF_ERROR: return DECODE_GOING; /* no progress was possible: not an error */
-    case Z_STREAM_END: return DECODE_MEMBER_END;
-    case Z_MEM_ERROR: return DECODE_NO_MEMORY;
-    default: io->reason = z->msg ? z->msg : "not a gzip member"; return DECODE_DAMAGED;
+    case Z_BUF_ERROR:
+        return DECODE_GOING; /* no progress was possible: not an error */
+    case Z_STREAM_END:
+        return DECODE_MEMBER_END;
+    case Z_MEM_ERROR:
+        return DECODE_NO_MEMORY;
+    default:
+        io->reason = z->msg ? z->msg : "not a gzip member";
+        return DECODE_DAMAGED;
     }
 }
 
@@ -76,7 +82,8 @@ static bool zstd_begin(void *state)
     if (zstd->context)
         return !ZSTD_isError(ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only));
     zstd->context = ZSTD_createDCtx();
-    return zstd->context && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
+    return zstd->context && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
+                                                                 ZSTD_WINDOW_LOG));
 }
 
 static enum decode_result zstd_step(void *state, struct decode_io *io)
@@ -91,9 +98,12 @@ static enum decode_result zstd_step(void *state, struct decode_io *io)
         return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
     io->reason = ZSTD_getErrorName(result);
     switch (ZSTD_getErrorCode(result)) {
-    case ZSTD_error_frameParameter_windowTooLarge: return DECODE_TOO_LARGE;
-    case ZSTD_error_memory_allocation: return DECODE_NO_MEMORY;
-    default: return DECODE_DAMAGED;
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return DECODE_TOO_LARGE;
+    case ZSTD_error_memory_allocation:
+        return DECODE_NO_MEMORY;
+    default:
+        return DECODE_DAMAGED;
     }
 }
 
@@ -162,16 +172,23 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
     int result = BZ2_bzDecompress(bz);
     used(io, bz->avail_in, bz->avail_out);
     switch (result) {
-    case BZ_OK: return DECODE_GOING;
-    case BZ_STREAM_END: return DECODE_MEMBER_END;
-    case BZ_MEM_ERROR: return DECODE_NO_MEMORY;
-    default: io->reason = result == BZ_DATA_ERROR ? "checksum or structure is wrong" : "not a bzip2 block"; return DECODE_DAMAGED;
+    case BZ_OK:
+        return DECODE_GOING;
+    case BZ_STREAM_END:
+        return DECODE_MEMBER_END;
+    case BZ_MEM_ERROR:
+        return DECODE_NO_MEMORY;
+    default:
+        io->reason =
+            result == BZ_DATA_ERROR ? "checksum or structure is wrong" : "not a bzip2 block";
+        return DECODE_DAMAGED;
     }
 }
 
 static bool xz_begin(void *state)
 {
-    return lzma_stream_decoder(state, XZ_MEMORY, 0) == LZMA_OK; /* reuses what the last stream allocated */
+    return lzma_stream_decoder(state, XZ_MEMORY, 0) ==
+           LZMA_OK; /* reuses what the last stream allocated */
 }
 
 static enum decode_result xz_step(void *state, struct decode_io *io)
@@ -185,12 +202,20 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     used(io, xz->avail_in, xz->avail_out);
     switch (result) {
     case LZMA_OK:
-    case LZMA_BUF_ERROR: return DECODE_GOING; /* no progress was possible: not an error */
-    case LZMA_STREAM_END: return DECODE_MEMBER_END;
-    case LZMA_MEM_ERROR: return DECODE_NO_MEMORY;
-    case LZMA_MEMLIMIT_ERROR: return DECODE_TOO_LARGE;
-    case LZMA_OPTIONS_ERROR: io->reason = "options this liblzma does not know"; return DECODE_DAMAGED;
-    default: io->reason = "checksum or structure is wrong"; return DECODE_DAMAGED;
+    case LZMA_BUF_ERROR:
+        return DECODE_GOING; /* no progress was possible: not an error */
+    case LZMA_STREAM_END:
+        return DECODE_MEMBER_END;
+    case LZMA_MEM_ERROR:
+        return DECODE_NO_MEMORY;
+    case LZMA_MEMLIMIT_ERROR:
+        return DECODE_TOO_LARGE;
+    case LZMA_OPTIONS_ERROR:
+        io->reason = "options this liblzma does not know";
+        return DECODE_DAMAGED;
+    default:
+        io->reason = "checksum or structure is wrong";
+        return DECODE_DAMAGED;
     }
 }
 
@@ -208,9 +233,9 @@ static const struct decoder decoders[] = {
 };
 
 /* First bytes of members; the low half of the byte at `loose` may be anything.
- * RFC 1952 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2; lz4_Frame_format.md; bzip2 has
- * "BZh", the block size as a digit, then 6 bytes of pi (a block follows) or of its root (an empty stream ends);
- * xz-file-format.txt 2.1.1.1. */
+ * RFC 1952 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
+ * lz4_Frame_format.md; bzip2 has "BZh", the block size as a digit, then 6 bytes of pi (a block
+ * follows) or of its root (an empty stream ends); xz-file-format.txt 2.1.1.1. */
 enum { NOT_LOOSE = 255 };
 
 static const struct magic {
@@ -239,7 +264,8 @@ enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *b
 {
     enum decoder_match best = DECODER_NO;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        enum decoder_match match = magics[i].decoder == decoder ? match_magic(&magics[i], bytes, n) : DECODER_NO;
+        enum decoder_match match =
+            magics[i].decoder == decoder ? match_magic(&magics[i], bytes, n) : DECODER_NO;
         best = match > best ? match : best;
     }
     return best;

@@ -1,6 +1,7 @@
-/* The compressions we read, one table row each: how a member begins, and how its bytes are turned into ours.
- * A member is what one run of the compressor wrote (a gzip member, a zstd or lz4 frame, a bzip2 or xz stream); files may hold
- * several one after another.  Thread rule: a state is used by one thread at a time. */
+/* The compressions we read, one table row each: how a member begins, and how its bytes are turned
+ * into ours. A member is what one run of the compressor wrote (a gzip member, a zstd or lz4 frame,
+ * a bzip2 or xz stream); files may hold several one after another.  Thread rule: a state is used by
+ * one thread at a time. */
 #ifndef TRACETTA_IO_DECODER_H
 #define TRACETTA_IO_DECODER_H
 
@@ -30,17 +31,23 @@ struct decode_io {
 struct decoder {
     const char *name;
     size_t state_size;
-    bool (*begin)(void *state); /* a new member, on a zeroed state or after another member; false: no memory */
+    bool (*begin)(void *state); /* a new member, on a zeroed state or after another member; false:
+                                   no memory */
     enum decode_result (*step)(void *state, struct decode_io *io);
     void (*end)(void *state); /* also on a zeroed state */
 };
 
-enum decoder_match { DECODER_NO, DECODER_MAYBE /* so far, but more bytes are needed */, DECODER_YES };
+enum decoder_match {
+    DECODER_NO,
+    DECODER_MAYBE /* so far, but more bytes are needed */,
+    DECODER_YES
+};
 
 /* Whether a member of this kind begins with these bytes; n up to DECODER_MAGIC_MAX is looked at. */
 enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *bytes, size_t n);
 
-/* The decoder whose member begins here, or NULL; `*match` says whether more bytes could change that. */
+/* The decoder whose member begins here, or NULL; `*match` says whether more bytes could change
+ * that. */
 const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_match *match);
 
 #endif

@@ -13,9 +13,10 @@ enum { OPEN_LEAST = 4, OPEN_MOST = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
-    pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
+    pthread_mutex_t
+        mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
     unsigned holders;
-    size_t n, most; /* open; most: as many as there should be */
+    size_t n, most;                      /* open; most: as many as there should be */
     struct shared_file *newest, *oldest; /* of the open ones */
 };
 
@@ -79,7 +80,8 @@ static void close_file(struct descriptors *pool, struct shared_file *file)
 {
     take_out(pool, file);
     pool->n--;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
+    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
+     * same. */
     if (close(file->fd) != 0 && errno != EINTR)
         file->failed = errno;
     file->fd = -1;
@@ -133,7 +135,8 @@ static int open_again(struct descriptors *pool, struct shared_file *file)
     int fd;
     do
         fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);
-    while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && close_oldest(pool))));
+    while (fd < 0 &&
+           (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && close_oldest(pool))));
     if (fd < 0)
         return errno;
     int reason = recognise(file, fd);

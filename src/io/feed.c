@@ -1,5 +1,6 @@
-/* Raw feeds: memory, descriptors, pull functions; and what all feeds share (peeking, telling a failure once).
- * Interrupted and short reads, non-blocking descriptors and cancellation end here: nobody above sees EINTR or EAGAIN. */
+/* Raw feeds: memory, descriptors, pull functions; and what all feeds share (peeking, telling a
+ * failure once). Interrupted and short reads, non-blocking descriptors and cancellation end here:
+ * nobody above sees EINTR or EAGAIN. */
 #include "io/feed.h"
 
 #include <errno.h>
@@ -57,8 +58,8 @@ static size_t read_failed(struct feed *feed, int sys)
 
 static void raw_tell(const struct feed *feed, ttr_error *error)
 {
-    (void)fail_sys(error, ((const struct raw_feed *)feed)->sys, feed_used(feed), "cannot read %s at byte %llu", feed->name,
-                   (unsigned long long)feed_used(feed));
+    (void)fail_sys(error, ((const struct raw_feed *)feed)->sys, feed_used(feed),
+                   "cannot read %s at byte %llu", feed->name, (unsigned long long)feed_used(feed));
 }
 
 static size_t pull_read(struct feed *feed, void *to, size_t n)
@@ -77,7 +78,8 @@ static size_t pull_read(struct feed *feed, void *to, size_t n)
 /* Waits until the descriptor has something to say; false when the feed was told to stop. */
 static bool wait_readable(const struct raw_feed *raw)
 {
-    struct pollfd waits[2] = {{.fd = raw->fd, .events = POLLIN}, {.fd = raw->stop_fd, .events = POLLIN}};
+    struct pollfd waits[2] = {{.fd = raw->fd, .events = POLLIN},
+                              {.fd = raw->stop_fd, .events = POLLIN}};
     while (poll(waits, raw->stop_fd >= 0 ? 2 : 1, -1) < 0)
         if (errno != EINTR && errno != EAGAIN)
             return true; /* the read below tells what is wrong */
@@ -135,9 +137,11 @@ static size_t file_read(struct feed *feed, void *to, size_t n)
     return got >= 0 ? (size_t)got : read_failed(feed, errno);
 }
 
-static const struct feed_ops memory_ops = {.read = memory_read, .tell = raw_tell, .close = raw_close};
+static const struct feed_ops memory_ops = {
+    .read = memory_read, .tell = raw_tell, .close = raw_close};
 static const struct feed_ops pull_ops = {.read = pull_read, .tell = raw_tell, .close = raw_close};
-static const struct feed_ops stream_ops = {.read = stream_read, .tell = raw_tell, .close = raw_close};
+static const struct feed_ops stream_ops = {
+    .read = stream_read, .tell = raw_tell, .close = raw_close};
 static const struct feed_ops file_ops = {.read = file_read, .tell = raw_tell, .close = raw_close};
 
 static struct raw_feed *raw_new(const struct alloc *alloc, const struct feed_ops *ops)
@@ -163,7 +167,8 @@ struct feed *feed_of_memory(const struct alloc *alloc, const void *bytes, size_t
     return &raw->feed;
 }
 
-struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool is_regular, uint64_t start)
+struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool is_regular,
+                        uint64_t start)
 {
     struct raw_feed *raw = raw_new(alloc, is_regular ? &file_ops : &stream_ops);
     if (!raw)
@@ -269,7 +274,8 @@ int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t 
         if (got == 0)
             break;
         if (got < 0) {
-            (void)fail_sys(error, errno, offset, "cannot read %s at byte %llu", feed->name, (unsigned long long)offset);
+            (void)fail_sys(error, errno, offset, "cannot read %s at byte %llu", feed->name,
+                           (unsigned long long)offset);
             return -1;
         }
         done += (size_t)got;
@@ -283,7 +289,8 @@ void feed_foretell(const struct feed *feed, uint64_t offset, size_t n)
     const int fd = offset <= FILE_MOST - raw->start ? feed_take_fd(feed) : -1;
     if (fd < 0)
         return;
-    (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n, POSIX_FADV_WILLNEED); /* only advice */
+    (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n,
+                        POSIX_FADV_WILLNEED); /* only advice */
     feed_give_fd(feed);
 }
 

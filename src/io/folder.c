@@ -1,8 +1,8 @@
 /* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
  *
- * Links to files count, links to folders are not followed: a trace does not lead out of its folder, and there are no loops.
- * What is neither a file nor a folder (a FIFO, a socket, a link that leads nowhere) is passed over, so that nothing here ever waits; its name can be
- * asked for. */
+ * Links to files count, links to folders are not followed: a trace does not lead out of its folder,
+ * and there are no loops. What is neither a file nor a folder (a FIFO, a socket, a link that leads
+ * nowhere) is passed over, so that nothing here ever waits; its name can be asked for. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -68,7 +68,8 @@ void folder_close(struct folder *folder)
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
 
-static struct folder *folder_new(const struct alloc *alloc, struct descriptors *pool, const char *path)
+static struct folder *folder_new(const struct alloc *alloc, struct descriptors *pool,
+                                 const char *path)
 {
     struct folder *folder = alloc_zero(alloc, 1, sizeof *folder);
     size_t n = strlen(path);
@@ -89,19 +90,23 @@ static struct folder *folder_new(const struct alloc *alloc, struct descriptors *
 static bool add_entry(struct folder *folder, const struct entry *entry)
 {
     static const char index[] = FOLDER_INDEX "/";
-    if (!alloc_reserve(folder->alloc, (void **)&folder->entry, &folder->capacity, folder->n + 1, sizeof *folder->entry))
+    if (!alloc_reserve(folder->alloc, (void **)&folder->entry, &folder->capacity, folder->n + 1,
+                       sizeof *folder->entry))
         return false;
     folder->has_index |= strncmp(entry->file.name, index, sizeof index - 1) == 0;
     folder->entry[folder->n] = *entry;
-    folder->entry[folder->n].file.name = arena_copy(&folder->names, entry->file.name, strlen(entry->file.name));
+    folder->entry[folder->n].file.name =
+        arena_copy(&folder->names, entry->file.name, strlen(entry->file.name));
     return folder->entry[folder->n++].file.name != NULL;
 }
 
 static bool add_other(struct folder *folder, const char *name, bool is_link)
 {
-    if (!alloc_reserve(folder->alloc, (void **)&folder->other, &folder->others_capacity, folder->others_n + 1, sizeof *folder->other))
+    if (!alloc_reserve(folder->alloc, (void **)&folder->other, &folder->others_capacity,
+                       folder->others_n + 1, sizeof *folder->other))
         return false;
-    folder->other[folder->others_n] = (struct other){arena_copy(&folder->names, name, strlen(name)), is_link};
+    folder->other[folder->others_n] =
+        (struct other){arena_copy(&folder->names, name, strlen(name)), is_link};
     return folder->other[folder->others_n++].name != NULL;
 }
 
@@ -128,27 +133,31 @@ static bool walk_append(struct walk *walk, const char *name)
     return true;
 }
 
-/* A folder in the folder; one that cannot be looked into is an error, since what is missing then would not show. */
+/* A folder in the folder; one that cannot be looked into is an error, since what is missing then
+ * would not show. */
 static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_error *error)
 {
     if (walk->depth == 0)
         return TTR_OK;
     int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return fail_sys(error, errno, NO_OFFSET, "cannot look into %s/%s", walk->folder->path, walk->name);
+        return fail_sys(error, errno, NO_OFFSET, "cannot look into %s/%s", walk->folder->path,
+                        walk->name);
     walk->depth--;
     ttr_status status = walk_into(walk, fd, error);
     walk->depth++;
     return status;
 }
 
-/* What a name is: of st_mode the type, 0 = gone meanwhile.  Most file systems say that of each name they give. */
+/* What a name is: of st_mode the type, 0 = gone meanwhile.  Most file systems say that of each name
+ * they give. */
 static mode_t type_of(int fd, const struct dirent *entry)
 {
     struct stat about;
     if (entry->d_type != DT_UNKNOWN)
         return (mode_t)DTTOIF(entry->d_type);
-    return fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? about.st_mode & S_IFMT : 0;
+    return fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? about.st_mode & S_IFMT
+                                                                        : 0;
 }
 
 static ttr_status walk_name(struct walk *walk, int fd, const struct dirent *found, ttr_error *error)
@@ -217,7 +226,8 @@ static void sort_entries(struct folder *folder)
         qsort(folder->other, folder->others_n, sizeof *folder->other, compare_others);
 }
 
-struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path, unsigned depth, ttr_error *error)
+struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path,
+                           unsigned depth, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, pool, path);
     if (!folder) {
@@ -226,7 +236,8 @@ struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, 
     }
     struct walk walk = {.folder = folder, .depth = depth};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ttr_status status = fd < 0 ? fail_sys(error, errno, NO_OFFSET, "cannot look into %s", path) : walk_into(&walk, fd, error);
+    ttr_status status = fd < 0 ? fail_sys(error, errno, NO_OFFSET, "cannot look into %s", path)
+                               : walk_into(&walk, fd, error);
     if (status == TTR_OK) {
         sort_entries(folder);
         return folder;
@@ -235,12 +246,15 @@ struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, 
     return NULL;
 }
 
-struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const ttr_file *files, size_t n, ttr_error *error)
+struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
+                                  const ttr_file *files, size_t n, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, NULL, name);
     bool is_fine = folder != NULL;
     for (size_t i = 0; is_fine && i < n; i++)
-        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name}, .bytes = files[i].bytes, .n = files[i].n});
+        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name},
+                                                    .bytes = files[i].bytes,
+                                                    .n = files[i].n});
     if (!is_fine) {
         folder_close(folder);
         (void)fail_memory(error);
@@ -250,7 +264,8 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name, c
     sort_entries(folder);
     for (size_t i = 1; i < folder->n; i++)
         if (compare_names(&folder->entry[i - 1], &folder->entry[i]) == 0) {
-            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s are called %s", folder->path, folder->entry[i].file.name);
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s are called %s",
+                       folder->path, folder->entry[i].file.name);
             folder_close(folder);
             return NULL;
         }
@@ -272,7 +287,8 @@ const struct folder_file *folder_find(const struct folder *folder, const char *n
 {
     const struct entry key = {.file = {.name = name}};
     const struct entry *entry =
-        folder->n ? bsearch(&key, folder->entry, folder->n, sizeof *folder->entry, compare_names) : NULL;
+        folder->n ? bsearch(&key, folder->entry, folder->n, sizeof *folder->entry, compare_names)
+                  : NULL;
     return entry ? &entry->file : NULL;
 }
 
@@ -292,7 +308,8 @@ const char *folder_place(const struct folder *folder)
     return folder->place ? folder->place : "";
 }
 
-void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size)
+void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to,
+                      size_t size)
 {
     const char *parts[] = {folder->path, "/", file->name};
     size_t n = 0;
@@ -305,8 +322,10 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
     to[n] = '\0';
 }
 
-/* The path by which a file is opened; false where no path may be so long: cut, it could be that of another one. */
-static bool full_path(const struct folder *folder, const struct folder_file *file, char path[PATH_MAX])
+/* The path by which a file is opened; false where no path may be so long: cut, it could be that of
+ * another one. */
+static bool full_path(const struct folder *folder, const struct folder_file *file,
+                      char path[PATH_MAX])
 {
     folder_file_path(folder, file, path, PATH_MAX);
     return strlen(folder->path) + 1 + strlen(file->name) < PATH_MAX;
@@ -320,7 +339,9 @@ bool folder_file_size(const struct folder *folder, const struct folder_file *fil
     *size = entry->n;
     if (folder->is_memory)
         return true;
-    const int sys = !full_path(folder, file, path) ? ENAMETOOLONG : stat(path, &about) != 0 ? errno : 0;
+    const int sys = !full_path(folder, file, path) ? ENAMETOOLONG
+                    : stat(path, &about) != 0      ? errno
+                                                   : 0;
     const bool is_gone = sys == ENOENT || sys == ENOTDIR;
     *size = is_gone ? 0 : sys ? FOLDER_SIZE_UNKNOWN : (uint64_t)about.st_size;
     return !is_gone;
@@ -331,8 +352,8 @@ void folder_limit_windows(struct folder *folder, size_t chunk)
     folder->chunk = chunk;
 }
 
-struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
-                             ttr_error *error)
+struct source *folder_source(struct folder *folder, const struct folder_file *file,
+                             const struct source_options *options, ttr_error *error)
 {
     const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
     struct source_options how = options ? *options : (struct source_options){.shared = NULL};
@@ -350,7 +371,8 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
 }
 
 /* What the window shows becomes memory of its own with a zero behind it. */
-static ttr_status keep_window(const struct folder *folder, const struct window *window, uint8_t **bytes, size_t *n, ttr_error *error)
+static ttr_status keep_window(const struct folder *folder, const struct window *window,
+                              uint8_t **bytes, size_t *n, ttr_error *error)
 {
     *bytes = alloc_resize(folder->alloc, NULL, 0, window->n + 1, 1);
     if (!*bytes)
@@ -361,24 +383,29 @@ static ttr_status keep_window(const struct folder *folder, const struct window *
     return TTR_OK;
 }
 
-ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit, uint8_t **bytes, size_t *n,
-                       ttr_error *error)
+ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit,
+                       uint8_t **bytes, size_t *n, ttr_error *error)
 {
     struct window window;
     char path[PATH_MAX];
     ttr_error own;
     *bytes = NULL;
     *n = 0;
-    struct source *source = folder_source(folder, file, &(struct source_options){.limit = UINT64_MAX}, &own);
+    struct source *source =
+        folder_source(folder, file, &(struct source_options){.limit = UINT64_MAX}, &own);
     if (!source && error)
         *error = own;
     if (!source)
         return own.status;
-    /* One byte more than there may be; with a limit of all there is, the input's end is met before. */
-    ttr_status status = source_fill(source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
+    /* One byte more than there may be; with a limit of all there is, the input's end is met before.
+     */
+    ttr_status status = source_fill(
+        source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
     if (status == TTR_OK && window.n > limit) {
         folder_file_path(folder, file, path, sizeof path);
-        status = fail(error, TTR_E_LIMIT, limit, "%s is larger than the %llu bytes that it may have", path, (unsigned long long)limit);
+        status =
+            fail(error, TTR_E_LIMIT, limit, "%s is larger than the %llu bytes that it may have",
+                 path, (unsigned long long)limit);
     }
     if (status == TTR_OK)
         status = keep_window(folder, &window, bytes, n, error);

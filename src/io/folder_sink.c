@@ -1,6 +1,8 @@
-/* Folders out: files grow in a hidden folder beside the target, which takes the target's name when all of them are whole.
+/* Folders out: files grow in a hidden folder beside the target, which takes the target's name when
+ * all of them are whole.
  *
- * A trace may have more files than a process may have open, so they share descriptors (io/descriptors.h).  A folder that is replaced changes places with the new one in one step and is
+ * A trace may have more files than a process may have open, so they share descriptors
+ * (io/descriptors.h).  A folder that is replaced changes places with the new one in one step and is
  * removed then; what cannot be exchanged so (some network file systems) is moved aside first. */
 #include "io/folder.h"
 
@@ -22,16 +24,18 @@
 #include "io/temporary.h"
 
 enum {
-    PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16         /* descriptors that removing a tree may take */
+    PART_BUFFER =
+        16
+        << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
+    REMOVE_FDS = 16 /* descriptors that removing a tree may take */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
     struct part *before, *after; /* of those not ended yet */
-    char *path; /* where it grows: below the temporary folder */
-    size_t path_size, name_at; /* name_at: where in the path its name begins */
+    char *path;                  /* where it grows: below the temporary folder */
+    size_t path_size, name_at;   /* name_at: where in the path its name begins */
     struct shared_file file;
 };
 
@@ -40,11 +44,11 @@ struct folder_sink {
     char *target, *temporary; /* temporary: NULL when nothing is to be removed */
     size_t target_size, temporary_size;
     bool overwrite, replaces; /* replaces: the target is there already */
-    bool is_nowhere; /* nothing is kept, everything counted */
-    bool is_broken;  /* a file in it could not be written */
+    bool is_nowhere;          /* nothing is kept, everything counted */
+    bool is_broken;           /* a file in it could not be written */
     struct part *parts;
     struct descriptors *pool; /* NULL where nothing is kept */
-    uint64_t bytes; /* of files that ended */
+    uint64_t bytes;           /* of files that ended */
 };
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -110,7 +114,8 @@ static bool is_empty(const char *path)
     return n <= 2; /* "." and ".." */
 }
 
-/* Whether a folder, or one in it, holds a regular file of that name; links are not followed into. */
+/* Whether a folder, or one in it, holds a regular file of that name; links are not followed into.
+ */
 static bool holds_file(const char *path, const char *name, unsigned depth)
 {
     char file[PATH_MAX];
@@ -124,7 +129,8 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     /* cppcheck-suppress readdirCalled */
     while (directory && !is_found && (entry = readdir(directory))) {
         n = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        bool is_inner = entry->d_name[0] != '.' && n > 0 && (size_t)n < sizeof file && lstat(file, &about) == 0 && S_ISDIR(about.st_mode);
+        bool is_inner = entry->d_name[0] != '.' && n > 0 && (size_t)n < sizeof file &&
+                        lstat(file, &about) == 0 && S_ISDIR(about.st_mode);
         is_found = is_inner && holds_file(file, name, depth - 1);
     }
     if (directory)
@@ -132,14 +138,16 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     return is_found;
 }
 
-/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line that is whole in the end.  Streams hardly ever are. */
+/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line
+ * that is whole in the end.  Streams hardly ever are. */
 static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
     struct stat about;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
-    bool is_plain = n > 0 && fstat(fd, &about) == 0 && pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
+    bool is_plain = n > 0 && fstat(fd, &about) == 0 &&
+                    pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
     if (fd >= 0)
         (void)close(fd);
     for (ssize_t i = 0; i < n && is_plain; i++)
@@ -155,16 +163,17 @@ struct old_folder {
     const struct alloc *alloc;
     char path[PATH_MAX]; /* of what is looked at */
     const struct folder_mark *mark;
-    uint8_t *begin;      /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
+    uint8_t *begin; /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
     size_t mark_n;
-    bool has_mark;       /* the folder at hand is a trace */
-    bool is_index;       /* it is the index of one */
-    int reason;          /* errno: why not all of it can be seen; 0 = it can */
+    bool has_mark; /* the folder at hand is a trace */
+    bool is_index; /* it is the index of one */
+    int reason;    /* errno: why not all of it can be seen; 0 = it can */
 };
 
 static bool has_foreign(struct old_folder *old);
 
-/* The first bytes of a file, uncompressed, for readers take compressed files of a trace too: how many; 0 also where it cannot be read. */
+/* The first bytes of a file, uncompressed, for readers take compressed files of a trace too: how
+ * many; 0 also where it cannot be read. */
 static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
 {
     const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
@@ -179,14 +188,16 @@ static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
     return n;
 }
 
-/* "stream" or "stream_12": so files are called whose source has no name for them, whatever is in them. */
+/* "stream" or "stream_12": so files are called whose source has no name for them, whatever is in
+ * them. */
 static bool is_stream_name(const char *name)
 {
     static const char word[] = "stream";
     const char *rest = name + sizeof word - 1;
     if (strncmp(name, word, sizeof word - 1) != 0)
         return false;
-    return !*rest || (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
+    return !*rest ||
+           (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
 }
 
 /* Whether the regular file at the path is none that can belong to the mark beside it. */
@@ -198,7 +209,9 @@ static bool is_stranger(struct old_folder *old, const char *name)
         return true;
     if (!old->mark->is_part)
         return false;
-    const struct folder_begin mark = {old->begin, old->mark_n}, file = {old->begin + FOLDER_BEGIN, read_begin(old, old->begin + FOLDER_BEGIN)};
+    const struct folder_begin mark = {old->begin, old->mark_n},
+                              file = {old->begin + FOLDER_BEGIN,
+                                      read_begin(old, old->begin + FOLDER_BEGIN)};
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
@@ -207,7 +220,8 @@ static void read_mark(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
     const int written = snprintf(old->path + n, sizeof old->path - n, "/%s", old->mark->name);
-    old->mark_n = written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old, old->begin) : 0;
+    old->mark_n =
+        written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old, old->begin) : 0;
     old->path[n] = '\0';
 }
 
@@ -233,7 +247,8 @@ static bool is_foreign(struct old_folder *old, const char *name)
     return is_found;
 }
 
-/* Looks for what would be lost, and for what cannot be seen, which might be; it is at the path then. */
+/* Looks for what would be lost, and for what cannot be seen, which might be; it is at the path
+ * then. */
 static bool has_foreign(struct old_folder *old)
 {
     size_t n = strlen(old->path);
@@ -248,7 +263,8 @@ static bool has_foreign(struct old_folder *old)
     while (errno = 0, directory && !is_found && (entry = readdir(directory))) {
         bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
         int written = snprintf(old->path + n, sizeof old->path - n, "/%s", entry->d_name);
-        is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n && is_foreign(old, entry->d_name);
+        is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n &&
+                   is_foreign(old, entry->d_name);
         if (!is_found)
             old->path[n] = '\0';
     }
@@ -260,9 +276,11 @@ static bool has_foreign(struct old_folder *old)
 }
 
 /* Whether there is anything but traces in the folder, which would go with them. */
-static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
+static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
+                           ttr_error *error)
 {
-    struct old_folder old = {.alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
+    struct old_folder old = {
+        .alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
     int n = snprintf(old.path, sizeof old.path, "%s", folder->target);
     if (!old.begin) {
         (void)fail_memory(error);
@@ -271,25 +289,36 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
     const bool is_found = n >= 0 && (size_t)n < sizeof old.path && has_foreign(&old);
     alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
     if (is_found && old.reason)
-        (void)fail_sys(error, old.reason, NO_OFFSET, "will not replace the folder %s: cannot see all that is in %s", folder->target, old.path);
+        (void)fail_sys(error, old.reason, NO_OFFSET,
+                       "will not replace the folder %s: cannot see all that is in %s",
+                       folder->target, old.path);
     else if (is_found)
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: %s in it is no part of a trace; move that away, or name another folder",
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "will not replace the folder %s: %s in it is no part of a trace; move that "
+                   "away, or name another folder",
                    folder->target, old.path);
     return is_found;
 }
 
 /* A folder that is there: may it go? */
-static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
+static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark,
+                        ttr_error *error)
 {
     char real[PATH_MAX];
     if (!is_empty(folder->target)) {
         if (!folder->overwrite)
-            (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
+            (void)fail_sys(error, EEXIST, NO_OFFSET,
+                           "will not overwrite the folder %s; remove it, choose another name, or "
+                           "ask to overwrite",
                            folder->target);
         else if (!holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
-            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
-                       "name one in it that is not there yet", folder->target, mark->name);
-        if (!folder->overwrite || !holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX) || refuse_foreign(folder, mark, error))
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                       "will not replace the folder %s: it is no trace of this format (no file "
+                       "\"%s\" in it); "
+                       "name one in it that is not there yet",
+                       folder->target, mark->name);
+        if (!folder->overwrite || !holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
+            refuse_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
@@ -306,16 +335,19 @@ static bool may_create(struct folder_sink *folder, const struct folder_mark *mar
     if (stat(folder->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
             return may_replace(folder, mark, error);
-        (void)fail_sys(error, ENOTDIR, NO_OFFSET, "cannot make the folder %s where there is something else", folder->target);
+        (void)fail_sys(error, ENOTDIR, NO_OFFSET,
+                       "cannot make the folder %s where there is something else", folder->target);
         return false;
     }
     if (errno != ENOENT) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", folder->target, sink_hint(errno));
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", folder->target,
+                       sink_hint(errno));
         return false;
     }
     if (lstat(folder->target, &about) != 0)
         return true;
-    (void)fail_sys(error, ENOENT, NO_OFFSET, "%s is a link that leads nowhere; remove it or make its target", folder->target);
+    (void)fail_sys(error, ENOENT, NO_OFFSET,
+                   "%s is a link that leads nowhere; remove it or make its target", folder->target);
     return false;
 }
 
@@ -343,7 +375,8 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     int reason = errno;
     sink_forget(folder);
-    (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target, sink_hint(reason));
+    (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
+                   sink_hint(reason));
     return false;
 }
 
@@ -357,7 +390,8 @@ static struct folder_sink *folder_sink_new(const struct alloc *alloc, ttr_error 
     return folder;
 }
 
-struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target, ttr_error *error)
+struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target,
+                                  ttr_error *error)
 {
     const char *path = target->path;
     size_t n = strlen(path);
@@ -367,7 +401,8 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     const char *name = slash ? slash + 1 : path;
     size_t name_n = (size_t)(path + n - name);
     if (name_n == 0 || (name_n <= 2 && memcmp(name, "..", name_n) == 0)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" cannot be made anew; name a folder in it", path);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "\"%s\" cannot be made anew; name a folder in it", path);
         return NULL;
     }
     struct folder_sink *folder = folder_sink_new(alloc, error);
@@ -377,7 +412,8 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     folder->pool = target->shared ? descriptors_hold(target->shared) : descriptors_new(alloc);
     if (!folder->pool)
         (void)fail_memory(error);
-    else if (set_target(folder, path, n, error) && may_create(folder, &target->mark, error) && create_temporary(folder, error))
+    else if (set_target(folder, path, n, error) && may_create(folder, &target->mark, error) &&
+             create_temporary(folder, error))
         return folder;
     folder_sink_free(folder);
     return NULL;
@@ -506,8 +542,11 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
         part_free(part);
         return NULL;
     }
-    (void)snprintf(part->path, part->path_size, "%s/%s", folder->temporary ? folder->temporary : "", name);
-    part->file = (struct shared_file){.pool = folder->pool, .path = part->path, .fd = -1,
+    (void)snprintf(part->path, part->path_size, "%s/%s", folder->temporary ? folder->temporary : "",
+                   name);
+    part->file = (struct shared_file){.pool = folder->pool,
+                                      .path = part->path,
+                                      .fd = -1,
                                       .flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CREAT | O_EXCL};
     return part;
 }
@@ -542,14 +581,17 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     (void)snprintf(path, sizeof path, "%s/%s", folder->target ? folder->target : "", name);
     int reason = create_file(part);
     if (reason == EEXIST)
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s would be written twice: another file of this trace has that name", path);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "%s would be written twice: another file of this trace has that name", path);
     else if (reason)
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path, sink_hint(reason));
     if (reason) {
         part_free(part); /* not part_end: a file of that name is another's */
         return NULL;
     }
-    part->sink = sink_open_part(folder->alloc, path, &(struct sink_part){part_push, part_rewrite, part_end, part, PART_BUFFER}, error);
+    part->sink = sink_open_part(
+        folder->alloc, path,
+        &(struct sink_part){part_push, part_rewrite, part_end, part, PART_BUFFER}, error);
     if (!part->sink) {
         (void)part_end(part, false);
         return NULL;
@@ -557,19 +599,25 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     return part->sink;
 }
 
-ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to, ttr_error *error)
+ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to,
+                       ttr_error *error)
 {
     char old[PATH_MAX], new[PATH_MAX];
     if (folder->is_nowhere)
         return TTR_OK;
     if (!is_inside(from) || !is_inside(to))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder", from, to);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder",
+                    from, to);
     int old_n = snprintf(old, sizeof old, "%s/%s", folder->temporary, from);
     int new_n = snprintf(new, sizeof new, "%s/%s", folder->temporary, to);
-    int reason = (size_t)old_n >= sizeof old || (size_t)new_n >= sizeof new ? ENAMETOOLONG : make_folders(new, strlen(folder->temporary) + 1);
+    int reason = (size_t)old_n >= sizeof old || (size_t)new_n >= sizeof new
+                     ? ENAMETOOLONG
+                     : make_folders(new, strlen(folder->temporary) + 1);
     if (reason == 0 && rename(old, new) != 0 && errno != ENOENT)
         reason = errno;
-    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot name %s/%s in it %s", folder->target, from, to) : TTR_OK;
+    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot name %s/%s in it %s", folder->target,
+                             from, to)
+                  : TTR_OK;
 }
 
 uint64_t folder_bytes_written(const struct folder_sink *folder)
@@ -634,16 +682,20 @@ static int put_in_place(const struct folder_sink *folder)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    return rename(folder->temporary, folder->target) == 0 ? 0 : errno; /* fails where a folder has anything in it */
+    return rename(folder->temporary, folder->target) == 0
+               ? 0
+               : errno; /* fails where a folder has anything in it */
 }
 
 /* What the new folder replaced. */
 static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);
-    ttr_status status = reason ? fail_sys(error, reason, NO_OFFSET, "%s is whole, but what it replaced could not be removed: it is %s",
-                                          folder->target, folder->temporary)
-                               : TTR_OK;
+    ttr_status status =
+        reason ? fail_sys(error, reason, NO_OFFSET,
+                          "%s is whole, but what it replaced could not be removed: it is %s",
+                          folder->target, folder->temporary)
+               : TTR_OK;
     sink_forget(folder);
     return status;
 }
@@ -653,9 +705,11 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
     ttr_status status = TTR_OK;
     bool had_old = folder->replaces && !is_empty(folder->target);
     if (folder->parts)
-        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended", folder->parts->path + folder->parts->name_at);
+        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended",
+                      folder->parts->path + folder->parts->name_at);
     else if (folder->is_broken)
-        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole", folder->target);
+        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole",
+                      folder->target);
     else if (!folder->is_nowhere) {
         int reason = folder->replaces ? replace(folder) : put_in_place(folder);
         if (reason)

@@ -1,4 +1,5 @@
-/* Folders out: one appears whole or not at all, nothing that is no trace is ever replaced, and many files need few descriptors. */
+/* Folders out: one appears whole or not at all, nothing that is no trace is ever replaced, and many
+ * files need few descriptors. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -44,7 +45,8 @@ static const char *in_target(const char *name)
 
 static struct folder_sink *begin(bool overwrite, ttr_error *error)
 {
-    return folder_create(alloc_default(), &(struct folder_target){target, {"mark", NULL}, overwrite, NULL}, error);
+    return folder_create(alloc_default(),
+                         &(struct folder_target){target, {"mark", NULL}, overwrite, NULL}, error);
 }
 
 static void put(struct folder_sink *folder, const char *name, const char *text)
@@ -290,10 +292,14 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     static const char *const misuse[] = {"", ".", "..", "/", "./", "a/..", "//"};
     ttr_error error;
     for (size_t i = 0; i < sizeof misuse / sizeof *misuse; i++) {
-        assert_null(folder_create(alloc_default(), &(struct folder_target){misuse[i], {"mark", NULL}, true, NULL}, &error));
+        assert_null(folder_create(alloc_default(),
+                                  &(struct folder_target){misuse[i], {"mark", NULL}, true, NULL},
+                                  &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
-    assert_null(folder_create(alloc_default(), &(struct folder_target){"/tmp/no-such-folder/x", {"mark", NULL}, false, NULL}, &error));
+    assert_null(folder_create(
+        alloc_default(),
+        &(struct folder_target){"/tmp/no-such-folder/x", {"mark", NULL}, false, NULL}, &error));
     assert_int_equal(error.sys, ENOENT);
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x"));
     files_write(target, "a file");
@@ -362,7 +368,8 @@ static ttr_status write_bytes(size_t n, ttr_error *error)
     ttr_status status = sink_finish(sink, error);
     if (status == TTR_OK)
         return folder_finish(folder, error);
-    assert_int_equal(folder_finish(folder, NULL), TTR_E_IO); /* also a writer that does not look makes no folder */
+    assert_int_equal(folder_finish(folder, NULL),
+                     TTR_E_IO); /* also a writer that does not look makes no folder */
     return status;
 }
 
@@ -373,7 +380,8 @@ static void a_full_disk_leaves_nothing_and_is_told_with_the_file(void **state)
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 50000, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 50000, .rlim_max = old.rlim_max}), 0);
     ttr_status much = write_bytes(50001, &error);
     int left = files_count(place);
     ttr_status enough = write_bytes(50000, NULL);
@@ -416,7 +424,8 @@ static void a_folder_is_not_there_where_bytes_cannot_be_written_anew(void **stat
     assert_int_equal(sink_write(sink, "head", 4, NULL), TTR_OK);
     assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
     ttr_status status = sink_rewrite(sink, 0, "head", 4, &error);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(status, TTR_E_IO);
@@ -435,8 +444,11 @@ static void ten_thousand_files_under_way_need_few_descriptors(void **state)
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     struct folder_sink *folder = begin(false, NULL);
-    for (int limit = 40; limit <= 200; limit += 160) { /* less and more than the folder would like to have */
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = (rlim_t)limit, .rlim_max = old.rlim_max}), 0);
+    for (int limit = 40; limit <= 200;
+         limit += 160) { /* less and more than the folder would like to have */
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = (rlim_t)limit,
+                                                                   .rlim_max = old.rlim_max}),
+                         0);
         for (int i = limit == 40 ? 0 : FILES / 2; i < (limit == 40 ? FILES / 2 : FILES); i++) {
             (void)snprintf(name, sizeof name, "%d/%d", i % 10, i);
             sinks[i] = folder_add(folder, name, NULL);
@@ -486,7 +498,8 @@ static void a_folder_that_is_nowhere_counts_and_keeps_nothing(void **state)
 
 static bool writes_through(const struct alloc *alloc)
 {
-    struct folder_sink *folder = folder_create(alloc, &(struct folder_target){target, {"mark", NULL}, true, NULL}, NULL);
+    struct folder_sink *folder =
+        folder_create(alloc, &(struct folder_target){target, {"mark", NULL}, true, NULL}, NULL);
     struct folder_sink *nowhere = folder_create_nowhere(alloc, NULL);
     bool is_fine = folder && nowhere;
     if (folder) {

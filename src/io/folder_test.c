@@ -37,7 +37,8 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* a, b -> a, .hidden, nowhere -> missing, fifo, sub/c, sub/.d, sub/deep/e, .secret/f, around -> . */
+/* a, b -> a, .hidden, nowhere -> missing, fifo, sub/c, sub/.d, sub/deep/e, .secret/f, around -> .
+ */
 static int make_place(void **state)
 {
     (void)state;
@@ -45,19 +46,24 @@ static int make_place(void **state)
         return -1;
     write_file("b", "bees");
     write_file(".hidden", "x");
-    assert_int_equal(mkdir(in_place("sub"), 0700) | mkdir(in_place("sub/deep"), 0700) | mkdir(in_place(".secret"), 0700), 0);
+    assert_int_equal(mkdir(in_place("sub"), 0700) | mkdir(in_place("sub/deep"), 0700) |
+                         mkdir(in_place(".secret"), 0700),
+                     0);
     write_file("sub/c", "");
     write_file("sub/.d", "x");
     write_file("sub/deep/e", "eee");
     write_file(".secret/f", "x");
-    assert_int_equal(symlink("b", in_place("a")) | symlink("missing", in_place("nowhere")) | symlink(".", in_place("around")), 0);
+    assert_int_equal(symlink("b", in_place("a")) | symlink("missing", in_place("nowhere")) |
+                         symlink(".", in_place("around")),
+                     0);
     return mkfifo(in_place("fifo"), 0600);
 }
 
 static int drop_place(void **state)
 {
-    static const char *const names[] = {"a", "b", ".hidden", "nowhere", "around", "fifo", "sub/c", "sub/.d", "sub/deep/e", "sub/deep",
-                                        "sub", ".secret/f", ".secret"};
+    static const char *const names[] = {"a",    "b",         ".hidden", "nowhere",    "around",
+                                        "fifo", "sub/c",     "sub/.d",  "sub/deep/e", "sub/deep",
+                                        "sub",  ".secret/f", ".secret"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         (void)remove(in_place(names[i]));
@@ -69,11 +75,13 @@ static void assert_names(const struct folder *folder, const char *expected)
     char names[256] = "";
     size_t n = 0;
     for (size_t i = 0; folder_at(folder, i); i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " " : "", folder_at(folder, i)->name);
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " " : "",
+                              folder_at(folder, i)->name);
     assert_string_equal(names, expected);
 }
 
-static void assert_size(const struct folder *folder, const struct folder_file *file, uint64_t expected)
+static void assert_size(const struct folder *folder, const struct folder_file *file,
+                        uint64_t expected)
 {
     uint64_t size;
     assert_true(folder_file_size(folder, file, &size));
@@ -192,10 +200,12 @@ static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_al
     support_assert_text(bytes, n, "bees");
     assert_int_equal(bytes[n], 0);
     alloc_free(alloc_default(), bytes, n + 1, 1);
-    assert_int_equal(folder_read(folder, folder_find(folder, "b"), 3, &bytes, &n, &error), TTR_E_LIMIT);
+    assert_int_equal(folder_read(folder, folder_find(folder, "b"), 3, &bytes, &n, &error),
+                     TTR_E_LIMIT);
     assert_non_null(strstr(error.text, "/b is larger than the 3 bytes"));
     assert_null(bytes);
-    assert_int_equal(folder_read(folder, folder_find(folder, "sub/c"), UINT64_MAX, &bytes, &n, &error), TTR_OK);
+    assert_int_equal(
+        folder_read(folder, folder_find(folder, "sub/c"), UINT64_MAX, &bytes, &n, &error), TTR_OK);
     assert_int_equal(n, 0);
     alloc_free(alloc_default(), bytes, 1, 1);
     struct folder_file gone = {.name = "gone"};
@@ -220,7 +230,8 @@ static void a_folder_in_memory_is_like_one_on_disk(void **state)
     assert_int_equal(source_fill(source, 0, 6, &window, NULL), TTR_OK);
     assert_ptr_equal(window.bytes, files[2].bytes);
     source_close(source);
-    assert_int_equal(folder_read(folder, folder_find(folder, "metadata"), 100, &bytes, &n, NULL), TTR_OK);
+    assert_int_equal(folder_read(folder, folder_find(folder, "metadata"), 100, &bytes, &n, NULL),
+                     TTR_OK);
     support_assert_text(bytes, n, "meta");
     alloc_free(alloc_default(), bytes, n + 1, 1);
     folder_close(folder);
@@ -296,7 +307,12 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-enum { MANY = 10000, SMALL_SIZE = 1000, LARGE = 512, LARGE_SIZE = 400000 }; /* small ones, too, have more than is read when they are opened */
+enum {
+    MANY = 10000,
+    SMALL_SIZE = 1000,
+    LARGE = 512,
+    LARGE_SIZE = 400000
+}; /* small ones, too, have more than is read when they are opened */
 
 static struct source *sources[MANY];
 
@@ -308,14 +324,21 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     make_many(MANY, SMALL_SIZE);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-    for (rlim_t limit = 40; limit <= 200; limit += 160) { /* less and more than the folder would like to have */
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = limit, .rlim_max = old.rlim_max}), 0);
+    for (rlim_t limit = 40; limit <= 200;
+         limit += 160) { /* less and more than the folder would like to have */
+        assert_int_equal(
+            setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = limit, .rlim_max = old.rlim_max}),
+            0);
         for (unsigned i = 0; i < MANY; i++)
-            assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 16}, NULL));
+            assert_non_null(sources[i] =
+                                folder_source(folder, folder_at(folder, i),
+                                              &(struct source_options){.chunk = 16}, NULL));
         for (unsigned i = 0; i < MANY; i++) {
             unsigned number;
             assert_int_equal(source_fill(sources[i], 3, 10, &window, NULL), TTR_OK);
-            assert_int_equal(source_peek_at(sources[i], SMALL_SIZE - 4, &number, sizeof number, NULL), sizeof number);
+            assert_int_equal(
+                source_peek_at(sources[i], SMALL_SIZE - 4, &number, sizeof number, NULL),
+                sizeof number);
             assert_int_equal(number, i);
         }
         for (unsigned i = 0; i < MANY; i++) {
@@ -384,20 +407,24 @@ static void folders_that_share_a_pool_have_few_descriptors_together(void **state
     make_many(FOLDERS, SMALL_SIZE);
     const unsigned before = open_count();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 32, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 32, .rlim_max = old.rlim_max}), 0);
     struct descriptors *pool = descriptors_new(alloc_default());
     assert_non_null(pool);
     for (unsigned i = 0; i < FOLDERS; i++) {
         assert_non_null(folder[i] = folder_open(alloc_default(), pool, in_place("many"), 0, NULL));
-        assert_non_null(sources[i] = folder_source(folder[i], folder_at(folder[i], i), &(struct source_options){.chunk = 16}, NULL));
+        assert_non_null(sources[i] = folder_source(folder[i], folder_at(folder[i], i),
+                                                   &(struct source_options){.chunk = 16}, NULL));
     }
-    assert_in_range(open_count(), before + 1, before + 16); /* half of what may be open is left to others */
+    assert_in_range(open_count(), before + 1,
+                    before + 16); /* half of what may be open is left to others */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     for (unsigned i = 0; i < FOLDERS; i++) {
         assert_int_equal(source_fill(sources[i], SMALL_SIZE - 4, 4, &window, NULL), TTR_OK);
         assert_memory_equal(window.bytes, &i, sizeof i);
     }
-    assert_in_range(open_count(), before + 17, before + FOLDERS); /* more are kept open when more may be */
+    assert_in_range(open_count(), before + 17,
+                    before + FOLDERS); /* more are kept open when more may be */
     for (unsigned i = 0; i < FOLDERS; i++)
         source_close(sources[i]);
     drop_many(folder[0]);
@@ -418,7 +445,8 @@ static void many_large_files_at_once_take_little_memory(void **state)
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
         for (unsigned i = 0; i < LARGE; i++)
-            assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &options, NULL));
+            assert_non_null(sources[i] =
+                                folder_source(folder, folder_at(folder, i), &options, NULL));
         struct window window = {.n = 0};
         for (uint64_t at = 0; at < LARGE_SIZE; at += 10000) {
             for (unsigned i = 0; i < LARGE; i++) {
@@ -432,7 +460,8 @@ static void many_large_files_at_once_take_little_memory(void **state)
         for (unsigned i = 0; i < LARGE; i++)
             source_close(sources[i]);
         assert_int_equal(sum, 0);
-        if (most - before > SHADOW * (24 << 10)) /* windows of 16 MiB, and what else each source takes */
+        if (most - before >
+            SHADOW * (24 << 10)) /* windows of 16 MiB, and what else each source takes */
             fail_msg("%ld KiB", most - before);
         if (no_mmap)
             drop_many(folder);
@@ -443,7 +472,8 @@ static void many_large_files_at_once_take_little_memory(void **state)
     assert_int_equal(source_chunk(100000), 4096);
 }
 
-static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own(void **state)
+static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own(
+    void **state)
 {
     (void)state;
     struct window window;
@@ -451,12 +481,15 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     struct rlimit old;
     make_many(70, 100000);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 70; i++)
-        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
+        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i),
+                                                   &(struct source_options){.chunk = 4096}, NULL));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")), 0); /* the first opened, so closed for others */
+    assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")),
+                     0); /* the first opened, so closed for others */
     assert_int_equal(source_fill(sources[0], 50000, 10, &window, &error), TTR_E_IO);
     assert_int_equal(error.sys, ESTALE);
     assert_non_null(strstr(error.text, "many/000000"));
@@ -490,7 +523,8 @@ static void two_threads_share_the_descriptors_of_a_folder(void **state)
     make_many(200, 100000);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 200; i++)
-        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
+        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i),
+                                                   &(struct source_options){.chunk = 4096}, NULL));
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, read_half, &from[i]), 0);
     for (int i = 0; i < 2; i++) {
@@ -543,7 +577,8 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_read_to_its_end_is_told),
         cmocka_unit_test(folders_that_share_a_pool_have_few_descriptors_together),
         cmocka_unit_test(many_large_files_at_once_take_little_memory),
-        cmocka_unit_test(a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),
+        cmocka_unit_test(
+            a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),
         cmocka_unit_test(two_threads_share_the_descriptors_of_a_folder),
         cmocka_unit_test(every_allocation_may_fail),
     };

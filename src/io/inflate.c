@@ -1,7 +1,9 @@
-/* Drives one decoder: members one after another, and what to say when they are damaged, cut, or followed by something else.
+/* Drives one decoder: members one after another, and what to say when they are damaged, cut, or
+ * followed by something else.
  *
- * All that decodes is handed out before a failure is told, also when the failure comes from the feed below.  Zero bytes between
- * and after members are padding (tape blocks, xz stream padding). */
+ * All that decodes is handed out before a failure is told, also when the failure comes from the
+ * feed below.  Zero bytes between and after members are padding (tape blocks, xz stream padding).
+ */
 #include "io/inflate.h"
 
 #include <string.h>
@@ -21,10 +23,10 @@ struct inflate {
     const struct decoder *decoder;
     void *state;
     struct feed *input;
-    uint8_t *in;          /* INPUT_SIZE bytes, of which [in_at, in_at + in_n) are to be decoded */
+    uint8_t *in; /* INPUT_SIZE bytes, of which [in_at, in_at + in_n) are to be decoded */
     size_t in_at, in_n;
-    size_t given;         /* bytes decoded by the read under way */
-    bool is_inside;       /* of a member */
+    size_t given;   /* bytes decoded by the read under way */
+    bool is_inside; /* of a member */
     bool had_member;
     bool input_is_over;
     bool input_failed; /* the input tells why it is over */
@@ -39,7 +41,8 @@ static bool more_input(struct inflate *inflate)
     if (inflate->in_n)
         memmove(inflate->in, inflate->in + inflate->in_at, inflate->in_n);
     inflate->in_at = 0;
-    int64_t got = feed_read(inflate->input, inflate->in + inflate->in_n, INPUT_SIZE - inflate->in_n, NULL);
+    int64_t got =
+        feed_read(inflate->input, inflate->in + inflate->in_n, INPUT_SIZE - inflate->in_n, NULL);
     inflate->input_is_over = got <= 0;
     inflate->input_failed = got < 0;
     inflate->in_n += got > 0 ? (size_t)got : 0;
@@ -66,9 +69,10 @@ static void input_ended_early(struct inflate *inflate)
     if (inflate->input_failed)
         inflate->input->ops->tell(inflate->input, &inflate->failure);
     else
-        (void)fail(&inflate->failure, TTR_E_TRUNCATED, offset(inflate),
-                   "%s: the %s data ends too early, at compressed byte %llu; all before was decoded", feed->name,
-                   inflate->decoder->name, place(inflate) + inflate->in_n);
+        (void)fail(
+            &inflate->failure, TTR_E_TRUNCATED, offset(inflate),
+            "%s: the %s data ends too early, at compressed byte %llu; all before was decoded",
+            feed->name, inflate->decoder->name, place(inflate) + inflate->in_n);
 }
 
 static void decoding_failed(struct inflate *inflate, enum decode_result result, const char *reason)
@@ -80,12 +84,14 @@ static void decoding_failed(struct inflate *inflate, enum decode_result result, 
         (void)fail_memory(&inflate->failure);
     else if (result == DECODE_TOO_LARGE)
         (void)fail(&inflate->failure, TTR_E_LIMIT, offset(inflate),
-                   "%s: its %s settings need too much memory to decode here; decompress it first with %s -d", feed->name, kind,
-                   strcmp(kind, "zstd") == 0 ? "zstd --long=31" : kind);
+                   "%s: its %s settings need too much memory to decode here; decompress it first "
+                   "with %s -d",
+                   feed->name, kind, strcmp(kind, "zstd") == 0 ? "zstd --long=31" : kind);
     else
-        (void)fail(&inflate->failure, TTR_E_MALFORMED, offset(inflate),
-                   "%s: the %s data is damaged near compressed byte %llu (%s); all before was decoded", feed->name, kind,
-                   place(inflate), reason);
+        (void)fail(
+            &inflate->failure, TTR_E_MALFORMED, offset(inflate),
+            "%s: the %s data is damaged near compressed byte %llu (%s); all before was decoded",
+            feed->name, kind, place(inflate), reason);
 }
 
 static void skip_padding(struct inflate *inflate)
@@ -98,7 +104,8 @@ static void skip_padding(struct inflate *inflate)
     }
 }
 
-/* Goes to the next member; false at the end, and (with the failure set) before anything that is none. */
+/* Goes to the next member; false at the end, and (with the failure set) before anything that is
+ * none. */
 static bool enter_member(struct inflate *inflate)
 {
     struct feed *feed = &inflate->feed;
@@ -114,9 +121,10 @@ static bool enter_member(struct inflate *inflate)
             decoding_failed(inflate, DECODE_NO_MEMORY, NULL);
     } else if (match == DECODER_NO) {
         feed->failed = true;
-        (void)fail(&inflate->failure, TTR_E_MALFORMED, offset(inflate),
-                   "%s: what follows the %s data at compressed byte %llu is not %s; it was left out", feed->name,
-                   inflate->decoder->name, place(inflate), inflate->decoder->name);
+        (void)fail(
+            &inflate->failure, TTR_E_MALFORMED, offset(inflate),
+            "%s: what follows the %s data at compressed byte %llu is not %s; it was left out",
+            feed->name, inflate->decoder->name, place(inflate), inflate->decoder->name);
     } else if (inflate->in_n || inflate->input_failed) {
         input_ended_early(inflate);
     }
@@ -136,7 +144,8 @@ static bool step(struct inflate *inflate, struct decode_io *io)
     inflate->is_inside = result != DECODE_MEMBER_END;
     if (!inflate->is_inside)
         return true;
-    if (result == DECODE_GOING && in_before && inflate->in_n == in_before && io->out_n == out_before) {
+    if (result == DECODE_GOING && in_before && inflate->in_n == in_before &&
+        io->out_n == out_before) {
         result = DECODE_DAMAGED;
         io->reason = "decoding does not go on";
     }
@@ -187,10 +196,12 @@ static void inflate_tell(const struct feed *feed, ttr_error *error)
     *error = ((const struct inflate *)feed)->failure;
 }
 
-static const struct feed_ops inflate_ops = {.read = inflate_read, .tell = inflate_tell, .close = inflate_close};
+static const struct feed_ops inflate_ops = {
+    .read = inflate_read, .tell = inflate_tell, .close = inflate_close};
 
 /* NULL when memory is out; the input is then still the caller's. */
-static struct feed *inflate_new(const struct alloc *alloc, const struct decoder *decoder, struct feed *input)
+static struct feed *inflate_new(const struct alloc *alloc, const struct decoder *decoder,
+                                struct feed *input)
 {
     struct inflate *inflate = alloc_zero(alloc, 1, sizeof *inflate);
     if (!inflate)
@@ -209,7 +220,8 @@ static struct feed *inflate_new(const struct alloc *alloc, const struct decoder 
     return &inflate->feed;
 }
 
-/* Asks for one byte more only as long as that could decide: a slow pipe may hold no more for now. */
+/* Asks for one byte more only as long as that could decide: a slow pipe may hold no more for now.
+ */
 static const struct decoder *recognise(struct feed *feed)
 {
     const struct decoder *found = NULL;

@@ -1,4 +1,5 @@
-/* Compressed sources: every kind, member layout, split, cut and damage gives what decodes, then one error, then the end. */
+/* Compressed sources: every kind, member layout, split, cut and damage gives what decodes, then one
+ * error, then the end. */
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,8 @@ static void fill_plain(struct buffer *plain, size_t n, uint64_t seed)
     while (plain->n < n) {
         char line[64];
         uint64_t x = support_random(&seed);
-        (void)snprintf(line, sizeof line, "event %llu took %llu ns\n", (unsigned long long)(x % 1000), (unsigned long long)(x >> 50));
+        (void)snprintf(line, sizeof line, "event %llu took %llu ns\n",
+                       (unsigned long long)(x % 1000), (unsigned long long)(x >> 50));
         buffer_add_text(plain, line);
     }
     plain->n = n;
@@ -36,7 +38,10 @@ static void fill_plain(struct buffer *plain, size_t n, uint64_t seed)
 
 static size_t gzip_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 {
-    z_stream z = {.next_in = plain->bytes, .avail_in = (uInt)plain->n, .next_out = to, .avail_out = (uInt)room};
+    z_stream z = {.next_in = plain->bytes,
+                  .avail_in = (uInt)plain->n,
+                  .next_out = to,
+                  .avail_out = (uInt)room};
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
     assert_int_equal(deflateEnd(&z), Z_OK);
@@ -46,7 +51,9 @@ static size_t gzip_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 static size_t bzip2_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 {
     unsigned n = (unsigned)room;
-    assert_int_equal(BZ2_bzBuffToBuffCompress((char *)to, &n, (char *)plain->bytes, (unsigned)plain->n, 1, 0, 0), BZ_OK);
+    assert_int_equal(
+        BZ2_bzBuffToBuffCompress((char *)to, &n, (char *)plain->bytes, (unsigned)plain->n, 1, 0, 0),
+        BZ_OK);
     return n;
 }
 
@@ -62,7 +69,8 @@ static size_t zstd_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 
 static size_t lz4_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 {
-    LZ4F_preferences_t settings = {.frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+    LZ4F_preferences_t settings = {
+        .frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled}};
     return LZ4F_compressFrame(to, room, plain->bytes, plain->n, &settings);
 }
 
@@ -73,11 +81,22 @@ static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
     uint8_t *at = buffer_room(to, room);
     assert_non_null(at);
     switch (kind) {
-    case 0: n = gzip_bytes(at, room, plain); break;
-    case 1: n = zstd_bytes(at, room, plain); break;
-    case 2: n = lz4_bytes(at, room, plain); break;
-    case 3: n = bzip2_bytes(at, room, plain); break;
-    default: assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, plain->bytes, plain->n, at, &n, room), LZMA_OK);
+    case 0:
+        n = gzip_bytes(at, room, plain);
+        break;
+    case 1:
+        n = zstd_bytes(at, room, plain);
+        break;
+    case 2:
+        n = lz4_bytes(at, room, plain);
+        break;
+    case 3:
+        n = bzip2_bytes(at, room, plain);
+        break;
+    default:
+        assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, plain->bytes, plain->n,
+                                                 at, &n, room),
+                         LZMA_OK);
     }
     assert_true(n <= room);
     buffer_filled(to, n);
@@ -97,7 +116,9 @@ static int64_t drip_pull(void *own, void *to, size_t n)
         errno = EIO;
         return -1;
     }
-    size_t give = drip->seed == UINT64_MAX ? n : drip->seed ? 1 + (size_t)(support_random(&drip->seed) % 5000) : 1;
+    size_t give = drip->seed == UINT64_MAX ? n
+                  : drip->seed             ? 1 + (size_t)(support_random(&drip->seed) % 5000)
+                                           : 1;
     give = give < n ? give : n;
     give = give < drip->bytes->n - drip->at ? give : drip->bytes->n - drip->at;
     give = give < drip->fail_at - drip->at ? give : drip->fail_at - drip->at;
@@ -108,9 +129,9 @@ static int64_t drip_pull(void *own, void *to, size_t n)
 }
 
 struct outcome {
-    uint64_t n;        /* bytes delivered */
-    int errors;        /* times a fill failed */
-    ttr_error error;   /* the last of them */
+    uint64_t n;      /* bytes delivered */
+    int errors;      /* times a fill failed */
+    ttr_error error; /* the last of them */
 };
 
 /* Reads to the end, comparing with `plain`. */
@@ -150,7 +171,8 @@ static void every_kind_decodes_from_any_split(void **state)
         buffer_init(&packed, alloc_default());
         compress_to(&packed, kind, &plain);
         for (uint64_t seed = 0; seed < 6; seed++) {
-            struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = seed == 5 ? UINT64_MAX : seed};
+            struct drip drip = {
+                .bytes = &packed, .fail_at = SIZE_MAX, .seed = seed == 5 ? UINT64_MAX : seed};
             struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
             assert_string_equal(source_compression(source), kind_names[kind]);
             struct outcome outcome = read_all(source, &plain);
@@ -179,7 +201,8 @@ static void members_follow_one_another_with_padding_between(void **state)
                 buffer_add_zeros(&packed, 512);
         }
         struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 9};
-        struct outcome outcome = read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+        struct outcome outcome =
+            read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
         assert_int_equal(outcome.errors, 0);
         assert_int_equal(outcome.n, plain.n);
         buffer_free(&packed);
@@ -244,7 +267,9 @@ static void a_cut_file_gives_what_decodes_and_is_then_truncated(void **state)
         struct buffer packed;
         buffer_init(&packed, alloc_default());
         compress_to(&packed, kind, &plain);
-        for (size_t n = 10; n < packed.n; n = n < 60 || n >= packed.n - 20 ? n + 1 : n < packed.n - 3000 ? n + 2777 : packed.n - 20) {
+        for (size_t n = 10; n < packed.n; n = n < 60 || n >= packed.n - 20 ? n + 1
+                                              : n < packed.n - 3000        ? n + 2777
+                                                                           : packed.n - 20) {
             struct outcome outcome = read_memory(&packed, n, &plain);
             assert_int_equal(outcome.errors, 1);
             assert_int_equal(outcome.error.status, TTR_E_TRUNCATED);
@@ -286,7 +311,8 @@ static void a_magic_alone_is_plain_bytes(void **state)
 static ttr_status read_damaged(const struct buffer *packed)
 {
     ttr_error error = {.status = TTR_OK};
-    struct source *source = source_open_memory(alloc_default(), packed->bytes, packed->n, NULL, NULL);
+    struct source *source =
+        source_open_memory(alloc_default(), packed->bytes, packed->n, NULL, NULL);
     struct window window = {0};
     int errors = 0;
     do
@@ -310,7 +336,8 @@ static void a_damaged_file_ends_with_one_error(void **state)
         for (size_t at = 10; at < packed.n; at += 1 + packed.n / 150) {
             packed.bytes[at] ^= 0x55;
             ttr_status status = read_damaged(&packed);
-            assert_true(status == TTR_OK || status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED || status == TTR_E_LIMIT);
+            assert_true(status == TTR_OK || status == TTR_E_MALFORMED ||
+                        status == TTR_E_TRUNCATED || status == TTR_E_LIMIT);
             found += status != TTR_OK;
             tried++;
             packed.bytes[at] ^= 0x55;
@@ -331,7 +358,8 @@ static void blocks_before_the_damaged_one_are_delivered(void **state)
         buffer_init(&packed, alloc_default());
         compress_to(&packed, kind, &plain);
         memset(packed.bytes + packed.n * 9 / 10, 0xff, 300);
-        struct source *source = source_open_memory(alloc_default(), packed.bytes, packed.n, NULL, NULL);
+        struct source *source =
+            source_open_memory(alloc_default(), packed.bytes, packed.n, NULL, NULL);
         struct window window;
         ttr_error error;
         assert_int_equal(source_fill(source, 0, 3 * PLAIN, &window, &error), TTR_E_MALFORMED);
@@ -357,7 +385,8 @@ static void a_read_error_below_comes_after_what_decodes(void **state)
         compress_to(&packed, kind, &plain);
         for (size_t k = 20; k < packed.n; k += packed.n / 7) {
             struct drip drip = {.bytes = &packed, .fail_at = k, .seed = k};
-            struct outcome outcome = read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+            struct outcome outcome =
+                read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
             assert_int_equal(outcome.errors, 1);
             assert_int_equal(outcome.error.status, TTR_E_IO);
             assert_int_equal(outcome.error.sys, EIO);
@@ -410,7 +439,8 @@ static void bytes_are_left_compressed_on_request(void **state)
     buffer_init(&packed, alloc_default());
     compress_to(&packed, 0, &plain);
     struct source_options options = {.no_decompress = true};
-    struct source *source = source_open_memory(alloc_default(), packed.bytes, packed.n, &options, NULL);
+    struct source *source =
+        source_open_memory(alloc_default(), packed.bytes, packed.n, &options, NULL);
     assert_string_equal(source_compression(source), "");
     assert_int_equal(read_all(source, &packed).n, packed.n);
     buffer_free(&packed);
@@ -455,7 +485,8 @@ static void a_huge_xz_dictionary_is_refused_with_advice(void **state)
     fill_plain(&plain, 5000, 1);
     buffer_init(&packed, alloc_default());
     compress_to(&packed, 4, &plain);
-    /* block header at 12: its size in words less 1, ..., filter 0x21, 1 byte of properties: the dictionary; 35 is 3 * 2^28 bytes */
+    /* block header at 12: its size in words less 1, ..., filter 0x21, 1 byte of properties: the
+     * dictionary; 35 is 3 * 2^28 bytes */
     uint8_t *header = packed.bytes + 12;
     size_t n = (size_t)header[0] * 4;
     uint8_t *filter = memmem(header, n, "\x21\x01", 2);
@@ -503,7 +534,8 @@ static void a_source_may_be_closed_while_its_decoder_is_at_work(void **state)
         struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
         struct window window = {0};
         for (uint64_t fills = 0; fills < i % 5; fills++)
-            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL), TTR_OK);
+            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL),
+                             TTR_OK);
         source_close(source);
     }
     buffer_free(&packed);
@@ -566,8 +598,9 @@ static bool read_nested(const struct alloc *alloc)
     for (int with_thread = 0; with_thread < 2 && is_through; with_thread++) {
         struct drip drip = {.bytes = &nested, .fail_at = SIZE_MAX, .seed = UINT64_MAX};
         ttr_error error = {.status = TTR_OK};
-        struct source *source = with_thread ? source_open_pull(alloc, drip_pull, &drip, NULL, &error)
-                                            : source_open_memory(alloc, nested.bytes, nested.n, NULL, &error);
+        struct source *source =
+            with_thread ? source_open_pull(alloc, drip_pull, &drip, NULL, &error)
+                        : source_open_memory(alloc, nested.bytes, nested.n, NULL, &error);
         struct window window;
         ttr_status status = source ? source_fill(source, 0, 90000, &window, &error) : error.status;
         assert_true(status == TTR_OK || status == TTR_E_NOMEM);

@@ -1,7 +1,8 @@
 /* Writing files that appear whole: a temporary name in the target's folder, renamed at the end.
  *
- * Left out: fsync (a trace can be made again; waiting for the disk is the caller's choice), and SIGPIPE, which belongs to the
- * program: where it is ignored, a closed pipe is reported as EPIPE. */
+ * Left out: fsync (a trace can be made again; waiting for the disk is the caller's choice), and
+ * SIGPIPE, which belongs to the program: where it is ignored, a closed pipe is reported as EPIPE.
+ */
 #include "io/sink.h"
 
 #include <errno.h>
@@ -21,15 +22,14 @@
 
 #define DIRECT ((size_t)8 << 10) /* bytes: so many at once go out without being copied */
 
-enum {
-    SINK_BUFFER = 256 << 10
-};
+enum { SINK_BUFFER = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
-    struct sink_part part; /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
-    int fd;        /* -1 with a push function */
-    int held;      /* a file without a name that all is written to first, -1 = none */
+    struct sink_part
+        part;        /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
+    int fd;          /* -1 with a push function */
+    int held;        /* a file without a name that all is written to first, -1 = none */
     uint8_t *prefix; /* what is to stand before that */
     size_t prefix_n;
     bool is_owned; /* close fd; false for standard output */
@@ -94,13 +94,17 @@ const char *sink_hint(int reason)
 {
     switch (reason) {
     case ENOSPC:
-    case EDQUOT: return " (free some space or write elsewhere)";
+    case EDQUOT:
+        return " (free some space or write elsewhere)";
     case ENOENT:
-    case ENOTDIR: return " (is there such a folder?)";
+    case ENOTDIR:
+        return " (is there such a folder?)";
     case EACCES:
     case EPERM:
-    case EROFS: return " (its folder may not be written to)";
-    default: return "";
+    case EROFS:
+        return " (its folder may not be written to)";
+    default:
+        return "";
     }
 }
 
@@ -115,7 +119,8 @@ static ttr_status stuck(const struct sink *sink, ttr_error *error)
 static ttr_status write_failed(struct sink *sink, int reason, ttr_error *error)
 {
     sink->failed = true;
-    (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target, reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
+    (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target,
+                   reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
     return stuck(sink, error);
 }
 
@@ -124,8 +129,9 @@ static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
-        int64_t put = sink->held < 0 && sink->part.push ? sink->part.push(sink->part.own, bytes, n)
-                                                        : write(sink->held >= 0 ? sink->held : sink->fd, bytes, n);
+        int64_t put = sink->held < 0 && sink->part.push
+                          ? sink->part.push(sink->part.own, bytes, n)
+                          : write(sink->held >= 0 ? sink->held : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
         if (put >= 0 || errno == 0)
@@ -149,8 +155,9 @@ static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, t
     return TTR_OK;
 }
 
-/* Creates the temporary file with the permissions the process gives to new files.  Not mkostemp: its 0600 would have to be
- * widened by the umask, which cannot be read without changing it for all threads. */
+/* Creates the temporary file with the permissions the process gives to new files.  Not mkostemp:
+ * its 0600 would have to be widened by the umask, which cannot be read without changing it for all
+ * threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
     size_t size = sink->target_size + TEMPORARY_MORE;
@@ -173,11 +180,13 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     forget_temporary(sink);
     if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
-                       "cannot replace %s: it is writable but its folder is not, and a new file is needed there until it is "
+                       "cannot replace %s: it is writable but its folder is not, and a new file is "
+                       "needed there until it is "
                        "whole; write elsewhere, or to standard output redirected into it",
                        sink->target);
     else
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target, sink_hint(reason));
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target,
+                       sink_hint(reason));
     return false;
 }
 
@@ -186,7 +195,8 @@ static void keep_mode(const struct sink *sink, const struct stat *old)
 {
     struct stat now;
     mode_t mode = old->st_mode & 07777;
-    bool is_same = fstat(sink->fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid;
+    bool is_same =
+        fstat(sink->fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid;
     if (!is_same && fchown(sink->fd, old->st_uid, old->st_gid) != 0)
         mode &= 0777; /* set-id bits are for their owner only */
     (void)fchmod(sink->fd, mode);
@@ -251,33 +261,41 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
     struct stat about;
     sink->overwrite = overwrite;
     if (!*sink->target) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "an empty name is no place to write to; \"-\" is standard output");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "an empty name is no place to write to; \"-\" is standard output");
         return false;
     }
     if (stat(sink->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
-            (void)fail_sys(error, EISDIR, NO_OFFSET, "cannot write %s; name a file in it", sink->target);
+            (void)fail_sys(error, EISDIR, NO_OFFSET, "cannot write %s; name a file in it",
+                           sink->target);
         else if (!S_ISREG(about.st_mode))
             return open_direct(sink, S_ISSOCK(about.st_mode), error);
         else if (overwrite)
             return replace_file(sink, &about, error);
         else
-            (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite %s; remove it, choose another name, or ask to overwrite",
-                           sink->target);
+            (void)fail_sys(
+                error, EEXIST, NO_OFFSET,
+                "will not overwrite %s; remove it, choose another name, or ask to overwrite",
+                sink->target);
         return false;
     }
     if (errno != ENOENT) { /* a name too long, say, which the temporary one would not be */
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target, sink_hint(errno));
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target,
+                       sink_hint(errno));
         return false;
     }
     if (lstat(sink->target, &about) == 0) {
-        (void)fail_sys(error, ENOENT, NO_OFFSET, "%s is a link that leads nowhere; remove it or make its target", sink->target);
+        (void)fail_sys(error, ENOENT, NO_OFFSET,
+                       "%s is a link that leads nowhere; remove it or make its target",
+                       sink->target);
         return false;
     }
     return create_temporary(sink, error);
 }
 
-struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite, ttr_error *error)
+struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
+                       ttr_error *error)
 {
     /* Opened by its name, a redirected /dev/stdout would be a file to replace. */
     bool is_stdout = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
@@ -303,7 +321,8 @@ struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own
     return sink;
 }
 
-struct sink *sink_open_part(const struct alloc *alloc, const char *name, const struct sink_part *part, ttr_error *error)
+struct sink *sink_open_part(const struct alloc *alloc, const char *name,
+                            const struct sink_part *part, ttr_error *error)
 {
     struct sink *sink = sink_new(alloc, name, error);
     if (!sink)
@@ -376,8 +395,10 @@ static int open_nameless(void)
     char name[4096 + TEMPORARY_MORE], target[4096];
     const char *folder = getenv("TMPDIR");
     folder = folder && folder[0] ? folder : "/tmp";
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), n = snprintf(target, sizeof target, "%s/tracetta", folder);
-    for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target; i++) { /* not every file system has such */
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
+        n = snprintf(target, sizeof target, "%s/tracetta", folder);
+    for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target;
+         i++) { /* not every file system has such */
         temporary_name(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
@@ -398,12 +419,17 @@ ttr_status sink_hold(struct sink *sink, ttr_error *error)
     if (sink_can_rewrite(sink))
         return TTR_OK;
     if (sink->offset)
-        return fail(error, TTR_E_MISUSE, sink->offset, "what is written already cannot be held back");
+        return fail(error, TTR_E_MISUSE, sink->offset,
+                    "what is written already cannot be held back");
     sink->held = open_nameless();
-    return sink->held >= 0 ? TTR_OK : fail_sys(error, errno, NO_OFFSET, "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
+    return sink->held >= 0
+               ? TTR_OK
+               : fail_sys(error, errno, NO_OFFSET,
+                          "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
 }
 
-ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n, ttr_error *error)
+ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
+                        ttr_error *error)
 {
     const uint8_t *from = bytes;
     ttr_status status = sink_flush(sink, error);
@@ -431,7 +457,8 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
 ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (sink->held < 0 || sink->prefix)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "only what is held can get something before it");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "only what is held can get something before it");
     sink->prefix = alloc_resize(sink->alloc, NULL, 0, n, 1);
     if (!sink->prefix)
         return fail_memory(error);
@@ -476,7 +503,8 @@ const char *sink_temporary(const struct sink *sink)
     return sink->temporary;
 }
 
-/* Renames without replacing a file that came into being meanwhile, where the file system can do that; 0 or the reason. */
+/* Renames without replacing a file that came into being meanwhile, where the file system can do
+ * that; 0 or the reason. */
 static int put_in_place(const struct sink *sink)
 {
     if (!sink->overwrite) {
@@ -495,7 +523,8 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
         status = release_held(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
+    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
+     * same. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = write_failed(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {

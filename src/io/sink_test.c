@@ -1,4 +1,5 @@
-/* Sinks: a file appears whole or not at all, errors stick and name the place, links and modes survive. */
+/* Sinks: a file appears whole or not at all, errors stick and name the place, links and modes
+ * survive. */
 #include "io/sink.h"
 
 #include <errno.h>

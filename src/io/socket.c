@@ -50,12 +50,14 @@ struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error)
         socket_close(socket);
         return NULL;
     }
-    /* Requests are small and each waits for its reply; where it is no TCP connection there is nothing to set. */
+    /* Requests are small and each waits for its reply; where it is no TCP connection there is
+     * nothing to set. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return socket;
 }
 
-/* Waits for a connection under way: 0, or the errno of its failure; ECANCELED where goes_on said so. */
+/* Waits for a connection under way: 0, or the errno of its failure; ECANCELED where goes_on said
+ * so. */
 static int await_connection(int fd, const struct socket_target *target, uint64_t deadline)
 {
     for (;;) {
@@ -73,9 +75,11 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
 }
 
 /* One address of the host: the connected descriptor, or -1 with errno. */
-static int try_address(const struct addrinfo *address, const struct socket_target *target, uint64_t deadline)
+static int try_address(const struct addrinfo *address, const struct socket_target *target,
+                       uint64_t deadline)
 {
-    int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address->ai_protocol);
+    int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                    address->ai_protocol);
     if (fd < 0)
         return -1;
     int failed = connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
@@ -90,20 +94,25 @@ static int try_address(const struct addrinfo *address, const struct socket_targe
 
 static int resolve(const struct socket_target *target, struct addrinfo **list)
 {
-    static const int families[] = {[SOCKET_ANY] = AF_UNSPEC, [SOCKET_IPV4] = AF_INET, [SOCKET_IPV6] = AF_INET6};
-    struct addrinfo wish = {.ai_family = families[target->family], .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    static const int families[] = {
+        [SOCKET_ANY] = AF_UNSPEC, [SOCKET_IPV4] = AF_INET, [SOCKET_IPV6] = AF_INET6};
+    struct addrinfo wish = {.ai_family = families[target->family],
+                            .ai_socktype = SOCK_STREAM,
+                            .ai_flags = AI_NUMERICSERV};
     char port[8];
     (void)snprintf(port, sizeof port, "%u", (unsigned)target->port);
     return getaddrinfo(target->host, port, &wish, list);
 }
 
-struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target, ttr_error *error)
+struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target,
+                              ttr_error *error)
 {
     struct addrinfo *list = NULL;
     uint64_t deadline = socket_now_ms() + target->limit_ms;
     int failed = resolve(target, &list), fd = -1;
     if (failed) {
-        (void)fail(error, TTR_E_IO, NO_OFFSET, "cannot find the host %s: %s (is the name right?)", target->host, gai_strerror(failed));
+        (void)fail(error, TTR_E_IO, NO_OFFSET, "cannot find the host %s: %s (is the name right?)",
+                   target->host, gai_strerror(failed));
         return NULL;
     }
     errno = 0;
@@ -114,10 +123,13 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
     if (fd >= 0)
         return socket_adopt(alloc, fd, error);
     if (reason == ECANCELED)
-        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was ended on request", target->host, (unsigned)target->port);
+        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was ended on request",
+                   target->host, (unsigned)target->port);
     else
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot connect to %s:%u%s", target->host, (unsigned)target->port,
-                       reason == ECONNREFUSED ? " (does the daemon run, and is that its port?)" : "");
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot connect to %s:%u%s", target->host,
+                       (unsigned)target->port,
+                       reason == ECONNREFUSED ? " (does the daemon run, and is that its port?)"
+                                              : "");
     return NULL;
 }
 
@@ -140,7 +152,8 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     do
         got = recv(socket->fd, to, n, 0);
     while (got < 0 && errno == EINTR);
-    /* Who sends several small answers waits with the second until the first is acknowledged; the system would do that only 40 ms later. */
+    /* Who sends several small answers waits with the second until the first is acknowledged; the
+     * system would do that only 40 ms later. */
     reason = errno;
     (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     if (got > 0)

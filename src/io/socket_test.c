@@ -65,7 +65,8 @@ static void where_nobody_listens_the_error_says_so(void **state)
     uint16_t port;
     ttr_error error;
     (void)close(listen_anywhere(&port));
-    struct socket_target target = {.host = "127.0.0.1", .port = port, .family = SOCKET_IPV4, .limit_ms = PATIENCE_MS};
+    struct socket_target target = {
+        .host = "127.0.0.1", .port = port, .family = SOCKET_IPV4, .limit_ms = PATIENCE_MS};
     assert_null(socket_connect(alloc_default(), &target, &error));
     assert_int_equal(error.status, TTR_E_IO);
     assert_non_null(strstr(error.text, "127.0.0.1"));
@@ -76,7 +77,8 @@ static void a_host_that_cannot_be_is_not_found(void **state)
 {
     (void)state;
     ttr_error error;
-    struct socket_target target = {.host = "no host has spaces", .port = 1, .limit_ms = PATIENCE_MS};
+    struct socket_target target = {
+        .host = "no host has spaces", .port = 1, .limit_ms = PATIENCE_MS};
     assert_null(socket_connect(alloc_default(), &target, &error));
     assert_int_equal(error.status, TTR_E_IO);
     assert_non_null(strstr(error.text, "cannot find the host no host has spaces"));
@@ -85,7 +87,8 @@ static void a_host_that_cannot_be_is_not_found(void **state)
 static void an_address_of_another_family_is_not_taken(void **state)
 {
     (void)state;
-    struct socket_target target = {.host = "127.0.0.1", .port = 1, .family = SOCKET_IPV6, .limit_ms = PATIENCE_MS};
+    struct socket_target target = {
+        .host = "127.0.0.1", .port = 1, .family = SOCKET_IPV6, .limit_ms = PATIENCE_MS};
     ttr_error error;
     assert_null(socket_connect(alloc_default(), &target, &error));
     assert_non_null(strstr(error.text, "cannot find the host"));

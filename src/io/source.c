@@ -1,7 +1,8 @@
-/* Opening a source: what the path is, whether its bytes are compressed, which kind of window shows them; then dispatch.
+/* Opening a source: what the path is, whether its bytes are compressed, which kind of window shows
+ * them; then dispatch.
  *
- * A compressed input gets its decoders (inflate.c) and, unless it is small, a thread that runs them (decode.c).  The first
- * bytes are looked at while opening, so opening a pipe waits for them. */
+ * A compressed input gets its decoders (inflate.c) and, unless it is small, a thread that runs them
+ * (decode.c).  The first bytes are looked at while opening, so opening a pipe waits for them. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@
 /* A compressed file up to here is decoded without a thread: starting one would take longer. */
 enum { SMALL_FILE = 64 << 10 };
 
-/* Windows smaller than this are read: to map and unmap them costs several times as much as to copy them. */
+/* Windows smaller than this are read: to map and unmap them costs several times as much as to copy
+ * them. */
 enum { MAPPED_WORTH = 512 << 10 };
 
 /* The same where only parts of them are looked at. */
@@ -58,7 +60,8 @@ void source_rest(struct source *source)
 }
 
 /* A source that has a name and options but no bytes yet. */
-static struct source *source_new(const struct alloc *alloc, const char *name, const struct source_options *options, ttr_error *error)
+static struct source *source_new(const struct alloc *alloc, const char *name,
+                                 const struct source_options *options, ttr_error *error)
 {
     struct source *source = alloc_zero(alloc, 1, sizeof *source);
     size_t size = strlen(name) + 1;
@@ -96,10 +99,14 @@ static bool source_take(struct source *source, struct feed *disk, ttr_error *err
 static const char *open_hint(int reason)
 {
     switch (reason) {
-    case ENOENT: return " (is the name right?)";
-    case EACCES: return " (check its permissions and those of its folders)";
-    case EMFILE: return " (raise the limit of open files: ulimit -n)";
-    default: return "";
+    case ENOENT:
+        return " (is the name right?)";
+    case EACCES:
+        return " (check its permissions and those of its folders)";
+    case EMFILE:
+        return " (raise the limit of open files: ulimit -n)";
+    default:
+        return "";
     }
 }
 
@@ -108,7 +115,8 @@ struct opened {
     int fd;
     bool is_owned; /* closed with the source */
     const char *name;
-    struct descriptors *shared; /* to leave it to where it is a regular file, or NULL; then `name` is its path */
+    struct descriptors
+        *shared; /* to leave it to where it is a regular file, or NULL; then `name` is its path */
 };
 
 /* The descriptor becomes the source's feed; false when it cannot, it is then still the caller's. */
@@ -120,7 +128,8 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
         return false;
     }
     if (S_ISDIR(about.st_mode)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is a directory; name a file in it", opened->name);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is a directory; name a file in it",
+                   opened->name);
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
@@ -130,10 +139,13 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
     if (is_regular && (uint64_t)about.st_size > start)
         source->disk_size = (uint64_t)about.st_size - start;
     source->in.mapped.start = start;
-    if (!source_take(source, feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start), error))
+    if (!source_take(source,
+                     feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start),
+                     error))
         return false;
     if (is_regular && opened->shared) {
-        source->shared = (struct shared_file){.pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
+        source->shared = (struct shared_file){
+            .pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
         shared_file_adopt(&source->shared, opened->fd, &about);
         feed_share(source->disk, &source->shared);
     }
@@ -141,7 +153,8 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
 }
 
 /* Puts decoders over compressed bytes; false when memory is out. */
-static bool decompress(struct source *source, const struct source_options *options, ttr_error *error)
+static bool decompress(struct source *source, const struct source_options *options,
+                       ttr_error *error)
 {
     if (options && options->no_decompress)
         return true;
@@ -157,7 +170,8 @@ static bool decompress(struct source *source, const struct source_options *optio
 /* Chooses the window of a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
-    bool no_mmap = options && (options->no_mmap || !is_mapped_size(options->chunk, options->is_sparse));
+    bool no_mmap =
+        options && (options->no_mmap || !is_mapped_size(options->chunk, options->is_sparse));
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;
@@ -177,7 +191,8 @@ static void choose_window(struct source *source, const struct source_options *op
 void source_narrow(struct source *source, size_t chunk)
 {
     const bool is_mapped = source->ops == &source_mapped_ops;
-    if ((source->ops != &source_stream_ops && !is_mapped) || !source->disk->may_grow || (source->chunk && source->chunk <= chunk))
+    if ((source->ops != &source_stream_ops && !is_mapped) || !source->disk->may_grow ||
+        (source->chunk && source->chunk <= chunk))
         return;
     source->chunk = source->options.chunk = chunk;
     source->options.is_sparse = true;
@@ -187,8 +202,8 @@ void source_narrow(struct source *source, size_t chunk)
     source->ops = &source_stream_ops;
 }
 
-static struct source *open_fd(const struct alloc *alloc, const struct opened *opened, const struct source_options *options,
-                              ttr_error *error)
+static struct source *open_fd(const struct alloc *alloc, const struct opened *opened,
+                              const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, opened->name, options, error);
     if (!source || !take_fd(source, opened, error)) {
@@ -205,10 +220,12 @@ static struct source *open_fd(const struct alloc *alloc, const struct opened *op
     return NULL;
 }
 
-struct source *source_open(const struct alloc *alloc, const char *path, const struct source_options *options, ttr_error *error)
+struct source *source_open(const struct alloc *alloc, const char *path,
+                           const struct source_options *options, ttr_error *error)
 {
     if (strcmp(path, "-") == 0)
-        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL}, options, error);
+        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL},
+                       options, error);
     struct descriptors *shared = options ? options->shared : NULL;
     int fd;
     do
@@ -216,10 +233,12 @@ struct source *source_open(const struct alloc *alloc, const char *path, const st
     while (fd < 0 && (errno == EINTR || (errno == EMFILE && shared && descriptors_spare(shared))));
     if (fd < 0) {
         int reason = errno;
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", *path ? path : "a file without a name", open_hint(reason));
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s",
+                       *path ? path : "a file without a name", open_hint(reason));
         return NULL;
     }
-    struct source *source = open_fd(alloc, &(struct opened){fd, true, path, shared}, options, error);
+    struct source *source =
+        open_fd(alloc, &(struct opened){fd, true, path, shared}, options, error);
     if (source) {
         source->has_path = source->disk->may_grow;
         source->options = options ? *options : (struct source_options){.chunk = 0};
@@ -229,24 +248,27 @@ struct source *source_open(const struct alloc *alloc, const char *path, const st
 
 struct source *source_again(const struct source *source)
 {
-    return source->has_path ? source_open(source->alloc, source->name, &source->options, NULL) : NULL;
+    return source->has_path ? source_open(source->alloc, source->name, &source->options, NULL)
+                            : NULL;
 }
 
-struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error)
+struct source *source_open_fd(const struct alloc *alloc, int fd,
+                              const struct source_options *options, ttr_error *error)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "descriptor %d", fd);
     return open_fd(alloc, &(struct opened){fd, true, name, NULL}, options, error);
 }
 
-struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n, const struct source_options *options,
-                                  ttr_error *error)
+struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
+                                  const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, "memory", options, error);
     if (!source)
         return NULL;
     source->disk_size = n;
-    if (!source_take(source, feed_of_memory(alloc, bytes, n), error) || !decompress(source, options, error)) {
+    if (!source_take(source, feed_of_memory(alloc, bytes, n), error) ||
+        !decompress(source, options, error)) {
         source_close(source);
         return NULL;
     }
@@ -259,13 +281,14 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
     return source;
 }
 
-struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options,
-                                ttr_error *error)
+struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
+                                const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!source_take(source, feed_of_pull(alloc, pull, own), error) || !decompress(source, options, error)) {
+    if (!source_take(source, feed_of_pull(alloc, pull, own), error) ||
+        !decompress(source, options, error)) {
         source_close(source);
         return NULL;
     }
@@ -286,15 +309,19 @@ bool source_give(struct source *source, const void *bytes, size_t n)
     return source_stream_append(source, bytes, n);
 }
 
-ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error)
+ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window,
+                       ttr_error *error)
 {
     const struct window *shown = &source->shown;
     if (offset < shown->offset)
-        return fail(error, TTR_E_MISUSE, offset, "%s: byte %llu is before the window, which begins at %llu", source->name,
+        return fail(error, TTR_E_MISUSE, offset,
+                    "%s: byte %llu is before the window, which begins at %llu", source->name,
                     (unsigned long long)offset, (unsigned long long)shown->offset);
     if (need > source->limit)
-        return fail(error, TTR_E_LIMIT, offset, "%s: a record at byte %llu wants %zu bytes, over the limit of %llu", source->name,
-                    (unsigned long long)offset, need, (unsigned long long)source->limit);
+        return fail(error, TTR_E_LIMIT, offset,
+                    "%s: a record at byte %llu wants %zu bytes, over the limit of %llu",
+                    source->name, (unsigned long long)offset, need,
+                    (unsigned long long)source->limit);
     ttr_status status = source->ops->fill(source, offset, need, error);
     *window = source->shown;
     return status;
@@ -308,13 +335,16 @@ void source_needless(struct source *source, uint64_t from, uint64_t to)
 
 bool source_is_seekable(const struct source *source)
 {
-    return source->ops == &source_memory_ops || (source->disk && source->feed == source->disk && source->disk->may_grow);
+    return source->ops == &source_memory_ops ||
+           (source->disk && source->feed == source->disk && source->disk->may_grow);
 }
 
-int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error)
+int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n,
+                       ttr_error *error)
 {
     if (!source_is_seekable(source)) {
-        (void)fail(error, TTR_E_UNSUPPORTED, offset, "%s is read as it comes: there is no looking ahead to byte %llu", source->name,
+        (void)fail(error, TTR_E_UNSUPPORTED, offset,
+                   "%s is read as it comes: there is no looking ahead to byte %llu", source->name,
                    (unsigned long long)offset);
         return -1;
     }
@@ -346,8 +376,10 @@ uint64_t source_disk_size(const struct source *source)
 uint64_t source_disk_used(const struct source *source)
 {
     /* Mapped and borrowed bytes never pass the feed. */
-    uint64_t used = source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset + source->shown.n;
-    bool is_past = source->disk_size && used > source->disk_size; /* a jump went further than the input */
+    uint64_t used = source->ops == &source_stream_ops ? feed_used(source->disk)
+                                                      : source->shown.offset + source->shown.n;
+    bool is_past =
+        source->disk_size && used > source->disk_size; /* a jump went further than the input */
     return is_past ? source->disk_size : used;
 }
 

@@ -1,9 +1,11 @@
-/* The mapped window: a mapping of a few MiB that slides over a regular file, so that resident memory stays flat however large
- * the file is.  Also the question whether a file may be mapped at all.
+/* The mapped window: a mapping of a few MiB that slides over a regular file, so that resident
+ * memory stays flat however large the file is.  Also the question whether a file may be mapped at
+ * all.
  *
- * A mapped file that is cut short by someone else kills the reader with SIGBUS.  So only local files that nobody has open for
- * writing are mapped, the size is asked again at every fill, and everything else is read by pread (source_stream.c).  Left: a
- * file opened for writing and cut while its window is being read. */
+ * A mapped file that is cut short by someone else kills the reader with SIGBUS.  So only local
+ * files that nobody has open for writing are mapped, the size is asked again at every fill, and
+ * everything else is read by pread (source_stream.c).  Left: a file opened for writing and cut
+ * while its window is being read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,16 +23,18 @@
 enum {
     MAPPED_CHUNK = 4 << 20,
     MAPPED_LEAST = 64 << 10, /* below, one pread is cheaper than a mapping and its page faults */
-    QUIET_SECONDS = 10       /* a file untouched for so long is taken as finished when the kernel does not tell */
+    QUIET_SECONDS =
+        10 /* a file untouched for so long is taken as finished when the kernel does not tell */
 };
 
 /* File systems whose pages stay ours: not in linux/magic.h are XFS, ZFS and exFAT. */
 static bool is_local(int fd)
 {
-    static const uint32_t local[] = {EXT4_SUPER_MAGIC, 0x58465342 /* XFS */, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
-                                     F2FS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS */, OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC,
-                                     SQUASHFS_MAGIC,   ISOFS_SUPER_MAGIC,    EROFS_SUPER_MAGIC_V1, MSDOS_SUPER_MAGIC,
-                                     0x2011bab0 /* exFAT */};
+    static const uint32_t local[] = {
+        EXT4_SUPER_MAGIC, 0x58465342 /* XFS */, BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,
+        F2FS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS */, OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC,
+        SQUASHFS_MAGIC,   ISOFS_SUPER_MAGIC,    EROFS_SUPER_MAGIC_V1,  MSDOS_SUPER_MAGIC,
+        0x2011bab0 /* exFAT */};
     struct statfs system;
     if (fstatfs(fd, &system) != 0)
         return false;
@@ -40,8 +44,9 @@ static bool is_local(int fd)
     return false;
 }
 
-/* Asks the kernel for a read lease, which it refuses while anybody has the file open for writing, and gives it back at once.
- * If someone opens the file just then we are signalled: by SIGURG, which does nothing, not by SIGIO, which would end us. */
+/* Asks the kernel for a read lease, which it refuses while anybody has the file open for writing,
+ * and gives it back at once. If someone opens the file just then we are signalled: by SIGURG, which
+ * does nothing, not by SIGIO, which would end us. */
 static bool is_being_written(int fd, const struct stat *about)
 {
     (void)fcntl(fd, F_SETSIG, SIGURG);
@@ -58,7 +63,8 @@ static bool is_being_written(int fd, const struct stat *about)
 bool source_file_is_safe_to_map(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_LEAST && is_local(fd) && !is_being_written(fd, &about);
+    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_LEAST && is_local(fd) &&
+           !is_being_written(fd, &about);
 }
 
 static void unmap(struct source *source)
@@ -69,8 +75,8 @@ static void unmap(struct source *source)
     source->in.mapped.n = 0;
 }
 
-/* Maps the file from the page of `from` on, for at least `least` bytes (1 <= least <= left, the bytes from `from` to its end).
- * The old window goes first: two would count twice. */
+/* Maps the file from the page of `from` on, for at least `least` bytes (1 <= least <= left, the
+ * bytes from `from` to its end). The old window goes first: two would count twice. */
 static bool map_at(struct source *source, uint64_t from, uint64_t least, uint64_t left)
 {
     unmap(source);
@@ -116,8 +122,8 @@ static ttr_status fill_from(struct source *source, uint64_t offset, size_t need,
     }
     uint64_t from = start + offset;
     if (!covers(source, from, least) && !map_at(source, from, least, left))
-        return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping", source->name,
-                        (unsigned long long)from);
+        return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping",
+                        source->name, (unsigned long long)from);
     size_t before = (size_t)(from - source->in.mapped.at);
     uint64_t n = source->in.mapped.n - before;
     source->shown.bytes = source->in.mapped.map + before;
@@ -128,7 +134,8 @@ static ttr_status fill_from(struct source *source, uint64_t offset, size_t need,
 
 static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
-    source->shown = (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
+    source->shown =
+        (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
     source->in.mapped.fd = feed_take_fd(source->disk);
     if (source->in.mapped.fd < 0)
         return fail_sys(error, errno, offset, "cannot open %s again", source->name);

@@ -28,7 +28,8 @@ static void narrow_windows_show_the_same_bytes_and_no_more(void **state)
     for (unsigned i = 0; i < 4; i++) {
         const size_t chunk = chunks[i % 2];
         struct window window;
-        struct source *source = source_open(alloc_default(), path, &(struct source_options){.no_mmap = i / 2}, NULL);
+        struct source *source =
+            source_open(alloc_default(), path, &(struct source_options){.no_mmap = i / 2}, NULL);
         assert_non_null(source);
         source_narrow(source, chunk);
         source_narrow(source, 2 * chunk); /* is no narrowing */
@@ -45,6 +46,7 @@ static void narrow_windows_show_the_same_bytes_and_no_more(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(narrow_windows_show_the_same_bytes_and_no_more)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(narrow_windows_show_the_same_bytes_and_no_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static void append(const char *path, size_t from, size_t to)
     assert_int_equal(close(fd), 0);
 }
 
-/* Calls of this process that read, but the one that finds it out; 0 where the system does not tell. */
+/* Calls of this process that read, but the one that finds it out; 0 where the system does not tell.
+ */
 static unsigned long count_reads(void)
 {
     char text[512];
@@ -63,7 +64,8 @@ static void a_small_file_is_read_by_two_calls(void **state)
     struct window window;
     const unsigned long before = reads();
     make_file(path, 700);
-    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    struct source *source =
+        source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
     assert_int_equal(reads_since(before), 1);
     assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
     assert_int_equal(reads_since(before), 3); /* one of them asked for the number */
@@ -99,7 +101,8 @@ static void a_file_that_was_small_when_it_was_opened_is_read_on(void **state)
     struct window window;
     uint8_t to[300];
     make_file(path, 100);
-    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    struct source *source =
+        source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
     append(path, 100, 900);
     assert_int_equal(source_peek_at(source, 50, to, 300, NULL), 300);
     assert_memory_equal(to, bytes + 50, 300);
@@ -124,7 +127,8 @@ static void what_a_file_had_when_it_was_opened_may_not_be_all(void **state)
     char path[] = "/tmp/tracetta-reads-XXXXXX";
     struct window window;
     make_file(path, 600);
-    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    struct source *source =
+        source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
     assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 600);
     append(path, 600, 1000);
@@ -141,11 +145,13 @@ static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(v
     char path[] = "/tmp/tracetta-reads-XXXXXX";
     struct window window;
     make_file(path, MOST);
-    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
+    struct source *source =
+        source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
     source_needless(source, 500, 1500);
     assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 500);
-    assert_int_equal(source_fill(source, 100, 450, &window, NULL), TTR_OK); /* asked for, they are there */
+    assert_int_equal(source_fill(source, 100, 450, &window, NULL),
+                     TTR_OK); /* asked for, they are there */
     assert_in_range(window.n, 450, 600);
     assert_memory_equal(window.bytes, bytes + 100, window.n);
     assert_int_equal(source_fill(source, 1500, 10, &window, NULL), TTR_OK);

@@ -1,14 +1,17 @@
-/* Windows in memory: over the caller's bytes, over a buffer refilled from a feed, and over one that its user fills.
+/* Windows in memory: over the caller's bytes, over a buffer refilled from a feed, and over one that
+ * its user fills.
  *
- * The buffer keeps what the reader has not consumed, moves it to the front before a read and grows by doubling only when it is
- * full: a bogus size in a damaged file costs at most twice what the file really holds. */
+ * The buffer keeps what the reader has not consumed, moves it to the front before a read and grows
+ * by doubling only when it is full: a bogus size in a damaged file costs at most twice what the
+ * file really holds. */
 #include <string.h>
 
 #include "base/status.h"
 #include "io/source_window.h"
 
 enum {
-    FIRST_READ = 64 << 10, /* most small files, and all a pipe holds: no need for a large buffer yet */
+    FIRST_READ =
+        64 << 10, /* most small files, and all a pipe holds: no need for a large buffer yet */
     LATER_READ = 1 << 20
 };
 
@@ -21,10 +24,11 @@ static ttr_status memory_fill(struct source *source, uint64_t offset, size_t nee
     size_t show = source->chunk && source->chunk < left ? source->chunk : left;
     if (show < need)
         show = need < left ? need : left;
-    source->shown = (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
-                                    .n = show,
-                                    .offset = offset,
-                                    .at_end = show == left};
+    source->shown =
+        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
+                        .n = show,
+                        .offset = offset,
+                        .at_end = show == left};
     return TTR_OK;
 }
 
@@ -43,7 +47,8 @@ static bool is_plain(const struct source *source)
     return source->feed == source->disk && source->disk_size > 0;
 }
 
-/* The first buffer: no larger than what can be read at once, or a small file and the byte that shows its end. */
+/* The first buffer: no larger than what can be read at once, or a small file and the byte that
+ * shows its end. */
 static size_t first_room(const struct source *source, size_t chunk)
 {
     size_t want = chunk < FIRST_READ ? chunk : FIRST_READ;
@@ -53,7 +58,9 @@ static size_t first_room(const struct source *source, size_t chunk)
 /* Borrows a window for a file that is larger than that. */
 static bool take_lent(struct source *source, size_t chunk)
 {
-    uint8_t *lent = is_plain(source) && source->disk_size > chunk ? window_pool_take(source->windows, chunk) : NULL;
+    uint8_t *lent = is_plain(source) && source->disk_size > chunk
+                        ? window_pool_take(source->windows, chunk)
+                        : NULL;
     if (lent)
         source->in.stream.capacity = chunk;
     source->in.stream.bytes = lent;
@@ -66,7 +73,8 @@ static bool grow(struct source *source, size_t want)
 {
     const size_t now = source->in.stream.capacity;
     uint8_t *lent = source->in.stream.is_lent ? source->in.stream.bytes : NULL;
-    uint8_t *bytes = alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
+    uint8_t *bytes =
+        alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
     if (!bytes)
         return false;
     if (lent) {
@@ -79,7 +87,8 @@ static bool grow(struct source *source, size_t want)
     return true;
 }
 
-/* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a smaller buffer was full. */
+/* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a
+ * smaller buffer was full. */
 static bool make_room(struct source *source, size_t need, bool was_full)
 {
     size_t chunk = chunk_of(source);
@@ -110,24 +119,29 @@ static bool is_at_known_end(const struct source *source)
     return is_plain(source) && feed_used(source->disk) == source->disk_size;
 }
 
-/* How many of the bytes that there is room for are read: not those that nobody wants, unless others stand behind them. */
+/* How many of the bytes that there is room for are read: not those that nobody wants, unless others
+ * stand behind them. */
 static size_t wanted_of(const struct source *source, size_t need, size_t room)
 {
     const uint64_t at = source->shown.offset + source->in.stream.n;
-    if (at >= source->needless_from || room <= source->needless_from - at || room > source->needless_to - at)
+    if (at >= source->needless_from || room <= source->needless_from - at ||
+        room > source->needless_to - at)
         return room;
-    const size_t wanted = (size_t)(source->needless_from - at), least = need > source->in.stream.n ? need - source->in.stream.n : 0;
+    const size_t wanted = (size_t)(source->needless_from - at),
+                 least = need > source->in.stream.n ? need - source->in.stream.n : 0;
     return wanted > least ? wanted : least;
 }
 
-/* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a short read, because only a
- * read of 0 says that it ended, or one that is short just where its size says so; a pipe is not, because that could wait for long. */
+/* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a
+ * short read, because only a read of 0 says that it ended, or one that is short just where its size
+ * says so; a pipe is not, because that could wait for long. */
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
     struct feed *feed = source->feed;
     bool was_full = source->in.stream.start + source->in.stream.n == source->in.stream.capacity;
     if (source->in.stream.n)
-        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, source->in.stream.n);
+        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start,
+                source->in.stream.n);
     source->in.stream.start = 0;
     bool is_short = false;
     ttr_error own;
@@ -155,7 +169,8 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
     return TTR_OK;
 }
 
-/* Passes over n bytes behind the window, which is empty: a file is read on from there, everything else is read and forgotten. */
+/* Passes over n bytes behind the window, which is empty: a file is read on from there, everything
+ * else is read and forgotten. */
 static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
 {
     struct feed *feed = source->feed;
@@ -189,7 +204,9 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
         source->shown.at_end = false;
         status = read_until(source, need, error);
     }
-    source->shown.bytes = source->in.stream.bytes ? source->in.stream.bytes + source->in.stream.start : source_nothing;
+    source->shown.bytes = source->in.stream.bytes
+                              ? source->in.stream.bytes + source->in.stream.start
+                              : source_nothing;
     source->shown.n = source->in.stream.n;
     return status;
 }
@@ -202,7 +219,8 @@ bool source_stream_append(struct source *source, const void *bytes, size_t n)
         memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, kept);
     source->in.stream.start = 0;
     n -= skipped;
-    if (!alloc_reserve(source->alloc, (void **)&source->in.stream.bytes, &source->in.stream.capacity, kept + n, 1))
+    if (!alloc_reserve(source->alloc, (void **)&source->in.stream.bytes,
+                       &source->in.stream.capacity, kept + n, 1))
         return false;
     if (n)
         memcpy(source->in.stream.bytes + kept, (const uint8_t *)bytes + skipped, n);
@@ -211,7 +229,8 @@ bool source_stream_append(struct source *source, const void *bytes, size_t n)
     return true;
 }
 
-/* What lies between the end of what is there and a window beyond it is passed over when it comes. */
+/* What lies between the end of what is there and a window beyond it is passed over when it comes.
+ */
 static ttr_status given_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
     (void)need;
@@ -221,7 +240,9 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
     source->in.stream.start += consumed;
     source->in.stream.n -= consumed;
     source->in.stream.passed += ahead - consumed;
-    source->shown = (struct window){.bytes = source->in.stream.n ? source->in.stream.bytes + source->in.stream.start : source_nothing,
+    source->shown = (struct window){.bytes = source->in.stream.n
+                                                 ? source->in.stream.bytes + source->in.stream.start
+                                                 : source_nothing,
                                     .n = source->in.stream.n,
                                     .offset = offset,
                                     .at_end = true};

@@ -1,4 +1,5 @@
-/* Sources over plain bytes: every way of splitting, growing, cutting and failing gives the same bytes as the whole. */
+/* Sources over plain bytes: every way of splitting, growing, cutting and failing gives the same
+ * bytes as the whole. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -30,7 +31,8 @@ static uint8_t *new_input(size_t n)
     return bytes;
 }
 
-/* The file looks an hour old: where nobody may ask whether it is being written, young files are not mapped. */
+/* The file looks an hour old: where nobody may ask whether it is being written, young files are not
+ * mapped. */
 static void write_file(const char *path, size_t n)
 {
     uint8_t *bytes = new_input(n);
@@ -99,8 +101,8 @@ static uint64_t read_records(struct source *source, size_t longest, uint64_t see
 
 /* An input that comes in scripted pieces. */
 struct script {
-    uint64_t at, n;      /* bytes given so far, bytes in all */
-    uint64_t fail_at;    /* the read at or after this byte fails with `reason`; UINT64_MAX never */
+    uint64_t at, n;   /* bytes given so far, bytes in all */
+    uint64_t fail_at; /* the read at or after this byte fails with `reason`; UINT64_MAX never */
     int reason;
     uint64_t seed;       /* 0: one byte a read */
     unsigned interrupts; /* one in so many reads gives EINTR; 0 never */
@@ -134,9 +136,13 @@ static void any_split_of_a_pulled_input_reads_as_the_whole(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct script script = {.n = seed ? 300000 : 20000, .fail_at = UINT64_MAX, .seed = seed, .interrupts = seed % 3 ? 5 : 0};
+        struct script script = {.n = seed ? 300000 : 20000,
+                                .fail_at = UINT64_MAX,
+                                .seed = seed,
+                                .interrupts = seed % 3 ? 5 : 0};
         struct source_options options = {.chunk = seed % 2 ? 0 : 1 + 997 * seed};
-        struct source *source = source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
+        struct source *source =
+            source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
         assert_non_null(source);
         assert_int_equal(read_records(source, 1 + 700 * seed, seed + 1), script.n);
         assert_int_equal(source_disk_used(source), script.n);
@@ -183,7 +189,8 @@ static void a_file_reads_the_same_mapped_and_not(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes * 4; i++) {
         size_t n = sizes[i / 4];
         write_file(place.path, n);
-        struct source_options options = {.no_mmap = i % 2, .chunk = i / 2 % 2 ? (i % 2 ? 10000 : 600000) : 0};
+        struct source_options options = {.no_mmap = i % 2,
+                                         .chunk = i / 2 % 2 ? (i % 2 ? 10000 : 600000) : 0};
         struct source *source = source_open(alloc_default(), place.path, &options, NULL);
         assert_non_null(source);
         assert_int_equal(source_disk_size(source), n);
@@ -310,7 +317,8 @@ static void resident_memory_stays_flat_over_a_large_file(void **state)
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
         do {
-            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL), TTR_OK);
+            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL),
+                             TTR_OK);
             for (size_t i = 0; i < window.n; i += 4096)
                 sum += window.bytes[i];
             long now = resident_kib();
@@ -385,7 +393,8 @@ static void an_offset_before_the_window_is_misuse(void **state)
     source_close(source);
 }
 
-/* Three files and windows for two of them: the third has one of its own, and so has the first when it needs a larger one. */
+/* Three files and windows for two of them: the third has one of its own, and so has the first when
+ * it needs a larger one. */
 static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
 {
     (void)state;
@@ -416,13 +425,17 @@ static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
 /* One source of each kind over the same bytes. */
 enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
 
-static struct source *open_kind(enum kind kind, const char *path, const uint8_t *bytes, struct script *script)
+static struct source *open_kind(enum kind kind, const char *path, const uint8_t *bytes,
+                                struct script *script)
 {
-    struct source_options options = {.no_mmap = kind == KIND_READ, .chunk = kind == KIND_MAPPED ? 512 << 10 : 1 << 14};
+    struct source_options options = {.no_mmap = kind == KIND_READ,
+                                     .chunk = kind == KIND_MAPPED ? 512 << 10 : 1 << 14};
     *script = (struct script){.n = INPUT, .fail_at = UINT64_MAX, .seed = 3};
-    struct source *source = kind == KIND_MEMORY   ? source_open_memory(alloc_default(), bytes, INPUT, &options, NULL)
-                            : kind == KIND_PULLED ? source_open_pull(alloc_default(), script_pull, script, &options, NULL)
-                                                  : source_open(alloc_default(), path, &options, NULL);
+    struct source *source =
+        kind == KIND_MEMORY ? source_open_memory(alloc_default(), bytes, INPUT, &options, NULL)
+        : kind == KIND_PULLED
+            ? source_open_pull(alloc_default(), script_pull, script, &options, NULL)
+            : source_open(alloc_default(), path, &options, NULL);
     assert_non_null(source);
     assert_int_equal(source_is_seekable(source), kind != KIND_PULLED);
     return source;
@@ -568,7 +581,8 @@ static void any_place_of_a_file_or_memory_can_be_peeked_at(void **state)
             uint8_t some[10];
             int64_t n = source_peek_at(source, places[i], some, sizeof some, NULL);
             assert_int_equal(n, places[i] >= INPUT ? 0 : i == 0 ? 5 : 10);
-            check_window(&(struct window){.bytes = some, .n = (size_t)n, .offset = places[i]}, places[i]);
+            check_window(&(struct window){.bytes = some, .n = (size_t)n, .offset = places[i]},
+                         places[i]);
         }
         check_window(&window, 300);
         assert_int_equal(source_fill(source, 300 + window.n, 1000, &window, NULL), TTR_OK);
@@ -725,13 +739,15 @@ static void what_cannot_be_opened_is_named_with_the_reason(void **state)
 static bool read_all_kinds(const struct alloc *alloc)
 {
     struct script script = {.n = 300000, .fail_at = UINT64_MAX, .seed = 3};
-    struct source *sources[3] = {source_open_pull(alloc, script_pull, &script, NULL, NULL),
-                                 source_open(alloc, "/proc/self/exe", &(struct source_options){.no_mmap = true}, NULL),
-                                 source_open(alloc, "/proc/self/exe", NULL, NULL)};
+    struct source *sources[3] = {
+        source_open_pull(alloc, script_pull, &script, NULL, NULL),
+        source_open(alloc, "/proc/self/exe", &(struct source_options){.no_mmap = true}, NULL),
+        source_open(alloc, "/proc/self/exe", NULL, NULL)};
     bool is_through = true;
     for (size_t i = 0; i < 3; i++) {
         struct window window;
-        ttr_status status = sources[i] ? source_fill(sources[i], 0, 70000, &window, NULL) : TTR_E_NOMEM;
+        ttr_status status =
+            sources[i] ? source_fill(sources[i], 0, 70000, &window, NULL) : TTR_E_NOMEM;
         if (status == TTR_OK)
             status = source_fill(sources[i], 10, 200000, &window, NULL);
         assert_true(status == TTR_OK || status == TTR_E_NOMEM);

@@ -1,4 +1,5 @@
-/* Inside a source: the three kinds of window and what they share.  Only the files of this folder look in here.
+/* Inside a source: the three kinds of window and what they share.  Only the files of this folder
+ * look in here.
  *
  *   memory   shows the caller's bytes where they lie          source_stream.c
  *   stream   a buffer refilled from a feed                    source_stream.c
@@ -13,8 +14,8 @@
 #include "io/window_pool.h"
 
 struct source_ops {
-    /* Moves source->shown; offset is not before the present window, need not over the limit.  On failure `shown` still
-     * holds what there is. */
+    /* Moves source->shown; offset is not before the present window, need not over the limit.  On
+     * failure `shown` still holds what there is. */
     ttr_status (*fill)(struct source *source, uint64_t offset, size_t need, ttr_error *error);
     void (*close)(struct source *source);
 };
@@ -25,14 +26,14 @@ struct source {
     char *name; /* as messages call it */
     size_t name_size;
     const char *compression;
-    struct feed *disk;  /* the raw bytes; owned by `feed` */
-    struct feed *feed;  /* what the window shows: `disk` or a decoder over it */
-    bool has_path;      /* `name` is the path of a regular file, opened with `options` */
+    struct feed *disk; /* the raw bytes; owned by `feed` */
+    struct feed *feed; /* what the window shows: `disk` or a decoder over it */
+    bool has_path;     /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
-    struct shared_file shared; /* pool NULL = the descriptor is the feed's */
+    struct shared_file shared;   /* pool NULL = the descriptor is the feed's */
     struct window_pool *windows; /* may be NULL */
-    uint64_t disk_size; /* 0 = unknown */
-    size_t chunk;       /* 0 = the default of the kind */
+    uint64_t disk_size;          /* 0 = unknown */
+    size_t chunk;                /* 0 = the default of the kind */
     uint64_t limit;
     struct window shown;
     uint64_t needless_from, needless_to; /* see source_needless */
@@ -44,15 +45,15 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* shown: [start, start + n) */
-            bool is_lent;    /* bytes: by source->windows */
+            bool is_lent;              /* bytes: by source->windows */
             uint64_t passed; /* given: this many of the bytes to come lie before the window */
-        } stream; /* also of the kind `given` */
+        } stream;            /* also of the kind `given` */
         struct {
             uint8_t *map; /* NULL while nothing is mapped */
             size_t n;
             uint64_t at;    /* offset in the file of map[0], a multiple of the page size */
             uint64_t start; /* offset in the file where the input begins */
-            int fd; /* during a fill */
+            int fd;         /* during a fill */
             size_t page;
         } mapped;
     } in;
@@ -61,13 +62,14 @@ struct source {
 /* A place to point at while nothing can be shown. */
 extern const uint8_t source_nothing[1];
 
-extern const struct source_ops source_memory_ops, source_stream_ops, source_given_ops, source_mapped_ops;
+extern const struct source_ops source_memory_ops, source_stream_ops, source_given_ops,
+    source_mapped_ops;
 
 /* Appends to a source of the kind `given`; false when memory is out. */
 bool source_stream_append(struct source *source, const void *bytes, size_t n);
 
-/* True when mapping `fd`, a regular file, cannot be expected to end in SIGBUS: local, large enough to be worth it, and nobody
- * writes it. */
+/* True when mapping `fd`, a regular file, cannot be expected to end in SIGBUS: local, large enough
+ * to be worth it, and nobody writes it. */
 bool source_file_is_safe_to_map(int fd);
 
 #endif

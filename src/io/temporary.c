@@ -15,7 +15,8 @@ void temporary_name(char *to, size_t size, const char *target)
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash + 1 - target) : 0;
     uint8_t random[6] = {0};
-    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) /* only early in boot: O_EXCL keeps us safe */
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) <
+        0) /* only early in boot: O_EXCL keeps us safe */
         memcpy(random, &(pid_t){getpid()}, sizeof(pid_t));
     char end[7] = {0};
     for (size_t i = 0; i < sizeof random; i++)

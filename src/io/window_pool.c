@@ -11,10 +11,13 @@ struct window_pool {
     size_t each, n, taken;
 };
 
-/* How many windows there is memory for: many ones begin at a large page, or what lies before the first of these would come in small ones. */
+/* How many windows there is memory for: many ones begin at a large page, or what lies before the
+ * first of these would come in small ones. */
 static size_t windows_of(const struct window_pool *pool)
 {
-    return pool->each >= LARGE_PAGE || pool->n < LARGE_PAGE / pool->each ? pool->n : pool->n + (LARGE_PAGE + pool->each - 1) / pool->each;
+    return pool->each >= LARGE_PAGE || pool->n < LARGE_PAGE / pool->each
+               ? pool->n
+               : pool->n + (LARGE_PAGE + pool->each - 1) / pool->each;
 }
 
 struct window_pool *window_pool_new(const struct alloc *alloc, size_t n, size_t each)
@@ -47,7 +50,8 @@ uint8_t *window_pool_take(struct window_pool *pool, size_t each)
     if (!pool->memory) {
         pool->memory = alloc_large(pool->alloc, windows_of(pool), each);
         const size_t to_page = (size_t)(0 - (uintptr_t)pool->memory) & (LARGE_PAGE - 1);
-        pool->bytes = pool->memory && windows_of(pool) > pool->n ? pool->memory + to_page : pool->memory;
+        pool->bytes =
+            pool->memory && windows_of(pool) > pool->n ? pool->memory + to_page : pool->memory;
     }
     return pool->memory ? pool->bytes + each * pool->taken++ : NULL;
 }

@@ -60,7 +60,8 @@ static void a_source_at_rest_has_no_window_and_knows_how_far_it_was_read(void **
     files_write(path, text);
     support_heap_init(&heap, 0);
     struct window window;
-    struct source *source = source_open(&heap.alloc, path, &(struct source_options){.chunk = 4096}, NULL);
+    struct source *source =
+        source_open(&heap.alloc, path, &(struct source_options){.chunk = 4096}, NULL);
     const size_t before = heap.bytes;
     assert_int_equal(source_fill(source, 100, 3000, &window, NULL), TTR_OK);
     const uint64_t used = source_disk_used(source);

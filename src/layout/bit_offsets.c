@@ -1,5 +1,5 @@
-/* Types are walked as trees.  Numbers are known by the hash of their way from the root, which is the same for all elements of an array:
- * what was read last is what a reference means. */
+/* Types are walked as trees.  Numbers are known by the hash of their way from the root, which is
+ * the same for all elements of an array: what was read last is what a reference means. */
 #include "layout/bit_offsets.h"
 
 #include <string.h>
@@ -49,7 +49,8 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
         return true;
     }
     if (places->n >= UINT32_MAX ||
-        !alloc_reserve(places->alloc, (void **)&places->number, &places->capacity, places->n + 1, sizeof *places->number) ||
+        !alloc_reserve(places->alloc, (void **)&places->number, &places->capacity, places->n + 1,
+                       sizeof *places->number) ||
         !keymap_put(&places->by_path, path, (uint32_t)places->n)) {
         places->failed = true;
         return false;
@@ -59,7 +60,8 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
 }
 
 /* The number a reference means; false when none was read. */
-static bool look_up(const struct places *places, const struct type_reference *reference, uint64_t *value)
+static bool look_up(const struct places *places, const struct type_reference *reference,
+                    uint64_t *value)
 {
     uint64_t path = path_of_root(reference->root);
     for (uint32_t i = 0; i < reference->names_n; i++)
@@ -114,7 +116,8 @@ static bool walk_number(struct places *places, const struct type *type, uint64_t
         return false;
     places->bits.at = begin;
     bool is_target = type->bits <= 64 && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL;
-    return (!is_target || remember(places, path, read_number(places, type))) && pass(places, type, type->bits);
+    return (!is_target || remember(places, path, read_number(places, type))) &&
+           pass(places, type, type->bits);
 }
 
 static bool walk_variable(struct places *places, const struct type *type, uint64_t path)
@@ -160,8 +163,8 @@ static bool find_count(struct places *places, const struct type *type, uint64_t 
     if (type->has_inline_length) {
         align(places, type->minimum_align);
         uint64_t begin = places_begin(type->length_type, places->bits.at);
-        if (begin > places->bits.end || type->length_type->bits == 0 || type->length_type->bits > 64 ||
-            type->length_type->bits > places->bits.end - begin)
+        if (begin > places->bits.end || type->length_type->bits == 0 ||
+            type->length_type->bits > 64 || type->length_type->bits > places->bits.end - begin)
             return false;
         places->bits.at = begin;
         *count = read_number(places, type->length_type);
@@ -176,7 +179,8 @@ static bool walk_bytes(struct places *places, const struct type *type)
     if (!find_count(places, type, &count))
         return false;
     bits_align(&places->bits, type->has_inline_length || type->align < 3 ? 3 : type->align);
-    return !places->bits.failed && count <= bits_left(&places->bits) / 8 && pass(places, type, count * 8);
+    return !places->bits.failed && count <= bits_left(&places->bits) / 8 &&
+           pass(places, type, count * 8);
 }
 
 static bool walk(struct places *places, const struct type *type, uint64_t path);
@@ -203,7 +207,9 @@ static bool walk_optional(struct places *places, const struct type *type, uint64
     uint64_t selector;
     if (!look_up(places, &type->reference, &selector))
         return false;
-    bool is_there = type->ranges_n ? type_in_ranges(type->ranges, type->ranges_n, type->is_selector_signed, selector) : selector != 0;
+    bool is_there = type->ranges_n ? type_in_ranges(type->ranges, type->ranges_n,
+                                                    type->is_selector_signed, selector)
+                                   : selector != 0;
     return !is_there || walk(places, type->element, path);
 }
 
@@ -213,7 +219,8 @@ static bool walk_variant(struct places *places, const struct type *type, uint64_
     if (!look_up(places, &type->reference, &selector))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (type_in_ranges(type->members[i].ranges, type->members[i].ranges_n, type->is_selector_signed, selector))
+        if (type_in_ranges(type->members[i].ranges, type->members[i].ranges_n,
+                           type->is_selector_signed, selector))
             return walk(places, type->members[i].type, path);
     return false;
 }
@@ -231,17 +238,26 @@ static bool walk_kind(struct places *places, const struct type *type, uint64_t p
 {
     switch (type->kind) {
     case TYPE_VAR_UINT:
-    case TYPE_VAR_INT: return walk_variable(places, type, path);
-    case TYPE_STRING: return walk_string(places, type);
+    case TYPE_VAR_INT:
+        return walk_variable(places, type, path);
+    case TYPE_STRING:
+        return walk_string(places, type);
     case TYPE_TEXT:
-    case TYPE_BLOB: return walk_bytes(places, type);
-    case TYPE_STRUCT: return walk_members(places, type, path);
+    case TYPE_BLOB:
+        return walk_bytes(places, type);
+    case TYPE_STRUCT:
+        return walk_members(places, type, path);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return walk_array(places, type, path);
-    case TYPE_OPTIONAL: return walk_optional(places, type, path);
-    case TYPE_VARIANT: return walk_variant(places, type, path);
-    case TYPE_NONE: return false;
-    default: return walk_number(places, type, path);
+    case TYPE_SEQUENCE:
+        return walk_array(places, type, path);
+    case TYPE_OPTIONAL:
+        return walk_optional(places, type, path);
+    case TYPE_VARIANT:
+        return walk_variant(places, type, path);
+    case TYPE_NONE:
+        return false;
+    default:
+        return walk_number(places, type, path);
     }
 }
 

@@ -1,5 +1,6 @@
-/* The values have no marks between them: the fields of the first element say what comes next.  So a walk over values goes along the first element once for
- * each, whatever its caller makes of the fields. */
+/* The values have no marks between them: the fields of the first element say what comes next.  So a
+ * walk over values goes along the first element once for each, whatever its caller makes of the
+ * fields. */
 #include "layout/element_runs.h"
 
 #include <assert.h>
@@ -25,11 +26,15 @@ size_t alike_inside(const ttr_field *field, size_t n, size_t at)
 unsigned alike_width(const ttr_value *first)
 {
     switch (first->type) {
-    case TTR_TYPE_BOOL: return 1;
-    case TTR_TYPE_FLOAT: return first->bits == 32 ? 4 : 8;
+    case TTR_TYPE_BOOL:
+        return 1;
+    case TTR_TYPE_FLOAT:
+        return first->bits == 32 ? 4 : 8;
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: break;
-    default: return 0;
+    case TTR_TYPE_INT:
+        break;
+    default:
+        return 0;
     }
     if (first->bits == 0 || first->bits > 32)
         return 8;
@@ -49,7 +54,10 @@ static uint64_t kept(const ttr_value *first, const ttr_value *value)
 
 uint64_t alike_number(const ttr_value *first, const uint8_t *bytes, unsigned width)
 {
-    uint64_t x = width == 1 ? bytes[0] : width == 2 ? load_u16le(bytes) : width == 4 ? load_u32le(bytes) : load_u64le(bytes);
+    uint64_t x = width == 1   ? bytes[0]
+                 : width == 2 ? load_u16le(bytes)
+                 : width == 4 ? load_u32le(bytes)
+                              : load_u64le(bytes);
     if (first->type == TTR_TYPE_INT)
         return (uint64_t)((int64_t)(x << (64 - 8 * width)) >> (64 - 8 * width));
     if (first->type != TTR_TYPE_FLOAT || width == 8)
@@ -68,7 +76,8 @@ bool alike_fits(const ttr_value *first, const ttr_value *value)
     if (width == 0)
         return true;
     if (first->type != TTR_TYPE_FLOAT)
-        return (first->type == TTR_TYPE_INT ? (uint64_t)((int64_t)(value->v.u << spare) >> spare) : value->v.u << spare >> spare) == value->v.u;
+        return (first->type == TTR_TYPE_INT ? (uint64_t)((int64_t)(value->v.u << spare) >> spare)
+                                            : value->v.u << spare >> spare) == value->v.u;
     return width == 8 || (double)(float)value->v.f == value->v.f || value->v.f != value->v.f;
 }
 
@@ -121,7 +130,10 @@ static void enter(struct alike_walk *walk, size_t begin, size_t back, uint32_t c
         return;
     assert(walk->depth < ALIKE_DEPTH);
     walk->frame[walk->depth++] =
-        (struct alike_frame){.begin = begin, .end = begin + alike_inside(walk->field, walk->n, begin), .back = back, .left = count};
+        (struct alike_frame){.begin = begin,
+                             .end = begin + alike_inside(walk->field, walk->n, begin),
+                             .back = back,
+                             .left = count};
 }
 
 static const uint8_t none[1]; /* no values given yet */
@@ -129,14 +141,17 @@ static const uint8_t none[1]; /* no values given yet */
 /* Whether an element begins for which no values were given. */
 static bool needs_piece(const struct alike_walk *walk)
 {
-    return walk->depth == 1 && !walk->has_one && walk->value == walk->end && walk->at == walk->frame[0].begin;
+    return walk->depth == 1 && !walk->has_one && walk->value == walk->end &&
+           walk->at == walk->frame[0].begin;
 }
 
-/* Has the next values given, of elements that are in no others.  Only where those given before are needed no more. */
+/* Has the next values given, of elements that are in no others.  Only where those given before are
+ * needed no more. */
 static void refill(struct alike_walk *walk)
 {
     size_t n = 0;
-    if (walk->source && walk->source->give(walk->source->own, walk->frame[0].back - 1, &walk->value, &n) && n) {
+    if (walk->source &&
+        walk->source->give(walk->source->own, walk->frame[0].back - 1, &walk->value, &n) && n) {
         walk->end = walk->value + n;
         return;
     }
@@ -164,7 +179,9 @@ static void settle(struct alike_walk *walk)
         const ttr_value *more = &walk->field[walk->at].value;
         const bool is_in_pieces = more->hint == ALIKE_IN_PIECES;
         walk->end = is_in_pieces ? none : NULL;
-        walk->value = more->text.p ? (const uint8_t *)more->text.p : is_in_pieces ? none : walk->values + more->v.u;
+        walk->value = more->text.p   ? (const uint8_t *)more->text.p
+                      : is_in_pieces ? none
+                                     : walk->values + more->v.u;
         enter(walk, walk->at - more->text.n, walk->at + 1, more->count);
     }
     if (walk->end && needs_piece(walk))
@@ -194,7 +211,8 @@ const ttr_field *alike_next_inside(struct alike_walk *walk)
     const bool is_inside = walk->has_one;
     walk->has_one = false;
     if (is_inside && field->value.type == TTR_TYPE_ARRAY)
-        enter(walk, walk->at + 1, walk->at + alike_inside(walk->field, walk->n, walk->at), field->value.count);
+        enter(walk, walk->at + 1, walk->at + alike_inside(walk->field, walk->n, walk->at),
+              field->value.count);
     else
         walk->at++;
     return field;
@@ -215,7 +233,10 @@ bool alike_take_run(struct alike_walk *walk, uint32_t most, struct alike_run *ru
     const ttr_value *first = frame ? &walk->field[frame->begin].value : NULL;
     if (!frame || walk->at != frame->begin || frame->end != frame->begin + 1 || !alike_width(first))
         return false;
-    *run = (struct alike_run){.first = first, .bytes = walk->value, .n = frame->left < most ? frame->left : most, .width = alike_width(first)};
+    *run = (struct alike_run){.first = first,
+                              .bytes = walk->value,
+                              .n = frame->left < most ? frame->left : most,
+                              .width = alike_width(first)};
     if (walk->end && (size_t)(walk->end - walk->value) / run->width < run->n)
         run->n = (uint32_t)((size_t)(walk->end - walk->value) / run->width);
     walk->value += (size_t)run->n * run->width;

@@ -1,11 +1,13 @@
-/* Lists of fields where elements stand together: written by hand here, and walked as if each stood alone. */
+/* Lists of fields where elements stand together: written by hand here, and walked as if each stood
+ * alone. */
 #include "layout/element_runs.h"
 
 #include "support/support.h"
 
 static ttr_field number(uint8_t type, unsigned bits, uint64_t x)
 {
-    return (ttr_field){.name = {"", 0}, .value = {.type = type, .bits = (uint8_t)bits, .v.u = x, .text = {"", 0}}};
+    return (ttr_field){.name = {"", 0},
+                       .value = {.type = type, .bits = (uint8_t)bits, .v.u = x, .text = {"", 0}}};
 }
 
 static ttr_field single(double x)
@@ -27,7 +29,9 @@ static ttr_field group(uint8_t type, uint32_t count)
 
 static ttr_field more(uint32_t count, size_t before, uint64_t at)
 {
-    return (ttr_field){.name = {"", 0}, .value = {.type = ALIKE_MORE, .count = count, .v.u = at, .text = {NULL, before}}};
+    return (ttr_field){
+        .name = {"", 0},
+        .value = {.type = ALIKE_MORE, .count = count, .v.u = at, .text = {NULL, before}}};
 }
 
 static void assert_next(struct alike_walk *walk, const ttr_field *wanted)
@@ -50,13 +54,20 @@ static void numbers_come_back_from_as_many_bytes_as_they_need(void **state)
         uint8_t type, bits, width;
         uint64_t x;
     } cases[] = {
-        {TTR_TYPE_BOOL, 0, 1, 1},           {TTR_TYPE_UINT, 1, 1, 1},
-        {TTR_TYPE_UINT, 8, 1, 255},         {TTR_TYPE_UINT, 9, 2, 511},
-        {TTR_TYPE_UINT, 17, 4, 0x1ffff},    {TTR_TYPE_UINT, 33, 8, UINT64_C(0x1ffffffff)},
-        {TTR_TYPE_UINT, 0, 8, UINT64_MAX},  {TTR_TYPE_INT, 8, 1, UINT64_MAX},
-        {TTR_TYPE_INT, 16, 2, (uint64_t)-32768}, {TTR_TYPE_INT, 32, 4, (uint64_t)INT32_MIN},
-        {TTR_TYPE_INT, 64, 8, (uint64_t)INT64_MIN}, {TTR_TYPE_FLOAT, 64, 8, UINT64_C(0x3fb999999999999a)},
-        {TTR_TYPE_FLOAT, 32, 4, UINT64_C(0xbfe0000000000000)}, {TTR_TYPE_FLOAT, 32, 4, UINT64_C(0x7ff8000000000000)},
+        {TTR_TYPE_BOOL, 0, 1, 1},
+        {TTR_TYPE_UINT, 1, 1, 1},
+        {TTR_TYPE_UINT, 8, 1, 255},
+        {TTR_TYPE_UINT, 9, 2, 511},
+        {TTR_TYPE_UINT, 17, 4, 0x1ffff},
+        {TTR_TYPE_UINT, 33, 8, UINT64_C(0x1ffffffff)},
+        {TTR_TYPE_UINT, 0, 8, UINT64_MAX},
+        {TTR_TYPE_INT, 8, 1, UINT64_MAX},
+        {TTR_TYPE_INT, 16, 2, (uint64_t)-32768},
+        {TTR_TYPE_INT, 32, 4, (uint64_t)INT32_MIN},
+        {TTR_TYPE_INT, 64, 8, (uint64_t)INT64_MIN},
+        {TTR_TYPE_FLOAT, 64, 8, UINT64_C(0x3fb999999999999a)},
+        {TTR_TYPE_FLOAT, 32, 4, UINT64_C(0xbfe0000000000000)},
+        {TTR_TYPE_FLOAT, 32, 4, UINT64_C(0x7ff8000000000000)},
     };
     (void)state;
     struct buffer values;
@@ -76,8 +87,11 @@ static void numbers_come_back_from_as_many_bytes_as_they_need(void **state)
 static void what_needs_more_room_than_the_first_does_not_fit(void **state)
 {
     (void)state;
-    const ttr_field u8 = number(TTR_TYPE_UINT, 8, 0), s8 = number(TTR_TYPE_INT, 8, 0), narrow = single(0.5), tenth = single(0.1);
-    const ttr_field large = number(TTR_TYPE_UINT, 8, 256), below = number(TTR_TYPE_INT, 8, (uint64_t)-129), lowest = number(TTR_TYPE_INT, 8, (uint64_t)-128);
+    const ttr_field u8 = number(TTR_TYPE_UINT, 8, 0), s8 = number(TTR_TYPE_INT, 8, 0),
+                    narrow = single(0.5), tenth = single(0.1);
+    const ttr_field large = number(TTR_TYPE_UINT, 8, 256),
+                    below = number(TTR_TYPE_INT, 8, (uint64_t)-129),
+                    lowest = number(TTR_TYPE_INT, 8, (uint64_t)-128);
     assert_false(alike_fits(&u8.value, &large.value));
     assert_false(alike_fits(&s8.value, &below.value));
     assert_true(alike_fits(&s8.value, &lowest.value));
@@ -93,15 +107,43 @@ static void elements_that_stand_together_are_walked_one_by_one(void **state)
     buffer_init(&values, alloc_default());
     const ttr_field u8 = number(TTR_TYPE_UINT, 8, 10), a = text("a");
     const ttr_field put[] = {number(TTR_TYPE_UINT, 8, 11), /* of the first element */
-                             group(TTR_TYPE_STRUCT, 3), number(TTR_TYPE_UINT, 8, 2), text("bc"), group(TTR_TYPE_ARRAY, 0),
-                             group(TTR_TYPE_STRUCT, 3), number(TTR_TYPE_UINT, 8, 3), text(""), group(TTR_TYPE_ARRAY, 1), number(TTR_TYPE_UINT, 8, 12)};
+                             group(TTR_TYPE_STRUCT, 3),
+                             number(TTR_TYPE_UINT, 8, 2),
+                             text("bc"),
+                             group(TTR_TYPE_ARRAY, 0),
+                             group(TTR_TYPE_STRUCT, 3),
+                             number(TTR_TYPE_UINT, 8, 3),
+                             text(""),
+                             group(TTR_TYPE_ARRAY, 1),
+                             number(TTR_TYPE_UINT, 8, 12)};
     for (size_t i = 0; i < sizeof put / sizeof *put; i++)
         alike_put(&values, &put[i].value, &put[i].value);
-    const ttr_field list[] = {group(TTR_TYPE_ARRAY, 3), group(TTR_TYPE_STRUCT, 3), number(TTR_TYPE_UINT, 8, 1), a, group(TTR_TYPE_ARRAY, 2), u8,
-                              more(1, 1, 0), more(2, 6, 1), number(TTR_TYPE_UINT, 8, 9)};
+    const ttr_field list[] = {group(TTR_TYPE_ARRAY, 3),
+                              group(TTR_TYPE_STRUCT, 3),
+                              number(TTR_TYPE_UINT, 8, 1),
+                              a,
+                              group(TTR_TYPE_ARRAY, 2),
+                              u8,
+                              more(1, 1, 0),
+                              more(2, 6, 1),
+                              number(TTR_TYPE_UINT, 8, 9)};
     const ttr_field wanted[] = {group(TTR_TYPE_ARRAY, 3),
-                                group(TTR_TYPE_STRUCT, 3), number(TTR_TYPE_UINT, 8, 1), a, group(TTR_TYPE_ARRAY, 2), u8, put[0],
-                                put[1], put[2], put[3], put[4], put[5], put[6], put[7], put[8], put[9], list[8]};
+                                group(TTR_TYPE_STRUCT, 3),
+                                number(TTR_TYPE_UINT, 8, 1),
+                                a,
+                                group(TTR_TYPE_ARRAY, 2),
+                                u8,
+                                put[0],
+                                put[1],
+                                put[2],
+                                put[3],
+                                put[4],
+                                put[5],
+                                put[6],
+                                put[7],
+                                put[8],
+                                put[9],
+                                list[8]};
     assert_int_equal(alike_inside(list, 9, 0), 8);
     assert_int_equal(alike_inside(list, 9, 1), 6);
     alike_begin(&walk, list, 9, &values);
@@ -139,7 +181,8 @@ static void values_in_pieces_are_asked_for(void **state)
     struct pieces pieces = {.values = values, .n = {1, 3, 2}, .entry = 2};
     const struct alike_source source = {.give = give_piece, .own = &pieces};
     const ttr_field behind = number(TTR_TYPE_UINT, 8, 9);
-    ttr_field list[] = {group(TTR_TYPE_ARRAY, 7), number(TTR_TYPE_UINT, 8, 0), more(6, 1, 0), behind};
+    ttr_field list[] = {group(TTR_TYPE_ARRAY, 7), number(TTR_TYPE_UINT, 8, 0), more(6, 1, 0),
+                        behind};
     list[2].value.hint = ALIKE_IN_PIECES;
     alike_begin(&walk, list, 4, NULL);
     walk.source = &source;
@@ -156,7 +199,8 @@ static void values_in_pieces_are_asked_for(void **state)
     assert_memory_equal(run.bytes, "\x05\x06", 2);
     assert_next(&walk, &behind);
     assert_true(alike_is_over(&walk));
-    pieces = (struct pieces){.values = values, .n = {2, 0}, .entry = 2}; /* where there are no more, it ends */
+    pieces = (struct pieces){
+        .values = values, .n = {2, 0}, .entry = 2}; /* where there are no more, it ends */
     alike_begin(&walk, list, 4, NULL);
     walk.source = &source;
     for (unsigned i = 0; i < 4; i++)
@@ -175,8 +219,11 @@ static void runs_of_numbers_are_taken_as_they_lie(void **state)
     buffer_init(&values, alloc_default());
     const ttr_field first = number(TTR_TYPE_INT, 16, 5);
     for (uint64_t i = 0; i < 4; i++)
-        alike_put(&values, &first.value, &(ttr_value){.type = TTR_TYPE_INT, .bits = 16, .v.u = 0 - i});
-    ttr_field list[] = {group(TTR_TYPE_ARRAY, 5), first, more(4, 1, 0), group(TTR_TYPE_ARRAY, 3), number(TTR_TYPE_UINT, 8, 6), more(2, 1, 0)};
+        alike_put(&values, &first.value,
+                  &(ttr_value){.type = TTR_TYPE_INT, .bits = 16, .v.u = 0 - i});
+    ttr_field list[] = {
+        group(TTR_TYPE_ARRAY, 5),    first,        more(4, 1, 0), group(TTR_TYPE_ARRAY, 3),
+        number(TTR_TYPE_UINT, 8, 6), more(2, 1, 0)};
     list[5].value.text.p = (const char *)elsewhere;
     alike_begin(&walk, list, 6, &values);
     assert_false(alike_take_run(&walk, 9, &run));

@@ -34,7 +34,8 @@ static bool is_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
         const struct step *step = &c->ops[i].step;
-        if (step->align > 3 || step->code == STEP_UNIT || (step->code == STEP_ALIGN && step->amount > 7))
+        if (step->align > 3 || step->code == STEP_UNIT ||
+            (step->code == STEP_ALIGN && step->amount > 7))
             return false;
     }
     return c->layout->start_mask <= 7;
@@ -62,7 +63,8 @@ static bool compile(struct compiler *c)
     if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = keep_walk(c)))
         return false;
     layout->is_at_any_byte = is_at_any_byte(c);
-    if (layout->is_at_any_byte && !(layout->straight = straight_of(c->spec->arena, layout->walk, c->ops_n)))
+    if (layout->is_at_any_byte &&
+        !(layout->straight = straight_of(c->spec->arena, layout->walk, c->ops_n)))
         return fail_memory(c->error) == TTR_OK;
     layout->everything = layout->walk;
     if (!c->has_hidden)
@@ -98,21 +100,26 @@ bool layout_is_at_any_byte(const struct layout *layout)
     return layout->is_at_any_byte;
 }
 
-/* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it is none of those that are shifted out of
- * them. */
+/* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it
+ * is none of those that are shifted out of them. */
 static uint8_t shift_of_count(const struct step *step)
 {
     switch (step->load) {
-    case LOAD_U8: return step->jump == 8 ? 56 : 0;
-    case LOAD_U16LE: return step->jump == 16 ? 48 : 0;
-    case LOAD_U32LE: return step->jump == 32 ? 32 : 0;
-    default: return 0;
+    case LOAD_U8:
+        return step->jump == 8 ? 56 : 0;
+    case LOAD_U16LE:
+        return step->jump == 16 ? 48 : 0;
+    case LOAD_U32LE:
+        return step->jump == 32 ? 32 : 0;
+    default:
+        return 0;
     }
 }
 
 struct layout_shape layout_shape_of(const struct layout *layout)
 {
-    struct layout_shape none = {.kind = LAYOUT_SHAPE_NONE}, shape = {.kind = LAYOUT_SHAPE_ROW, .count_shift = 32};
+    struct layout_shape none = {.kind = LAYOUT_SHAPE_NONE},
+                        shape = {.kind = LAYOUT_SHAPE_ROW, .count_shift = 32};
     if (!layout)
         return shape;
     const struct step *step = layout->measure;
@@ -130,7 +137,8 @@ struct layout_shape layout_shape_of(const struct layout *layout)
     }
     shape.each = step->amount;
     shape.count_shift = shift_of_count(step);
-    bool is_row = step->code == STEP_COUNTED && step->align <= 3 && step->width == 0 && step->amount % 8 == 0;
+    bool is_row =
+        step->code == STEP_COUNTED && step->align <= 3 && step->width == 0 && step->amount % 8 == 0;
     return is_row && shape.count_shift ? shape : none;
 }
 
@@ -138,13 +146,15 @@ struct layout_bytes layout_bytes_of(const struct layout_shape *shape)
 {
     const uint64_t most = (uint64_t)(LAYOUT_BYTES_NONE - 1) * 8;
     const bool is_text = shape->kind == LAYOUT_SHAPE_TEXT, has_row = shape->each > 0;
-    if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 || shape->first >= most || shape->rest >= most)
+    if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 ||
+        shape->first >= most || shape->rest >= most)
         return (struct layout_bytes){.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX};
     return (struct layout_bytes){.first = (uint32_t)(shape->first / 8),
                                  .rest = (uint32_t)(shape->rest / 8) + is_text,
                                  .each = (uint32_t)(shape->each / 8),
                                  .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
-                                 .count_mask = has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
+                                 .count_mask =
+                                     has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
                                  .no_text = is_text ? 0 : UINT32_MAX};
 }
 
@@ -159,15 +169,17 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Looks for the member in a root, of which it passes over what precedes it; false where the search is over. */
-static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place, struct fold *fold,
-                   struct layout_spot *spot)
+/* Looks for the member in a root, of which it passes over what precedes it; false where the search
+ * is over. */
+static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place,
+                   struct fold *fold, struct layout_spot *spot)
 {
     const struct type *type = c->layout->root[root];
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *member = type->members[i].type;
         uint64_t pad = (0 - (uint64_t)place->residue) & ((UINT64_C(1) << member->align) - 1);
-        if (name.p && same_text(type->members[i].name, name) && member->align <= place->known && !member->unit) {
+        if (name.p && same_text(type->members[i].name, name) && member->align <= place->known &&
+            !member->unit) {
             *spot = (struct layout_spot){.bit = fold->bits + pad, .type = member};
             return false;
         }
@@ -177,7 +189,8 @@ static bool search(struct compiler *c, enum type_root root, ttr_text name, struc
     return true;
 }
 
-bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name, struct layout_spot *spot)
+bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name,
+                      struct layout_spot *spot)
 {
     /* Nothing is compiled: only sizes are asked for. */
     struct layout copy = *layout;
@@ -191,7 +204,8 @@ bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text
         const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
         if (!type)
             continue;
-        if (!compile_fold(&c, &outside, &place, &fold) || !search(&c, (enum type_root)r, wanted, &place, &fold, spot) || r == (int)root)
+        if (!compile_fold(&c, &outside, &place, &fold) ||
+            !search(&c, (enum type_root)r, wanted, &place, &fold, spot) || r == (int)root)
             break;
     }
     return spot->type != NULL;

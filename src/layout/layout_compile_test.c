@@ -9,27 +9,36 @@ static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_rea
     static const struct {
         const char *type, *wanted;
     } cases[] = {
-        {"a:{d:T(p.n)} n:u8", "payload.a.d: its length is payload.n, which does not stand before it"},
+        {"a:{d:T(p.n)} n:u8",
+         "payload.a.d: its length is payload.n, which does not stand before it"},
         {"d:T(p.d)", "payload.d: its length is payload.d, which does not stand before it"},
         {"d:T(p.x.y)", "payload.d: its length is payload.x.y, which does not stand before it"},
         {"d:T(c.n)", "payload.d: its length is common context.n, but there is no common context"},
-        {"n:i8 d:[p.n]u8", "payload.d: its length is payload.n, which is signed; it must be unsigned"},
-        {"n:I d:B(p.n)", "payload.d: its length is payload.n, which is signed; it must be unsigned"},
+        {"n:i8 d:[p.n]u8",
+         "payload.d: its length is payload.n, which is signed; it must be unsigned"},
+        {"n:I d:B(p.n)",
+         "payload.d: its length is payload.n, which is signed; it must be unsigned"},
         {"n:u72 d:[p.n]u8", "payload.d: its length is payload.n, which has more than 64 bits"},
-        {"n:t8 d:[p.n]u8", "payload.d: its length is payload.n, which is true or false; it must be an unsigned number"},
+        {"n:t8 d:[p.n]u8", "payload.d: its length is payload.n, which is true or false; it must be "
+                           "an unsigned number"},
         {"n:s d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
         {"n:f32 d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
         {"n:{x:u8} d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
         {"n:s o:?p.n:u8", "payload.o: its selector is payload.n, which is no number"},
-        {"f:u8 v:|p.f(a=0:u8,b=1:s) d:T(p.v)", "payload.d: its length is payload.v, which is no number"},
-        {"x:u8 a:u4 b:u4>", "payload.b: it begins inside of a byte whose other bits are stored in the other byte order"},
+        {"f:u8 v:|p.f(a=0:u8,b=1:s) d:T(p.v)",
+         "payload.d: its length is payload.v, which is no number"},
+        {"x:u8 a:u4 b:u4>", "payload.b: it begins inside of a byte whose other bits are stored in "
+                            "the other byte order"},
         {"a:u0", "payload.a: a number of no bits"},
-        {"a:[:i8]u8", "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
-        {"a:[:u65]u8", "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
+        {"a:[:i8]u8",
+         "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
+        {"a:[:u65]u8",
+         "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
         {"a:u8@65536", "payload: an alignment of 2^16 bits is more than the 2^15 there may be"},
         {"a:T1152921504606846976 b:u8", "payload.a: it is larger than 2^60 bits"},
         {"a:[4294967295][4294967295]u8 b:[4294967295][4294967295]u8", ""},
-        {"a:[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]s", "payload.a: arrays nest deeper than 16 levels"},
+        {"a:[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]s",
+         "payload.a: arrays nest deeper than 16 levels"},
     };
     struct table table;
     table_open(&table);
@@ -57,9 +66,11 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
     for (int i = 1; i < 34; i++) {
         members[i][0] = (struct type_member){.name = {"a", 1}, .type = &types[i - 1]};
         members[i][1] = (struct type_member){.name = {"b", 1}, .type = &types[i - 1]};
-        types[i] = (struct type){.kind = TYPE_STRUCT, .align = 3, .members = members[i], .members_n = 2};
+        types[i] =
+            (struct type){.kind = TYPE_STRUCT, .align = 3, .members = members[i], .members_n = 2};
     }
-    struct layout_spec wide = {.root[ROOT_PAYLOAD] = &types[30]}, deep = {.root[ROOT_PAYLOAD] = &types[33]};
+    struct layout_spec wide = {.root[ROOT_PAYLOAD] = &types[30]},
+                       deep = {.root[ROOT_PAYLOAD] = &types[33]};
     assert_false(table_compile(&table, &wide));
     assert_non_null(strstr(table.error.text, "too many fields"));
     members[33][1] = members[33][0];
@@ -79,7 +90,9 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
 static void lengths_are_as_many_as_documented(void **state)
 {
     (void)state;
-    enum { GROUP = 200 }; /* in a structure each, since the text of one has no more than 512 members */
+    enum {
+        GROUP = 200
+    }; /* in a structure each, since the text of one has no more than 512 members */
     static char text[1025 * 32];
     for (int n = 1024; n <= 1025; n++) {
         struct table table;
@@ -89,7 +102,8 @@ static void lengths_are_as_many_as_documented(void **state)
             const bool is_first = i % GROUP == 0, is_last = i % GROUP == GROUP - 1 || i == n - 1;
             if (is_first)
                 at += (size_t)snprintf(text + at, sizeof text - at, "g%d:{", i / GROUP);
-            at += (size_t)snprintf(text + at, sizeof text - at, "n%d:u8 d%d:T(p.g%d.n%d)%s ", i, i, i / GROUP, i, is_last ? "}" : "");
+            at += (size_t)snprintf(text + at, sizeof text - at, "n%d:u8 d%d:T(p.g%d.n%d)%s ", i, i,
+                                   i / GROUP, i, is_last ? "}" : "");
         }
         struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, text)};
         const bool is_fine = table_compile(&table, &spec);
@@ -107,7 +121,8 @@ static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
     char text[4000] = "", more[4000] = "";
     table_open(&table);
     for (int i = 0; i < 40; i++)
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "n%d:u8 d%d:T(p.n%d) ", i, i, i);
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "n%d:u8 d%d:T(p.n%d) ", i,
+                       i, i);
     table_payload(&table, text);
     for (int i = 0; i < 25; i++)
         (void)snprintf(more + strlen(more), sizeof more - strlen(more), "n%d:u8 ", i);
@@ -118,7 +133,8 @@ static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
     assert_non_null(strstr(table.error.text, "more than 24 lengths and selectors"));
     /* What a loop needs again stays. */
     table_payload(&table, "n:u8 m:u8 a:[p.m]{x:T(p.n) k:u8 y:T(p.a.k)}");
-    table_expect(&table, 0, "01 02 61 02 6263 64 03 656667", 88, "n=1 m=2 a=[2] .{3} ..x='a' ..k=2 ..y='bc' .{3} ..x='d' ..k=3 ..y='efg'");
+    table_expect(&table, 0, "01 02 61 02 6263 64 03 656667", 88,
+                 "n=1 m=2 a=[2] .{3} ..x='a' ..k=2 ..y='bc' .{3} ..x='d' ..k=3 ..y='efg'");
     table_close(&table);
 }
 
@@ -129,16 +145,20 @@ static void values_of_other_records_are_imports(void **state)
     (void)state;
     struct table table;
     table_open(&table);
-    const struct type *context = type_of_text(&table.arena, "a:[2]{n:u8} f:t8 o:?k.f:{m:u16} i:i8 cpu:u8^1");
+    const struct type *context =
+        type_of_text(&table.arena, "a:[2]{n:u8} f:t8 o:?k.f:{m:u16} i:i8 cpu:u8^1");
     struct layout_spec outer = {.root[ROOT_PACKET_CONTEXT] = context};
     assert_true(table_compile(&table, &outer));
     const struct layout *packet = table.layout;
-    struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:T(k.a.n) e:B(k.o.m) f:T(k.cpu)"), .outer[ROOT_PACKET_CONTEXT] = context};
+    struct layout_spec spec = {.root[ROOT_PAYLOAD] =
+                                   type_of_text(&table.arena, "d:T(k.a.n) e:B(k.o.m) f:T(k.cpu)"),
+                               .outer[ROOT_PACKET_CONTEXT] = context};
     assert_true(table_compile(&table, &spec));
     uint32_t n;
     const struct layout_import *imports = layout_imports(table.layout, &n);
     assert_int_equal(n, 3);
-    static const uint8_t bytes[] = {7, 2, 1, 3, 0, 0xff, 1, 'x', 'y', 1, 2, 3, 'z'}, without[] = {7, 2, 0, 0xff, 1};
+    static const uint8_t bytes[] = {7, 2, 1, 3, 0, 0xff, 1, 'x', 'y', 1, 2, 3, 'z'},
+                         without[] = {7, 2, 0, 0xff, 1};
     struct layout_run run = {.bits = bits_over(bytes, 0, 56)};
     struct layout_run event = {.bits = bits_over(bytes, 56, 104)};
     for (uint32_t i = 0; i < n; i++)
@@ -149,12 +169,15 @@ static void values_of_other_records_are_imports(void **state)
     /* Without the optional one import has no value. */
     struct layout_run shorter = {.bits = bits_over(without, 0, 40)};
     uint64_t value = 0;
-    struct type_reference m = reference_of_text(&table.arena, "k.o.m"), i = reference_of_text(&table.arena, "k.i");
+    struct type_reference m = reference_of_text(&table.arena, "k.o.m"),
+                          i = reference_of_text(&table.arena, "k.i");
     assert_false(layout_evaluate(packet, &shorter, &m, &value));
     assert_true(layout_evaluate(packet, &shorter, &i, &value));
     assert_true(value == UINT64_MAX);
-    struct type_reference wrong = reference_of_text(&table.arena, "k.a"), other = reference_of_text(&table.arena, "p.i");
-    assert_false(layout_evaluate(packet, &shorter, &wrong, &value) || layout_evaluate(packet, &shorter, &other, &value));
+    struct type_reference wrong = reference_of_text(&table.arena, "k.a"),
+                          other = reference_of_text(&table.arena, "p.i");
+    assert_false(layout_evaluate(packet, &shorter, &wrong, &value) ||
+                 layout_evaluate(packet, &shorter, &other, &value));
     table_close(&table);
 }
 
@@ -163,9 +186,10 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
     (void)state;
     struct table table;
     table_open(&table);
-    struct layout_spec spec = {.root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "n:u8"),
-                               .root[ROOT_SPECIFIC_CONTEXT] = type_of_text(&table.arena, "x:u32@32"),
-                               .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:[c.n]u8 y:u16@16")};
+    struct layout_spec spec = {
+        .root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "n:u8"),
+        .root[ROOT_SPECIFIC_CONTEXT] = type_of_text(&table.arena, "x:u32@32"),
+        .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:[c.n]u8 y:u16@16")};
     assert_true(table_compile(&table, &spec));
     static const uint8_t bytes[] = {2, 0, 0, 0, 5, 0, 0, 0, 7, 8, 9, 0};
     struct layout_run run = {.bits = bits_over(bytes, 0, 96)};
@@ -175,7 +199,8 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
     struct layout_walk walk;
     ttr_field field;
     const struct type *type;
-    static const uint8_t groups[] = {TTR_GROUP_COMMON, TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
+    static const uint8_t groups[] = {TTR_GROUP_COMMON,  TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD,
+                                     TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
     layout_walk_begin(&walk, table.layout, &run.bits, NULL);
     for (size_t i = 0; i < 6; i++) {
         assert_true(layout_walk_next(&walk, &field, &type));
@@ -202,8 +227,9 @@ static void records_of_fixed_size_are_known_and_members_found(void **state)
     assert_int_equal(fixed_bits(&table, "a:u8 b:u32@32"), 0);
     assert_int_equal(fixed_bits(&table, "a:u8 s:s"), 0);
     assert_int_equal(fixed_bits(&table, "n:u8 a:[p.n]u8"), 0);
-    struct layout_spec spec = {.root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "tid:u32 name:T16"),
-                               .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "a:u3 b:u8 s:s c:u8")};
+    struct layout_spec spec = {
+        .root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "tid:u32 name:T16"),
+        .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "a:u3 b:u8 s:s c:u8")};
     assert_true(table_compile(&table, &spec));
     struct layout_spot spot;
     assert_true(layout_find_spot(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
@@ -214,7 +240,8 @@ static void records_of_fixed_size_are_known_and_members_found(void **state)
     assert_int_equal(spot.bit, 176);
     assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
     assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
-    assert_false(layout_find_spot(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
+    assert_false(
+        layout_find_spot(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
     table_payload(&table, "a:u8 b:u32@32");
     assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
     table_close(&table);
@@ -225,7 +252,8 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     (void)state;
     struct table table;
     table_open(&table);
-    static const char type[] = "id:u8^3 v:|p.id(a=0..9:{t:u16^5},b=10:{t:u16^5 x:u8}) n:u8^2 l:[2]u8^5 d:T(p.n)";
+    static const char type[] =
+        "id:u8^3 v:|p.id(a=0..9:{t:u16^5},b=10:{t:u16^5 x:u8}) n:u8^2 l:[2]u8^5 d:T(p.n)";
     table_payload(&table, type);
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} d='ab'");
     table_expect(&table, 0, "0a 0302 07 02 0506 6162", 72, "v={1} .x=7 d='ab'");
@@ -233,7 +261,8 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_payload(&table, "id:u8^3 v:|p.id(a=0..9:{t:u16^5},b=10:{t:u8^5}) n:u8");
     table_expect(&table, 0, "01 0302 07", 32, "n=7");
     table_expect(&table, 0, "0a 03 07", 24, "n=7");
-    struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, type), .shown_roles = 1 << 2};
+    struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, type),
+                               .shown_roles = 1 << 2};
     assert_true(table_compile(&table, &spec));
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} n=2 d='ab'");
     uint64_t value;
@@ -296,7 +325,9 @@ static void elements_without_bits_are_counted_and_then_too_many(void **state)
     table_open(&table);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[64];
-        struct layout_run run = {.bits = bits_over(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
+        struct layout_run run = {
+            .bits =
+                bits_over(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
         table_payload(&table, cases[i].type);
         enum layout_end end = table_dump(&table, &run, &text);
         if (end != cases[i].end)
@@ -324,7 +355,8 @@ static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
 
 /* --- Events --- */
 
-static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+static void place(const struct layout_schema *schema, const ttr_event *event,
+                  struct layout_run *run)
 {
     (void)schema;
     run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
@@ -339,7 +371,8 @@ static void fields_of_events_have_their_labels_and_names(void **state)
     struct layout_schema schema = {.layout = table.layout, .place = place};
     const struct schema known = {.ops = &layout_field_ops, .own = &schema};
     static const uint8_t bytes[] = {3, 5, 7};
-    ttr_event event = {.payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
+    ttr_event event = {
+        .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
     ttr_fields fields;
     ttr_field field;
     ttr_text label;
@@ -374,8 +407,9 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
     struct table table;
     table_open(&table);
     table_payload(&table, "a:S16 b:u128 c:U");
-    static const uint8_t bytes[] = {'h', 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-                                    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
+    static const uint8_t bytes[] = {'h',  0,    0,    0,    1,    2,    3,    4,    5,  6,    7,
+                                    8,    9,    10,   11,   12,   13,   14,   15,   16, 0xff, 0xff,
+                                    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
     struct bits bits = bits_over(bytes, 0, sizeof bytes * 8);
     struct layout_walk walk;
     ttr_field field;
@@ -399,7 +433,9 @@ static bool compiles_with(const struct alloc *alloc)
     ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
     struct arena types;
     arena_init(&types, alloc_default());
-    const struct type *type = type_of_text(&types, "n:u8=A=1,B=2..3; a:[p.n]{k:u8 d:T(p.a.k)} v:|p.n(x=0..3:u8,y=4:s) h:u8^1 g:g8=X=1; o:?p.n(3):u16");
+    const struct type *type =
+        type_of_text(&types, "n:u8=A=1,B=2..3; a:[p.n]{k:u8 d:T(p.a.k)} v:|p.n(x=0..3:u8,y=4:s) "
+                             "h:u8^1 g:g8=X=1; o:?p.n(3):u16");
     ttr *t = ttr_new(&options);
     bool is_good = false;
     if (t) {
@@ -423,7 +459,8 @@ static void memory_may_be_out_at_any_time(void **state)
 }
 
 /* Only values of several names end a batch of fields. */
-static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it(void **state)
+static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it(
+    void **state)
 {
     (void)state;
     struct table table;
@@ -432,7 +469,8 @@ static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_
     struct layout_schema schema = {.layout = table.layout, .place = place};
     const struct schema known = {.ops = &layout_field_ops, .own = &schema};
     static const uint8_t bytes[] = {4, 5, 7};
-    ttr_event event = {.payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
+    ttr_event event = {
+        .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
     ttr_fields fields;
     ttr_field field[4];
     ttr_text label;
@@ -461,7 +499,8 @@ int main(void)
         cmocka_unit_test(elements_without_bits_are_counted_and_then_too_many),
         cmocka_unit_test(a_run_that_ends_badly_tells_the_member_and_the_number),
         cmocka_unit_test(fields_of_events_have_their_labels_and_names),
-        cmocka_unit_test(the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it),
+        cmocka_unit_test(
+            the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it),
         cmocka_unit_test(without_scratch_what_needs_it_is_given_as_bytes),
         cmocka_unit_test(memory_may_be_out_at_any_time),
     };

@@ -1,8 +1,9 @@
 /* Places and sizes known before any record is seen.
  *
- * A place is what is known of a position: its residue modulo some power of two.  Fixed fields move it exactly; what has a size of
- * its own leaves it known only as far as that size is a multiple of something.  A type folds when from a known place on its size is
- * always the same: then arrays of it are one multiplication. */
+ * A place is what is known of a position: its residue modulo some power of two.  Fixed fields move
+ * it exactly; what has a size of its own leaves it known only as far as that size is a multiple of
+ * something.  A type folds when from a known place on its size is always the same: then arrays of
+ * it are one multiplication. */
 #include "layout/layout_compile.h"
 
 static uint32_t low_mask(unsigned known)
@@ -21,7 +22,8 @@ struct place place_join(struct place a, struct place b)
     uint32_t difference = (a.residue ^ b.residue) & low_mask(known);
     if (difference && (unsigned)__builtin_ctz(difference) < known)
         known = (uint8_t)__builtin_ctz(difference);
-    return (struct place){.residue = a.residue & low_mask(known), .known = known,
+    return (struct place){.residue = a.residue & low_mask(known),
+                          .known = known,
                           .order = a.order == b.order ? a.order : (uint8_t)ORDER_ANY};
 }
 
@@ -36,7 +38,8 @@ static bool add_bits(struct fold *fold, struct place *place, uint64_t bits)
 
 static bool align(struct fold *fold, struct place *place, unsigned log2)
 {
-    return place->known >= log2 && add_bits(fold, place, (0 - (uint64_t)place->residue) & low_mask(log2));
+    return place->known >= log2 &&
+           add_bits(fold, place, (0 - (uint64_t)place->residue) & low_mask(log2));
 }
 
 static bool fold_number(const struct type *type, struct place *place, struct fold *fold)
@@ -60,7 +63,8 @@ static bool fold_number(const struct type *type, struct place *place, struct fol
 
 static bool fold_bytes(const struct type *type, struct place *place, struct fold *fold)
 {
-    if (type->reference.names_n || type->has_inline_length || !align(fold, place, type->align) || !place_is_at_byte(place))
+    if (type->reference.names_n || type->has_inline_length || !align(fold, place, type->align) ||
+        !place_is_at_byte(place))
         return false;
     return type->count <= COMPILE_BITS / 8 && add_bits(fold, place, type->count * 8);
 }
@@ -75,21 +79,25 @@ static struct place place_of_next(struct place first, const struct place *after,
     return first;
 }
 
-bool compile_fold_element(struct compiler *c, const struct type *element, struct place *place, struct fold_element *fold)
+bool compile_fold_element(struct compiler *c, const struct type *element, struct place *place,
+                          struct fold_element *fold)
 {
     struct fold one = {0}, two = {0};
     struct place after = *place;
     if (place->known < element->align || !compile_fold(c, element, &after, &one))
         return false;
     uint64_t mask = low_mask(element->align);
-    *fold = (struct fold_element){.bits = one.bits, .stride = (one.bits + mask) & ~mask, .spins = one.spins + (one.bits == 0)};
+    *fold = (struct fold_element){.bits = one.bits,
+                                  .stride = (one.bits + mask) & ~mask,
+                                  .spins = one.spins + (one.bits == 0)};
     /* The others must be like the first, from wherever it left off. */
     struct place next = place_of_next(*place, &after, fold->stride);
     place->order = after.order;
     return compile_fold(c, element, &next, &two) && two.bits == one.bits;
 }
 
-static bool fold_array(struct compiler *c, const struct type *type, struct place *place, struct fold *fold)
+static bool fold_array(struct compiler *c, const struct type *type, struct place *place,
+                       struct fold *fold)
 {
     struct fold_element each;
     if (!align(fold, place, type->align))
@@ -103,14 +111,16 @@ static bool fold_array(struct compiler *c, const struct type *type, struct place
         return false;
     if (each.stride && type->count > COMPILE_BITS / each.stride)
         return false;
-    fold->spins += each.spins && type->count > LAYOUT_SPINS / each.spins ? LAYOUT_SPINS + 1 : type->count * each.spins;
+    fold->spins += each.spins && type->count > LAYOUT_SPINS / each.spins ? LAYOUT_SPINS + 1
+                                                                         : type->count * each.spins;
     if (fold->spins > LAYOUT_SPINS)
         fold->spins = LAYOUT_SPINS + 1;
     place->order = first.order;
     return add_bits(fold, place, (type->count - 1) * each.stride + each.bits);
 }
 
-static bool fold_struct(struct compiler *c, const struct type *type, struct place *place, struct fold *fold)
+static bool fold_struct(struct compiler *c, const struct type *type, struct place *place,
+                        struct fold *fold)
 {
     if (!align(fold, place, type->align))
         return false;
@@ -120,7 +130,8 @@ static bool fold_struct(struct compiler *c, const struct type *type, struct plac
     return true;
 }
 
-bool compile_fold(struct compiler *c, const struct type *type, struct place *place, struct fold *fold)
+bool compile_fold(struct compiler *c, const struct type *type, struct place *place,
+                  struct fold *fold)
 {
     if (!compiler_visit(c, type))
         return false;

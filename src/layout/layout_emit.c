@@ -1,7 +1,7 @@
 /* Steps of structure: roots, members, arrays, optionals, variants.
  *
- *   array      [ARRAY field] LOOP(exit) element... AGAIN(element)            or, of fixed size, TAKE; of plain numbers, ELEMENTS
- *   optional   IF(else) value... [JUMP(end)] else: [null field] end:
+ *   array      [ARRAY field] LOOP(exit) element... AGAIN(element)            or, of fixed size,
+ * TAKE; of plain numbers, ELEMENTS optional   IF(else) value... [JUMP(end)] else: [null field] end:
  *   variant    CHOOSE -> option... JUMP(end) option... JUMP(end) ... end: */
 #include "layout/layout_emit.h"
 
@@ -143,12 +143,17 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Which steps an array takes, `align` being what the first element must be aligned to where there is one. */
-static bool emit_elements_of(struct compiler *c, const struct type *type, const struct emit_count *count, unsigned align)
+/* Which steps an array takes, `align` being what the first element must be aligned to where there
+ * is one. */
+static bool emit_elements_of(struct compiler *c, const struct type *type,
+                             const struct emit_count *count, unsigned align)
 {
     struct fold_element each;
-    struct place first = align ? (struct place){.known = (uint8_t)align, .order = c->place.order} : c->place;
-    bool is_fixed = !compiler_leads_inside(c) && compile_fold_element(c, type->element, &first, &each) && each.stride < UINT64_C(1) << 31;
+    struct place first =
+        align ? (struct place){.known = (uint8_t)align, .order = c->place.order} : c->place;
+    bool is_fixed = !compiler_leads_inside(c) &&
+                    compile_fold_element(c, type->element, &first, &each) &&
+                    each.stride < UINT64_C(1) << 31;
     /* Where the elements may be none, the byte order of the bits before may live on. */
     bool is_one_order = place_is_at_byte(&c->place) || c->place.order == first.order;
     if (!is_fixed || !is_one_order)
@@ -161,7 +166,8 @@ static bool emit_elements_of(struct compiler *c, const struct type *type, const 
     struct place begin = c->place;
     if (align)
         begin = (struct place){.known = (uint8_t)align};
-    return emit_is_plain(type->element, &begin, &each) ? emit_elements(c, type, &each, count, align) : emit_loop(c, type, count);
+    return emit_is_plain(type->element, &begin, &each) ? emit_elements(c, type, &each, count, align)
+                                                       : emit_loop(c, type, count);
 }
 
 static bool emit_array(struct compiler *c, const struct type *type)
@@ -183,7 +189,8 @@ static bool emit_array(struct compiler *c, const struct type *type)
     /* Only elements that are there are aligned. */
     if (count.is_fixed && count.count > 0 && !emit_align(c, align))
         return false;
-    bool is_aligned = c->place.known >= align && (c->place.residue & ((UINT32_C(1) << align) - 1)) == 0;
+    bool is_aligned =
+        c->place.known >= align && (c->place.residue & ((UINT32_C(1) << align) - 1)) == 0;
     c->inside++;
     bool is_good = emit_elements_of(c, type, &count, is_aligned ? 0 : align);
     c->inside--;
@@ -302,18 +309,27 @@ static bool emit_kind(struct compiler *c, const struct type *type)
     case TYPE_INT:
     case TYPE_FLAGS:
     case TYPE_NULL:
-    case TYPE_FLOAT: return emit_number(c, type);
+    case TYPE_FLOAT:
+        return emit_number(c, type);
     case TYPE_VAR_UINT:
-    case TYPE_VAR_INT: return emit_leb(c, type);
-    case TYPE_STRING: return emit_string(c, type);
+    case TYPE_VAR_INT:
+        return emit_leb(c, type);
+    case TYPE_STRING:
+        return emit_string(c, type);
     case TYPE_TEXT:
-    case TYPE_BLOB: return emit_bytes(c, type);
-    case TYPE_STRUCT: return emit_struct(c, type);
+    case TYPE_BLOB:
+        return emit_bytes(c, type);
+    case TYPE_STRUCT:
+        return emit_struct(c, type);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return emit_array(c, type);
-    case TYPE_OPTIONAL: return emit_optional(c, type);
-    case TYPE_VARIANT: return emit_variant(c, type);
-    default: return compiler_refuse(c, "a type of no kind");
+    case TYPE_SEQUENCE:
+        return emit_array(c, type);
+    case TYPE_OPTIONAL:
+        return emit_optional(c, type);
+    case TYPE_VARIANT:
+        return emit_variant(c, type);
+    default:
+        return compiler_refuse(c, "a type of no kind");
     }
 }
 
@@ -330,8 +346,9 @@ static bool emit(struct compiler *c, const struct type *type)
 static bool emit_root(struct compiler *c, enum type_root root)
 {
     static const uint8_t groups[ROOT_COUNT] = {
-        [ROOT_PACKET_HEADER] = TTR_GROUP_PACKET, [ROOT_PACKET_CONTEXT] = TTR_GROUP_PACKET, [ROOT_EVENT_HEADER] = TTR_GROUP_HEADER,
-        [ROOT_COMMON_CONTEXT] = TTR_GROUP_COMMON, [ROOT_SPECIFIC_CONTEXT] = TTR_GROUP_CONTEXT, [ROOT_PAYLOAD] = TTR_GROUP_PAYLOAD,
+        [ROOT_PACKET_HEADER] = TTR_GROUP_PACKET,     [ROOT_PACKET_CONTEXT] = TTR_GROUP_PACKET,
+        [ROOT_EVENT_HEADER] = TTR_GROUP_HEADER,      [ROOT_COMMON_CONTEXT] = TTR_GROUP_COMMON,
+        [ROOT_SPECIFIC_CONTEXT] = TTR_GROUP_CONTEXT, [ROOT_PAYLOAD] = TTR_GROUP_PAYLOAD,
     };
     const struct type *type = c->spec->root[root];
     compiler_begin(c, root);
@@ -342,7 +359,8 @@ static bool emit_root(struct compiler *c, enum type_root root)
     c->member = NULL;
     c->field = (ttr_field){.name = {"", 0}};
     c->field.value.text = (ttr_text){"", 0};
-    uint32_t said = root == ROOT_PAYLOAD ? type->context_n : 0, context_n = said < type->members_n ? said : type->members_n;
+    uint32_t said = root == ROOT_PAYLOAD ? type->context_n : 0,
+             context_n = said < type->members_n ? said : type->members_n;
     c->field.group = context_n ? TTR_GROUP_CONTEXT : groups[root];
     if (!emit_align(c, type->align) || !emit_some(c, type, 0, context_n))
         return false;
@@ -355,7 +373,8 @@ bool compile_program(struct compiler *c, enum program program)
     c->program = program;
     c->ops_n = c->label = 0;
     c->pending = c->hidden = c->inside = 0;
-    c->place = (struct place){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask), .order = ORDER_START};
+    c->place = (struct place){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask),
+                              .order = ORDER_START};
     /* In walks the first step is one behind none. */
     if (program != PROGRAM_MEASURE && !emit_moving(c, STEP_SKIP))
         return false;

@@ -1,12 +1,15 @@
-/* Making the steps of a program: what structure (layout_emit.c) and values (layout_emit_values.c) share.
+/* Making the steps of a program: what structure (layout_emit.c) and values (layout_emit_values.c)
+ * share.
  *
- * A run of fixed fields is not a step: it is `pending`, which the next step that moves passes over. */
+ * A run of fixed fields is not a step: it is `pending`, which the next step that moves passes over.
+ */
 #ifndef TRACETTA_LAYOUT_LAYOUT_EMIT_H
 #define TRACETTA_LAYOUT_LAYOUT_EMIT_H
 
 #include "layout/layout_compile.h"
 
-/* Adds a step that moves (takes over what is pending), or one that stands still and needs `bits` to be there; NULL when c failed. */
+/* Adds a step that moves (takes over what is pending), or one that stands still and needs `bits` to
+ * be there; NULL when c failed. */
 TTR_MUST struct step *emit_moving(struct compiler *c, enum step_code code);
 TTR_MUST struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits);
 
@@ -43,13 +46,17 @@ struct emit_count {
     uint8_t slot;
     bool is_fixed;
 };
-TTR_MUST bool emit_take(struct compiler *c, const struct fold_element *each, const struct emit_count *count, unsigned align);
+TTR_MUST bool emit_take(struct compiler *c, const struct fold_element *each,
+                        const struct emit_count *count, unsigned align);
 
-/* Elements that are plain numbers at whole bytes can be given without a loop: true where these are. */
-bool emit_is_plain(const struct type *element, const struct place *place, const struct fold_element *each);
+/* Elements that are plain numbers at whole bytes can be given without a loop: true where these are.
+ */
+bool emit_is_plain(const struct type *element, const struct place *place,
+                   const struct fold_element *each);
 
 /* The field that is given for each of them. */
-TTR_MUST bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
+TTR_MUST bool emit_elements(struct compiler *c, const struct type *type,
+                            const struct fold_element *each, const struct emit_count *count,
                             unsigned align);
 
 /* Tables in the arena; NULL when memory is out. */

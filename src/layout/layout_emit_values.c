@@ -1,7 +1,8 @@
 /* Steps of values: which step and which load a type takes, and the field that is prepared for it.
  *
- * Numbers of 8, 16, 32 and 64 bits that lie at bytes for sure are loaded at once; all others are read bit by bit.  A number that is
- * somebody's length or selector is saved behind the field it gives. */
+ * Numbers of 8, 16, 32 and 64 bits that lie at bytes for sure are loaded at once; all others are
+ * read bit by bit.  A number that is somebody's length or selector is saved behind the field it
+ * gives. */
 #include "layout/layout_emit.h"
 
 struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits)
@@ -10,7 +11,8 @@ struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits)
         (void)compiler_refuse(c, "the record has more than %u fields", COMPILE_STEPS);
         return NULL;
     }
-    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->ops, &c->ops_capacity, c->ops_n + 1, sizeof *c->ops)) {
+    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->ops, &c->ops_capacity, c->ops_n + 1,
+                       sizeof *c->ops)) {
         (void)fail_memory(c->error);
         return NULL;
     }
@@ -78,8 +80,11 @@ static bool emit_order(struct compiler *c, enum order order)
     bool is_safe = place_is_at_byte(&c->place) || c->place.order == order || is_first;
     bool is_known = c->place.known >= 3 && (c->place.order != ORDER_ANY || order == ORDER_BYTES);
     if (!is_safe && is_known)
-        return compiler_refuse(c, order == ORDER_BYTES ? "it must begin at a whole byte, but does inside of one"
-                                                       : "it begins inside of a byte whose other bits are stored in the other byte order");
+        return compiler_refuse(
+            c,
+            order == ORDER_BYTES
+                ? "it must begin at a whole byte, but does inside of one"
+                : "it begins inside of a byte whose other bits are stored in the other byte order");
     if (!is_safe) {
         if (!emit_mixed(c))
             return false;
@@ -104,7 +109,9 @@ static bool emit_unit(struct compiler *c, const struct type *type)
         uint32_t used = c->place.residue % type->unit;
         return !used || type->bits <= type->unit - used || emit_pass(c, type->unit - used);
     }
-    struct place next = {.known = (uint8_t)(__builtin_ctz(type->unit) < 15 ? __builtin_ctz(type->unit) : 15), .order = c->place.order};
+    struct place next = {
+        .known = (uint8_t)(__builtin_ctz(type->unit) < 15 ? __builtin_ctz(type->unit) : 15),
+        .order = c->place.order};
     struct step *step = emit_moving(c, STEP_UNIT);
     if (!step)
         return false;
@@ -126,11 +133,20 @@ static enum load load_of(const struct type *type, const struct place *place)
     if (!place_is_at_byte(place) || type->is_reversed)
         return LOAD_BITS;
     switch (type->bits) {
-    case 8: return has_sign(type) ? LOAD_S8 : LOAD_U8;
-    case 16: return has_sign(type) ? (is_big ? LOAD_S16BE : LOAD_S16LE) : is_big ? LOAD_U16BE : LOAD_U16LE;
-    case 32: return has_sign(type) ? (is_big ? LOAD_S32BE : LOAD_S32LE) : is_big ? LOAD_U32BE : LOAD_U32LE;
-    case 64: return is_big ? LOAD_U64BE : LOAD_U64LE;
-    default: return LOAD_BITS;
+    case 8:
+        return has_sign(type) ? LOAD_S8 : LOAD_U8;
+    case 16:
+        return has_sign(type) ? (is_big ? LOAD_S16BE : LOAD_S16LE)
+               : is_big       ? LOAD_U16BE
+                              : LOAD_U16LE;
+    case 32:
+        return has_sign(type) ? (is_big ? LOAD_S32BE : LOAD_S32LE)
+               : is_big       ? LOAD_U32BE
+                              : LOAD_U32LE;
+    case 64:
+        return is_big ? LOAD_U64BE : LOAD_U64LE;
+    default:
+        return LOAD_BITS;
     }
 }
 
@@ -139,8 +155,9 @@ static void set_load(struct step *step, const struct type *type, const struct pl
     step->type = type;
     step->load = (uint8_t)load_of(type, place);
     step->width = type->bits;
-    step->flags |= (uint8_t)((has_sign(type) ? STEP_SIGNED : 0u) | (type->is_reversed ? STEP_REVERSED : 0u) |
-                             (type->is_big_endian ? STEP_BIG : 0u));
+    step->flags |=
+        (uint8_t)((has_sign(type) ? STEP_SIGNED : 0u) | (type->is_reversed ? STEP_REVERSED : 0u) |
+                  (type->is_big_endian ? STEP_BIG : 0u));
 }
 
 static bool is_integer(const struct type *type)
@@ -170,14 +187,18 @@ static enum step_code code_of(const struct type *type, enum load load)
 static void prepare_number(ttr_value *value, const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
-        [TYPE_BITS] = TTR_TYPE_UINT, [TYPE_BOOL] = TTR_TYPE_BOOL, [TYPE_UINT] = TTR_TYPE_UINT, [TYPE_INT] = TTR_TYPE_INT,
-        [TYPE_FLAGS] = TTR_TYPE_UINT, [TYPE_FLOAT] = TTR_TYPE_FLOAT, [TYPE_VAR_UINT] = TTR_TYPE_UINT, [TYPE_VAR_INT] = TTR_TYPE_INT,
+        [TYPE_BITS] = TTR_TYPE_UINT,     [TYPE_BOOL] = TTR_TYPE_BOOL,
+        [TYPE_UINT] = TTR_TYPE_UINT,     [TYPE_INT] = TTR_TYPE_INT,
+        [TYPE_FLAGS] = TTR_TYPE_UINT,    [TYPE_FLOAT] = TTR_TYPE_FLOAT,
+        [TYPE_VAR_UINT] = TTR_TYPE_UINT, [TYPE_VAR_INT] = TTR_TYPE_INT,
     };
     bool is_enum = type->labels && type->kind != TYPE_BITS;
     value->type = types[type->kind];
     value->hint = type->kind == TYPE_FLAGS ? TTR_HINT_FLAGS : is_enum ? TTR_HINT_ENUM : type->hint;
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
-    value->base = type->kind == TYPE_BITS ? 16 : type->base == 10 ? 0 : type->base; /* bits mean no amount */
+    value->base = type->kind == TYPE_BITS ? 16
+                  : type->base == 10      ? 0
+                                          : type->base; /* bits mean no amount */
     value->text = (ttr_text){"", 0};
 }
 
@@ -188,7 +209,8 @@ static bool give_null(struct compiler *c, const struct type *type)
     if (!step)
         return false;
     step->type = type;
-    c->ops[c->ops_n - 1].field.value = (ttr_value){.text = {"", 0}, .type = TTR_TYPE_NULL, .hint = type->hint};
+    c->ops[c->ops_n - 1].field.value =
+        (ttr_value){.text = {"", 0}, .type = TTR_TYPE_NULL, .hint = type->hint};
     return true;
 }
 
@@ -210,7 +232,8 @@ static bool give_number(struct compiler *c, const struct type *type)
 }
 
 /* Saves the number just passed over, which began at a place. */
-static bool save_number(struct compiler *c, const struct type *type, const struct place *begin, uint8_t slot, bool may_lack)
+static bool save_number(struct compiler *c, const struct type *type, const struct place *begin,
+                        uint8_t slot, bool may_lack)
 {
     struct step *step = emit_moving(c, STEP_SAVE);
     if (!step)
@@ -226,7 +249,8 @@ static bool begin_number(struct compiler *c, const struct type *type)
 {
     if (type->bits == 0)
         return compiler_refuse(c, "a number of no bits");
-    return emit_align(c, type->align) && (!type->unit || emit_unit(c, type)) && emit_order(c, type_order(type));
+    return emit_align(c, type->align) && (!type->unit || emit_unit(c, type)) &&
+           emit_order(c, type_order(type));
 }
 
 bool emit_number(struct compiler *c, const struct type *type)
@@ -235,15 +259,18 @@ bool emit_number(struct compiler *c, const struct type *type)
         return false;
     struct place begin = c->place;
     const struct use *use = compiler_target(c);
-    return emit_pass(c, type->bits) && (!use || save_number(c, type, &begin, use->slot, use->may_lack));
+    return emit_pass(c, type->bits) &&
+           (!use || save_number(c, type, &begin, use->slot, use->may_lack));
 }
 
 bool emit_inline_length(struct compiler *c, const struct type *type)
 {
     const struct type *length = type->length_type;
     if (!length || (length->kind != TYPE_UINT && length->kind != TYPE_BITS) || length->bits > 64)
-        return compiler_refuse(c, "the length of a sequence must be an unsigned number of at most 64 bits");
-    if (!compiler_visit(c, length) || !emit_align(c, type->minimum_align) || !begin_number(c, length))
+        return compiler_refuse(
+            c, "the length of a sequence must be an unsigned number of at most 64 bits");
+    if (!compiler_visit(c, length) || !emit_align(c, type->minimum_align) ||
+        !begin_number(c, length))
         return false;
     struct place begin = c->place;
     return emit_pass(c, length->bits) && save_number(c, length, &begin, STEP_INLINE_SLOT, false);
@@ -296,12 +323,15 @@ bool emit_string(struct compiler *c, const struct type *type)
     unsigned unit = type->bits == 32 ? 4 : type->bits == 16 ? 2 : 1;
     bool is_utf16 = type->encoding == ENCODING_UTF16LE || type->encoding == ENCODING_UTF16BE;
     if (unit != (is_wide(type) ? (is_utf16 ? 2u : 4u) : 1u))
-        return compiler_refuse(c, "its characters have %u bits, which does not go with their encoding", type->bits);
+        return compiler_refuse(
+            c, "its characters have %u bits, which does not go with their encoding", type->bits);
     if (!emit_align(c, type->align > 3 ? type->align : 3))
         return false;
     enum step_code silent = unit == 4 ? STEP_STRING32 : unit == 2 ? STEP_STRING16 : STEP_STRING8;
     bool gives = emit_gives(c);
-    struct step *step = emit_moving(c, !gives ? silent : unit == 1 ? GIVE_STRING8 : GIVE_STRING_WIDE);
+    struct step *step = emit_moving(c, !gives      ? silent
+                                       : unit == 1 ? GIVE_STRING8
+                                                   : GIVE_STRING_WIDE);
     if (!step)
         return false;
     step->width = unit;
@@ -330,11 +360,13 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* The step just before where it saves a length of whole bytes to a slot; what needs it at once can do that itself. */
+/* The step just before where it saves a length of whole bytes to a slot; what needs it at once can
+ * do that itself. */
 static struct step *last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
-    if (!last || c->label == c->ops_n || c->pending || last->code != STEP_SAVE || last->slot != slot)
+    if (!last || c->label == c->ops_n || c->pending || last->code != STEP_SAVE ||
+        last->slot != slot)
         return NULL;
     return last->load == LOAD_BITS || last->flags & STEP_MAY_LACK ? NULL : last;
 }
@@ -351,7 +383,8 @@ static struct step *grow_save(struct compiler *c, uint8_t slot)
 }
 
 /* A step that gives what has a length; where that was just saved, this step does it instead. */
-static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot, bool is_fixed)
+static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot,
+                                 bool is_fixed)
 {
     const struct step *last = is_fixed || code == GIVE_TEXT_WIDE_TAKEN ? NULL : last_save(c, slot);
     struct step save = {0};
@@ -386,7 +419,8 @@ static void place_behind(struct place *place, const struct fold_element *each, u
     *place = place_join(none, some);
 }
 
-static bool emit_spins(struct compiler *c, const struct fold_element *each, const struct emit_count *count)
+static bool emit_spins(struct compiler *c, const struct fold_element *each,
+                       const struct emit_count *count)
 {
     if (each->spins == 0)
         return true;
@@ -401,9 +435,11 @@ static bool emit_spins(struct compiler *c, const struct fold_element *each, cons
     return true;
 }
 
-bool emit_take(struct compiler *c, const struct fold_element *each, const struct emit_count *count, unsigned align)
+bool emit_take(struct compiler *c, const struct fold_element *each, const struct emit_count *count,
+               unsigned align)
 {
-    bool fits = count->is_fixed && (each->stride == 0 || count->count <= COMPILE_BITS / each->stride);
+    bool fits =
+        count->is_fixed && (each->stride == 0 || count->count <= COMPILE_BITS / each->stride);
     if (fits && !align) {
         uint64_t bits = count->count ? (count->count - 1) * each->stride + each->bits : 0;
         return emit_pass(c, bits) && emit_spins(c, each, count);
@@ -438,22 +474,35 @@ static bool emit_whole(struct compiler *c, const struct type *type, uint8_t slot
 bool emit_bytes(struct compiler *c, const struct type *type)
 {
     static const struct fold_element byte = {.bits = 8, .stride = 8};
-    bool is_text = type->kind == TYPE_TEXT, is_inline = type->has_inline_length, is_counted = is_inline || type->reference.names_n > 0;
-    struct emit_count count = {.count = type->count, .is_fixed = !is_counted, .slot = STEP_INLINE_SLOT};
-    if (!(is_inline ? emit_inline_length(c, type) : emit_align(c, type->align)) || !emit_order(c, ORDER_BYTES) ||
+    bool is_text = type->kind == TYPE_TEXT, is_inline = type->has_inline_length,
+         is_counted = is_inline || type->reference.names_n > 0;
+    struct emit_count count = {
+        .count = type->count, .is_fixed = !is_counted, .slot = STEP_INLINE_SLOT};
+    if (!(is_inline ? emit_inline_length(c, type) : emit_align(c, type->align)) ||
+        !emit_order(c, ORDER_BYTES) ||
         (is_counted && !is_inline && !emit_slot(c, type, &count.slot)))
         return false;
     if (!emit_gives(c))
-        return (!is_counted || is_inline || !is_text || !is_wide(type) || emit_whole(c, type, count.slot)) && emit_take(c, &byte, &count, 0);
+        return (!is_counted || is_inline || !is_text || !is_wide(type) ||
+                emit_whole(c, type, count.slot)) &&
+               emit_take(c, &byte, &count, 0);
     if (type->count > COMPILE_BITS / 8)
         return compiler_refuse(c, "it is larger than 2^60 bits");
     bool is_wide_text = is_text && is_wide(type);
     struct step *step = NULL;
     if (is_counted) {
-        step = emit_counted(c, is_wide_text ? GIVE_TEXT_WIDE_TAKEN : is_text ? GIVE_TEXT_TAKEN : GIVE_BLOB_TAKEN, count.slot, false);
+        step = emit_counted(c,
+                            is_wide_text ? GIVE_TEXT_WIDE_TAKEN
+                            : is_text    ? GIVE_TEXT_TAKEN
+                                         : GIVE_BLOB_TAKEN,
+                            count.slot, false);
         place_behind(&c->place, &byte, 0);
     } else {
-        step = emit_still(c, is_wide_text ? GIVE_TEXT_WIDE : is_text ? GIVE_TEXT : GIVE_BLOB, type->count * 8);
+        step = emit_still(c,
+                          is_wide_text ? GIVE_TEXT_WIDE
+                          : is_text    ? GIVE_TEXT
+                                       : GIVE_BLOB,
+                          type->count * 8);
     }
     if (!step)
         return false;
@@ -464,15 +513,18 @@ bool emit_bytes(struct compiler *c, const struct type *type)
 
 /* --- Arrays of numbers --- */
 
-bool emit_is_plain(const struct type *element, const struct place *place, const struct fold_element *each)
+bool emit_is_plain(const struct type *element, const struct place *place,
+                   const struct fold_element *each)
 {
-    if (!type_is_number(element) || element->kind == TYPE_BOOL || element->kind == TYPE_NULL || each->stride % 8 || load_of(element, place) == LOAD_BITS)
+    if (!type_is_number(element) || element->kind == TYPE_BOOL || element->kind == TYPE_NULL ||
+        each->stride % 8 || load_of(element, place) == LOAD_BITS)
         return false;
     enum step_code code = code_of(element, load_of(element, place));
     return code < GIVE_FLOAT;
 }
 
-static bool give_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
+static bool give_elements(struct compiler *c, const struct type *type,
+                          const struct fold_element *each, const struct emit_count *count,
                           unsigned align)
 {
     struct step *step = emit_counted(c, GIVE_ELEMENTS, count->slot, count->is_fixed);
@@ -489,7 +541,8 @@ static bool give_elements(struct compiler *c, const struct type *type, const str
 }
 
 /* One of the two steps that give the elements. */
-static bool give_element(struct compiler *c, const struct type *element, const struct fold_element *each, uint32_t is_second)
+static bool give_element(struct compiler *c, const struct type *element,
+                         const struct fold_element *each, uint32_t is_second)
 {
     struct place at_byte = {.known = 3};
     enum step_code code = code_of(element, load_of(element, &at_byte));
@@ -504,8 +557,8 @@ static bool give_element(struct compiler *c, const struct type *element, const s
     return true;
 }
 
-bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
-                   unsigned align)
+bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each,
+                   const struct emit_count *count, unsigned align)
 {
     ttr_field field = c->field;
     bool is_good = give_elements(c, type, each, count, align);
@@ -513,7 +566,8 @@ bool emit_elements(struct compiler *c, const struct type *type, const struct fol
     c->field.name_id = 0;
     c->field.choices = 0;
     c->field.depth++;
-    is_good = is_good && give_element(c, type->element, each, 0) && give_element(c, type->element, each, 1);
+    is_good = is_good && give_element(c, type->element, each, 0) &&
+              give_element(c, type->element, each, 1);
     c->field = field;
     if (count->is_fixed && !align)
         place_pass(&c->place, count->count ? (count->count - 1) * each->stride + each->bits : 0);

@@ -1,4 +1,5 @@
-/* Types are walked as trees: the writer's are shallow, and the walk costs less than collecting the fields did. */
+/* Types are walked as trees: the writer's are shallow, and the walk costs less than collecting the
+ * fields did. */
 #include "layout/layout_encode.h"
 
 #include <assert.h>
@@ -13,8 +14,10 @@ static void encode_value(struct encode *encode, const struct type *type);
 static bool encode_is_length(const struct type_member *member, const struct type_member *next)
 {
     const struct type_reference *reference = &next->type->reference;
-    bool is_counted = next->type->kind == TYPE_SEQUENCE || next->type->kind == TYPE_TEXT || next->type->kind == TYPE_BLOB;
-    return is_counted && reference->names_n && reference->names[reference->names_n - 1].p == member->name.p;
+    bool is_counted = next->type->kind == TYPE_SEQUENCE || next->type->kind == TYPE_TEXT ||
+                      next->type->kind == TYPE_BLOB;
+    return is_counted && reference->names_n &&
+           reference->names[reference->names_n - 1].p == member->name.p;
 }
 
 static void put_bits(struct bitput *put, const struct type *type, uint64_t value)
@@ -74,11 +77,16 @@ static void put_text(struct bitput *put, const struct type *type, ttr_text text)
 static void put_scalar(struct bitput *put, const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
-    case TYPE_FLOAT: put_float(put, type, value->v.f); break;
+    case TYPE_FLOAT:
+        put_float(put, type, value->v.f);
+        break;
     case TYPE_STRING:
     case TYPE_TEXT:
-    case TYPE_BLOB: put_text(put, type, value->text); break;
-    default: encode_number(put, type, value->v.u);
+    case TYPE_BLOB:
+        put_text(put, type, value->text);
+        break;
+    default:
+        encode_number(put, type, value->v.u);
     }
 }
 
@@ -104,7 +112,8 @@ static uint64_t length_of(struct encode *encode)
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
-/* An array that always has as many elements has them also where no fields are left, as in a packet that is not like the others. */
+/* An array that always has as many elements has them also where no fields are left, as in a packet
+ * that is not like the others. */
 static void put_missing(struct encode *encode, const struct type *type)
 {
     bitput_align(&encode->put, type->align);
@@ -114,18 +123,21 @@ static void put_missing(struct encode *encode, const struct type *type)
 
 static bool is_number(const struct type *type)
 {
-    return type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY && type->kind != TYPE_SEQUENCE && type->kind != TYPE_STRING &&
-           type->kind != TYPE_TEXT && type->kind != TYPE_BLOB;
+    return type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY && type->kind != TYPE_SEQUENCE &&
+           type->kind != TYPE_STRING && type->kind != TYPE_TEXT && type->kind != TYPE_BLOB;
 }
 
 /* Whether elements of a type are laid down as they lie there. */
-static bool is_as_it_lies(const struct type *type, const struct alike_run *run, const struct bitput *put)
+static bool is_as_it_lies(const struct type *type, const struct alike_run *run,
+                          const struct bitput *put)
 {
     const unsigned bits = 8 * run->width;
-    const bool is_float = type->kind == TYPE_FLOAT, is_fixed = is_float || (type->kind != TYPE_VAR_UINT && type->kind != TYPE_VAR_INT);
+    const bool is_float = type->kind == TYPE_FLOAT,
+               is_fixed = is_float || (type->kind != TYPE_VAR_UINT && type->kind != TYPE_VAR_INT);
     const bool has_order = bits == 8 || !type->is_big_endian;
-    return is_fixed && is_float == (run->first->type == TTR_TYPE_FLOAT) && type->bits == bits && !type->is_reversed && has_order &&
-           type->align <= 6 && bits % (1u << type->align) == 0 && put->at % 8 == 0;
+    return is_fixed && is_float == (run->first->type == TTR_TYPE_FLOAT) && type->bits == bits &&
+           !type->is_reversed && has_order && type->align <= 6 && bits % (1u << type->align) == 0 &&
+           put->at % 8 == 0;
 }
 
 /* Numbers that stand together. */
@@ -154,7 +166,9 @@ static void put_elements(struct encode *encode, const struct type *type)
     const ttr_value value = take(encode)->value;
     const struct type *element = type->element;
     struct alike_run run;
-    bitput_align(&encode->put, type->has_inline_length ? type->minimum_align : type->align); /* even where there are no elements */
+    bitput_align(&encode->put, type->has_inline_length
+                                   ? type->minimum_align
+                                   : type->align); /* even where there are no elements */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
@@ -165,7 +179,8 @@ static void put_elements(struct encode *encode, const struct type *type)
     for (uint32_t i = 0; i < value.count && !alike_is_over(&encode->walk);) {
         if (encode->relieve && encode->put.to->n >= ENCODE_RELIEF)
             encode->relieve(encode->own, &encode->put);
-        const uint32_t left = value.count - i, most = encode->relieve && left > RUN_MOST ? RUN_MOST : left;
+        const uint32_t left = value.count - i,
+                       most = encode->relieve && left > RUN_MOST ? RUN_MOST : left;
         if (is_number(element) && alike_take_run(&encode->walk, most, &run)) {
             put_run(encode, element, &run);
             i += run.n;
@@ -188,7 +203,8 @@ void encode_members(struct encode *encode, const struct type *type)
     }
 }
 
-/* True where the struct stands for the value's own sake, not for a struct or a list of unlike elements. */
+/* True where the struct stands for the value's own sake, not for a struct or a list of unlike
+ * elements. */
 static bool is_wrapper(const struct type *type, const ttr_value *value)
 {
     bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);

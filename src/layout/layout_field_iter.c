@@ -1,12 +1,14 @@
 /* Giving the fields of a record one by one.
  *
- * A field lies ready with the step that gives it; the walk copies it and puts the value in.  Between two fields silent steps move
- * the walk on, the same that measuring runs.  Every value is checked against the end of the record before it is touched. */
+ * A field lies ready with the step that gives it; the walk copies it and puts the value in. Between
+ * two fields silent steps move the walk on, the same that measuring runs.  Every value is checked
+ * against the end of the record before it is touched. */
 #include "layout/layout_program.h"
 
 _Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-const struct op layout_walk_over[2] = {{.step = {.code = GIVE_NOTHING}}, {.step = {.code = GIVE_NOTHING}}};
+const struct op layout_walk_over[2] = {{.step = {.code = GIVE_NOTHING}},
+                                       {.step = {.code = GIVE_NOTHING}}};
 
 static APART bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
 {
@@ -22,7 +24,8 @@ static inline uint64_t left(const struct layout_walk *walk)
 }
 
 /* Gives a number that was loaded. */
-static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field, uint64_t number)
+static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field,
+                        uint64_t number)
 {
     step_copy_field(field, &op->field);
     field->value.v.u = number;
@@ -30,15 +33,20 @@ static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field
     return true;
 }
 
-static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t bits)
+static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field,
+                              uint32_t bits)
 {
     return give(walk, op, field, bits_of_double(load_single(bits)));
 }
 
-static struct value_place place_at(const struct layout_walk *walk, const struct op *op, uint64_t advance)
+static struct value_place place_at(const struct layout_walk *walk, const struct op *op,
+                                   uint64_t advance)
 {
-    return (struct value_place){.step = &op->step, .base = walk->run.bits.base, .at = walk->run.bits.at + advance,
-                                .end = walk->run.bits.end, .scratch = walk->scratch};
+    return (struct value_place){.step = &op->step,
+                                .base = walk->run.bits.base,
+                                .at = walk->run.bits.at + advance,
+                                .end = walk->run.bits.end,
+                                .scratch = walk->scratch};
 }
 
 static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
@@ -180,7 +188,8 @@ static APART bool give_elements(struct layout_walk *walk, const struct op *op, t
 static bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field);
 
 /* An element, whose bits are known to be there, or what follows the last. */
-static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field, enum load load, bool is_single)
+static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field,
+                                enum load load, bool is_single)
 {
     const struct step *step = &op->step;
     uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
@@ -192,7 +201,8 @@ static inline bool give_element(struct layout_walk *walk, const struct op *op, t
     --*elements_left;
     walk->run.bits.at = at + step->amount;
     uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
-    return give(walk, op - step->jump, field, is_single ? bits_of_double(load_single((uint32_t)number)) : number);
+    return give(walk, op - step->jump, field,
+                is_single ? bits_of_double(load_single((uint32_t)number)) : number);
 }
 
 static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
@@ -236,7 +246,8 @@ static inline const struct op *skip_silent(struct layout_walk *walk, const struc
 static bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field);
 
 #define LOAD_AT(load) give(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
-#define LOAD_SIGNED_AT(type, load) give(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
+#define LOAD_SIGNED_AT(type, load) \
+    give(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
 
 static inline uint8_t load_u8(const uint8_t *p)
 {
@@ -252,39 +263,72 @@ static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_
     if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8)
         return stop(walk, op, LAYOUT_SHORT);
     switch (op->step.code) {
-    case GIVE_NUMBER + LOAD_U8: return LOAD_AT(load_u8);
-    case GIVE_NUMBER + LOAD_U16LE: return LOAD_AT(load_u16le);
-    case GIVE_NUMBER + LOAD_U32LE: return LOAD_AT(load_u32le);
-    case GIVE_NUMBER + LOAD_U64LE: return LOAD_AT(load_u64le);
-    case GIVE_NUMBER + LOAD_U16BE: return LOAD_AT(load_u16be);
-    case GIVE_NUMBER + LOAD_U32BE: return LOAD_AT(load_u32be);
-    case GIVE_NUMBER + LOAD_U64BE: return LOAD_AT(load_u64be);
-    case GIVE_NUMBER + LOAD_S8: return LOAD_SIGNED_AT(int8_t, load_u8);
-    case GIVE_NUMBER + LOAD_S16LE: return LOAD_SIGNED_AT(int16_t, load_u16le);
-    case GIVE_NUMBER + LOAD_S32LE: return LOAD_SIGNED_AT(int32_t, load_u32le);
-    case GIVE_NUMBER + LOAD_S16BE: return LOAD_SIGNED_AT(int16_t, load_u16be);
-    case GIVE_NUMBER + LOAD_S32BE: return LOAD_SIGNED_AT(int32_t, load_u32be);
-    case GIVE_F32LE: return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
-    case GIVE_F32BE: return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
-    case GIVE_AS_IT_IS: return give(walk, op, field, 0);
-    case GIVE_TEXT: return give_text(walk, op, field);
-    case GIVE_STRING8: return give_string8(walk, op, field);
-    case GIVE_ENUM: return give_enum(walk, op, field);
-    case GIVE_ELEMENT + LOAD_U8: return give_element(walk, op, field, LOAD_U8, false);
-    case GIVE_ELEMENT + LOAD_U16LE: return give_element(walk, op, field, LOAD_U16LE, false);
-    case GIVE_ELEMENT + LOAD_U32LE: return give_element(walk, op, field, LOAD_U32LE, false);
-    case GIVE_ELEMENT + LOAD_U64LE: return give_element(walk, op, field, LOAD_U64LE, false);
-    case GIVE_ELEMENT + LOAD_U16BE: return give_element(walk, op, field, LOAD_U16BE, false);
-    case GIVE_ELEMENT + LOAD_U32BE: return give_element(walk, op, field, LOAD_U32BE, false);
-    case GIVE_ELEMENT + LOAD_U64BE: return give_element(walk, op, field, LOAD_U64BE, false);
-    case GIVE_ELEMENT + LOAD_S8: return give_element(walk, op, field, LOAD_S8, false);
-    case GIVE_ELEMENT + LOAD_S16LE: return give_element(walk, op, field, LOAD_S16LE, false);
-    case GIVE_ELEMENT + LOAD_S32LE: return give_element(walk, op, field, LOAD_S32LE, false);
-    case GIVE_ELEMENT + LOAD_S16BE: return give_element(walk, op, field, LOAD_S16BE, false);
-    case GIVE_ELEMENT + LOAD_S32BE: return give_element(walk, op, field, LOAD_S32BE, false);
-    case GIVE_ELEMENT_F32LE: return give_element(walk, op, field, LOAD_U32LE, true);
-    case GIVE_ELEMENT_F32BE: return give_element(walk, op, field, LOAD_U32BE, true);
-    default: return give_other(walk, op, field);
+    case GIVE_NUMBER + LOAD_U8:
+        return LOAD_AT(load_u8);
+    case GIVE_NUMBER + LOAD_U16LE:
+        return LOAD_AT(load_u16le);
+    case GIVE_NUMBER + LOAD_U32LE:
+        return LOAD_AT(load_u32le);
+    case GIVE_NUMBER + LOAD_U64LE:
+        return LOAD_AT(load_u64le);
+    case GIVE_NUMBER + LOAD_U16BE:
+        return LOAD_AT(load_u16be);
+    case GIVE_NUMBER + LOAD_U32BE:
+        return LOAD_AT(load_u32be);
+    case GIVE_NUMBER + LOAD_U64BE:
+        return LOAD_AT(load_u64be);
+    case GIVE_NUMBER + LOAD_S8:
+        return LOAD_SIGNED_AT(int8_t, load_u8);
+    case GIVE_NUMBER + LOAD_S16LE:
+        return LOAD_SIGNED_AT(int16_t, load_u16le);
+    case GIVE_NUMBER + LOAD_S32LE:
+        return LOAD_SIGNED_AT(int32_t, load_u32le);
+    case GIVE_NUMBER + LOAD_S16BE:
+        return LOAD_SIGNED_AT(int16_t, load_u16be);
+    case GIVE_NUMBER + LOAD_S32BE:
+        return LOAD_SIGNED_AT(int32_t, load_u32be);
+    case GIVE_F32LE:
+        return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
+    case GIVE_F32BE:
+        return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
+    case GIVE_AS_IT_IS:
+        return give(walk, op, field, 0);
+    case GIVE_TEXT:
+        return give_text(walk, op, field);
+    case GIVE_STRING8:
+        return give_string8(walk, op, field);
+    case GIVE_ENUM:
+        return give_enum(walk, op, field);
+    case GIVE_ELEMENT + LOAD_U8:
+        return give_element(walk, op, field, LOAD_U8, false);
+    case GIVE_ELEMENT + LOAD_U16LE:
+        return give_element(walk, op, field, LOAD_U16LE, false);
+    case GIVE_ELEMENT + LOAD_U32LE:
+        return give_element(walk, op, field, LOAD_U32LE, false);
+    case GIVE_ELEMENT + LOAD_U64LE:
+        return give_element(walk, op, field, LOAD_U64LE, false);
+    case GIVE_ELEMENT + LOAD_U16BE:
+        return give_element(walk, op, field, LOAD_U16BE, false);
+    case GIVE_ELEMENT + LOAD_U32BE:
+        return give_element(walk, op, field, LOAD_U32BE, false);
+    case GIVE_ELEMENT + LOAD_U64BE:
+        return give_element(walk, op, field, LOAD_U64BE, false);
+    case GIVE_ELEMENT + LOAD_S8:
+        return give_element(walk, op, field, LOAD_S8, false);
+    case GIVE_ELEMENT + LOAD_S16LE:
+        return give_element(walk, op, field, LOAD_S16LE, false);
+    case GIVE_ELEMENT + LOAD_S32LE:
+        return give_element(walk, op, field, LOAD_S32LE, false);
+    case GIVE_ELEMENT + LOAD_S16BE:
+        return give_element(walk, op, field, LOAD_S16BE, false);
+    case GIVE_ELEMENT + LOAD_S32BE:
+        return give_element(walk, op, field, LOAD_S32BE, false);
+    case GIVE_ELEMENT_F32LE:
+        return give_element(walk, op, field, LOAD_U32LE, true);
+    case GIVE_ELEMENT_F32BE:
+        return give_element(walk, op, field, LOAD_U32BE, true);
+    default:
+        return give_other(walk, op, field);
     }
 }
 
@@ -294,17 +338,25 @@ static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_
     switch (op->step.code) {
     case GIVE_NUMBER + LOAD_BITS: {
         const struct bits *bits = &walk->run.bits;
-        return give(walk, op, field, step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
+        return give(walk, op, field,
+                    step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
     }
-    case GIVE_ARRAY: return give_array(walk, op, field);
-    case GIVE_LEB: return give_leb(walk, op, field);
-    case GIVE_STRING_WIDE: return give_string_wide(walk, op, field);
+    case GIVE_ARRAY:
+        return give_array(walk, op, field);
+    case GIVE_LEB:
+        return give_leb(walk, op, field);
+    case GIVE_STRING_WIDE:
+        return give_string_wide(walk, op, field);
     case GIVE_TEXT_TAKEN:
     case GIVE_TEXT_WIDE_TAKEN:
-    case GIVE_BLOB_TAKEN: return give_taken(walk, op, field);
-    case GIVE_ELEMENTS: return give_elements(walk, op, field);
-    case GIVE_NOTHING: return false;
-    default: return give_still(walk, op, field);
+    case GIVE_BLOB_TAKEN:
+        return give_taken(walk, op, field);
+    case GIVE_ELEMENTS:
+        return give_elements(walk, op, field);
+    case GIVE_NOTHING:
+        return false;
+    default:
+        return give_still(walk, op, field);
     }
 }
 
@@ -324,7 +376,8 @@ static inline bool next(struct layout_walk *walk, ttr_field *field)
 }
 
 /* Makes a walk stand before the first step; run.bits and imports are there. */
-static inline void begin(struct layout_walk *walk, const struct layout *layout, const struct op *program)
+static inline void begin(struct layout_walk *walk, const struct layout *layout,
+                         const struct op *program)
 {
     struct bits *bits = &walk->run.bits;
     uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
@@ -344,7 +397,8 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
     bits->at = at;
 }
 
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch)
+void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
+                       const struct bits *bits, struct arena *scratch)
 {
     walk->run.bits = *bits;
     walk->run.member = NULL;
@@ -376,10 +430,12 @@ unsigned layout_walk_leb(const struct layout_walk *walk)
 
 static bool is_named(const struct type_member *member, ttr_text name)
 {
-    return member && member->name.n == name.n && (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
+    return member && member->name.n == name.n &&
+           (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
 }
 
-bool layout_evaluate(const struct layout *layout, const struct layout_run *run, const struct type_reference *reference, uint64_t *value)
+bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
+                     const struct type_reference *reference, uint64_t *value)
 {
     struct layout_walk walk;
     uint64_t matched = 1; /* bit n: the first n names are those of the way here */
@@ -395,9 +451,11 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run, 
         uint32_t level = step->level;
         if (step->root != reference->root || level == 0 || level > reference->names_n)
             continue;
-        bool is_on_way = matched >> (level - 1) & 1 && is_named(step->member, reference->names[level - 1]);
+        bool is_on_way =
+            matched >> (level - 1) & 1 && is_named(step->member, reference->names[level - 1]);
         matched = (matched & ((UINT64_C(1) << level) - 1)) | (uint64_t)is_on_way << level;
-        bool is_number = field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT || field.value.type == TTR_TYPE_BOOL;
+        bool is_number = field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT ||
+                         field.value.type == TTR_TYPE_BOOL;
         if (is_on_way && level == reference->names_n && is_number) {
             *value = field.value.v.u;
             is_found = true;
@@ -412,7 +470,8 @@ void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
 {
     const struct layout_schema *schema = fields->own;
     if (schema->is_in_payload)
-        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask, (uint64_t)fields->event->payload_size * 8);
+        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask,
+                                   (uint64_t)fields->event->payload_size * 8);
     else
         schema->place(schema, fields->event, &walk->run);
     walk->scratch = schema->scratch;
@@ -445,7 +504,9 @@ const void *layout_start(const struct layout *layout)
 
 uint64_t layout_start_with(const struct layout_schema *schema)
 {
-    return schema->is_in_payload ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD : LAYOUT_TO_PLACE;
+    return schema->is_in_payload
+               ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD
+               : LAYOUT_TO_PLACE;
 }
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
@@ -453,7 +514,8 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
     walk->unbegun = 0;
-    const struct layout *layout = schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
+    const struct layout *layout =
+        schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
     walk->scratch = schema->scratch;
     if (layout)
         begin(walk, layout, layout->walk);
@@ -483,14 +545,17 @@ static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *tex
     if (step->code != GIVE_TEXT && step->code != GIVE_TEXT_TAKEN)
         return false;
     const uint8_t *p = (const uint8_t *)text->text.p + text->text.n;
-    const uint8_t *behind = step->code == GIVE_TEXT ? p - text->text.n + step->count : walk->run.bits.base + (walk->run.bits.at >> 3);
+    const uint8_t *behind = step->code == GIVE_TEXT
+                                ? p - text->text.n + step->count
+                                : walk->run.bits.base + (walk->run.bits.at >> 3);
     while (p < behind)
         if (*p++)
             return true;
     return false;
 }
 
-static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                                ttr_text *label)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct type *type = walk->op->step.type;
@@ -501,7 +566,8 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     if (!type || !type->labels)
         return false;
     bool is_flags = type->kind == TYPE_FLAGS;
-    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i) : type_label_of(type->labels, value->v.u, i);
+    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i)
+                                              : type_label_of(type->labels, value->v.u, i);
     if (found)
         *label = found->name;
     return found != NULL;

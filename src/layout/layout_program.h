@@ -1,10 +1,11 @@
 /* What a layout is made of inside: steps, the tables they use, and how numbers are loaded.
  *
- * A program is an array of steps.  First, a step passes over `advance` bits (fields of fixed size before it, folded into one
- * addition), then it does what its code says.  The measuring program has steps only; in the walk each step comes with the field it
- * gives, prepared but for the value.  Steps that give fixed fields do not move: their `advance` is the place of the value from
- * where the last moving step stopped, and `amount` the bits that must be there from the same place.
- * Only this folder's layout*.c include this. */
+ * A program is an array of steps.  First, a step passes over `advance` bits (fields of fixed size
+ * before it, folded into one addition), then it does what its code says.  The measuring program has
+ * steps only; in the walk each step comes with the field it gives, prepared but for the value.
+ * Steps that give fixed fields do not move: their `advance` is the place of the value from where
+ * the last moving step stopped, and `amount` the bits that must be there from the same place. Only
+ * this folder's layout*.c include this. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_PROGRAM_H
 #define TRACETTA_LAYOUT_LAYOUT_PROGRAM_H
 
@@ -13,49 +14,60 @@
 
 enum step_code {
     /* Silent steps, in both programs; all of them move. */
-    STEP_END,      /* of the record */
-    STEP_SKIP,     /* no more than the advance */
-    STEP_ALIGN,    /* to a multiple of amount + 1 */
-    STEP_UNIT,     /* a gcc bitfield of `width` comes: to the next unit of `amount` where it would cross one */
-    STEP_ORDER,    /* what comes is stored in `order`: inside a byte of another it may not begin */
-    STEP_MIXED,    /* what was just read was stored in `order` */
-    STEP_SAVE,     /* the number right before goes into `slot` */
-    STEP_STRING8, STEP_STRING16, STEP_STRING32, /* pass over the text and its zero */
-    STEP_TAKE,     /* elements of fixed size: `count` or as many as `slot` says, every `amount` bits, `width` less behind the last */
-    STEP_COUNTED,  /* SAVE and TAKE in one */
-    STEP_LEB,      /* pass over a LEB128 number */
+    STEP_END,   /* of the record */
+    STEP_SKIP,  /* no more than the advance */
+    STEP_ALIGN, /* to a multiple of amount + 1 */
+    STEP_UNIT, /* a gcc bitfield of `width` comes: to the next unit of `amount` where it would cross
+                  one */
+    STEP_ORDER, /* what comes is stored in `order`: inside a byte of another it may not begin */
+    STEP_MIXED, /* what was just read was stored in `order` */
+    STEP_SAVE,  /* the number right before goes into `slot` */
+    STEP_STRING8,
+    STEP_STRING16,
+    STEP_STRING32, /* pass over the text and its zero */
+    STEP_TAKE,    /* elements of fixed size: `count` or as many as `slot` says, every `amount` bits,
+                     `width` less behind the last */
+    STEP_COUNTED, /* SAVE and TAKE in one */
+    STEP_LEB,     /* pass over a LEB128 number */
     STEP_LEB_SAVE,
-    STEP_REQUIRE,  /* slot must hold something */
-    STEP_WHOLE,    /* a text of as many bytes as slot says should be one of whole characters of `amount` bytes */
-    STEP_SPINS,    /* that many elements (times `amount`) took no bits */
-    STEP_LOOP,     /* `count` or as many as `slot` says; to `jump` when none */
-    STEP_AGAIN,    /* the next element at `jump`, or on */
-    STEP_IF,       /* on where the selector is right, else to `jump` */
-    STEP_CHOOSE,   /* to the option of the selector */
+    STEP_REQUIRE, /* slot must hold something */
+    STEP_WHOLE,   /* a text of as many bytes as slot says should be one of whole characters of
+                     `amount` bytes */
+    STEP_SPINS,   /* that many elements (times `amount`) took no bits */
+    STEP_LOOP,    /* `count` or as many as `slot` says; to `jump` when none */
+    STEP_AGAIN,   /* the next element at `jump`, or on */
+    STEP_IF,      /* on where the selector is right, else to `jump` */
+    STEP_CHOOSE,  /* to the option of the selector */
     STEP_JUMP,
 
     /* Fixed fields: do not move. */
-    GIVE_NUMBER,   /* + enum load */
+    GIVE_NUMBER, /* + enum load */
     GIVE_F32LE = GIVE_NUMBER + LOAD_COUNT,
     GIVE_F32BE,
-    GIVE_FLOAT,    /* any other */
+    GIVE_FLOAT, /* any other */
     GIVE_BOOL,
     GIVE_ENUM,
     GIVE_FLAGS,
-    GIVE_WIDE,     /* an integer of more than 64 bits */
-    GIVE_TEXT, GIVE_TEXT_WIDE, GIVE_BLOB, /* `count` bytes */
+    GIVE_WIDE, /* an integer of more than 64 bits */
+    GIVE_TEXT,
+    GIVE_TEXT_WIDE,
+    GIVE_BLOB,     /* `count` bytes */
     GIVE_AS_IT_IS, /* the field is ready: structures, nulls */
     GIVE_ARRAY,    /* ready but for its count; a loop follows */
     GIVE_LEB,      /* a LEB follows, which passes over it */
 
     /* Others: move. */
-    GIVE_STRING8, GIVE_STRING_WIDE, /* the latter in characters of `width` bytes */
-    GIVE_TEXT_TAKEN, GIVE_TEXT_WIDE_TAKEN, GIVE_BLOB_TAKEN, /* as many bytes as `slot` says */
-    GIVE_ELEMENTS, /* an array of numbers that the next two steps give */
-    GIVE_ELEMENT,  /* + enum load, or as behind GIVE_NUMBER; the second one, whose `jump` is 1, gives all but the first */
+    GIVE_STRING8,
+    GIVE_STRING_WIDE, /* the latter in characters of `width` bytes */
+    GIVE_TEXT_TAKEN,
+    GIVE_TEXT_WIDE_TAKEN,
+    GIVE_BLOB_TAKEN, /* as many bytes as `slot` says */
+    GIVE_ELEMENTS,   /* an array of numbers that the next two steps give */
+    GIVE_ELEMENT, /* + enum load, or as behind GIVE_NUMBER; the second one, whose `jump` is 1, gives
+                     all but the first */
     GIVE_ELEMENT_F32LE = GIVE_ELEMENT + LOAD_COUNT,
     GIVE_ELEMENT_F32BE,
-    GIVE_NOTHING   /* the walk is over */
+    GIVE_NOTHING /* the walk is over */
 };
 
 /* Byte order inside of bytes. */
@@ -67,26 +79,30 @@ enum order {
     ORDER_START  /* while compiling: nothing was read yet */
 };
 
-#define STEP_FIXED 1u    /* count, not a slot */
-#define STEP_SIGNED 2u   /* LOAD_BITS */
-#define STEP_REVERSED 4u /* LOAD_BITS */
-#define STEP_BIG 8u      /* LOAD_BITS */
+#define STEP_FIXED 1u     /* count, not a slot */
+#define STEP_SIGNED 2u    /* LOAD_BITS */
+#define STEP_REVERSED 4u  /* LOAD_BITS */
+#define STEP_BIG 8u       /* LOAD_BITS */
 #define STEP_MAY_LACK 16u /* SAVE: the slot holds something from now on */
-#define STEP_LOADS 32u   /* GIVE_..._TAKEN, GIVE_ELEMENTS: first the number of `load` `jump` bits before goes into the slot */
+#define STEP_LOADS                                                                                \
+    32u /* GIVE_..._TAKEN, GIVE_ELEMENTS: first the number of `load` `jump` bits before goes into \
+           the slot */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS /* lengths right before what they count */
 
 struct step {
     uint64_t advance;
     uint64_t amount, count;
-    const void *table;  /* struct lookup of labels, of options, of the values of a selector; masks of flags */
+    const void *table; /* struct lookup of labels, of options, of the values of a selector; masks of
+                          flags */
     uint32_t jump;
     uint32_t width;
-    uint8_t code;       /* enum step_code */
-    uint8_t load;       /* enum load */
+    uint8_t code; /* enum step_code */
+    uint8_t load; /* enum load */
     uint8_t slot, flags;
-    uint8_t order;      /* enum order */
+    uint8_t order;       /* enum order */
     uint8_t root, level; /* where its member stands: enum type_root, names on the way */
-    uint8_t align;      /* TAKE and its like: log2 of what the first element is aligned to, where there is one */
+    uint8_t align; /* TAKE and its like: log2 of what the first element is aligned to, where there
+                      is one */
     const struct type *type;
     const struct type_member *member;
 };
@@ -99,8 +115,9 @@ struct op {
 
 /* Values to something: entries in ascending order that do not overlap, searched by halves. */
 struct lookup_entry {
-    uint64_t low, high; /* the sign bit turned where signed, so that they compare as unsigned numbers */
-    uint32_t index;     /* of the label, or the step to go on at */
+    uint64_t low,
+        high;       /* the sign bit turned where signed, so that they compare as unsigned numbers */
+    uint32_t index; /* of the label, or the step to go on at */
 };
 
 struct lookup {
@@ -126,18 +143,27 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
     return is_in ? lookup->entry[from].index : LOOKUP_NONE;
 }
 
-/* The straight way through a record in a payload (layout_decode_fast.c): steps beside those of the walk. */
+/* The straight way through a record in a payload (layout_decode_fast.c): steps beside those of the
+ * walk. */
 enum straight_code {
     STRAIGHT_END,
-    STRAIGHT_OTHER,        /* the walk goes on alone */
+    STRAIGHT_OTHER, /* the walk goes on alone */
     /* Fixed fields: do not move. */
-    STRAIGHT_NUMBER,       /* + enum load below LOAD_BITS */
+    STRAIGHT_NUMBER, /* + enum load below LOAD_BITS */
     STRAIGHT_F32LE = STRAIGHT_NUMBER + LOAD_COUNT,
     STRAIGHT_F32BE,
-    STRAIGHT_AS_IT_IS, STRAIGHT_ENUM, STRAIGHT_TEXT, STRAIGHT_TEXT16, STRAIGHT_BLOB, STRAIGHT_STILL,
+    STRAIGHT_AS_IT_IS,
+    STRAIGHT_ENUM,
+    STRAIGHT_TEXT,
+    STRAIGHT_TEXT16,
+    STRAIGHT_BLOB,
+    STRAIGHT_STILL,
     /* Others: move. */
-    STRAIGHT_STRING, STRAIGHT_LAST_STRING, /* the latter with nothing but fixed fields behind it */
-    STRAIGHT_STRING_WIDE, STRAIGHT_TEXT_TAKEN, STRAIGHT_ELEMENTS
+    STRAIGHT_STRING,
+    STRAIGHT_LAST_STRING, /* the latter with nothing but fixed fields behind it */
+    STRAIGHT_STRING_WIDE,
+    STRAIGHT_TEXT_TAKEN,
+    STRAIGHT_ELEMENTS
 };
 
 #define STRAIGHT_BYTES (UINT32_C(1) << 30)
@@ -146,35 +172,38 @@ enum straight_code {
 struct straight_step;
 struct holding;
 
-/* Gives the fields of a step and of those behind it into held fields: p is where the last moving step stopped. */
-typedef uint32_t hold_step(const struct straight_step *step, const uint8_t *p, ttr_field *to, struct holding *holding);
+/* Gives the fields of a step and of those behind it into held fields: p is where the last moving
+ * step stopped. */
+typedef uint32_t hold_step(const struct straight_step *step, const uint8_t *p, ttr_field *to,
+                           struct holding *holding);
 
 struct straight_step {
     hold_step *hold;
     const struct op *op;
-    uint8_t code;         /* enum straight_code */
-    uint8_t load, slot;   /* of the number that counts */
-    uint8_t back;         /* bytes from there to where its number stands */
-    uint32_t at;          /* bytes from where the last moving step stopped */
-    uint32_t reach;       /* moving steps: bytes that must be there behind it, up to where the next one begins */
-    uint16_t fields;      /* how many steps behind it give one each */
+    uint8_t code;       /* enum straight_code */
+    uint8_t load, slot; /* of the number that counts */
+    uint8_t back;       /* bytes from there to where its number stands */
+    uint32_t at;        /* bytes from where the last moving step stopped */
+    uint32_t reach;  /* moving steps: bytes that must be there behind it, up to where the next one
+                        begins */
+    uint16_t fields; /* how many steps behind it give one each */
 };
 
 struct straight {
     const struct op *ops;
-    uint32_t reach, fields; /* the same from the begin of the record on */
+    uint32_t reach, fields;      /* the same from the begin of the record on */
     struct straight_step step[]; /* [0] is none, as that of the walk */
 };
 
 struct layout {
     const struct step *measure;
-    const struct op *walk;       /* [0] is no step: walks begin behind it */
+    const struct op *walk;           /* [0] is no step: walks begin behind it */
     const struct straight *straight; /* NULL where it is not at any byte */
-    const struct op *everything; /* the walk that also gives what is hidden */
-    uint64_t start_mask;         /* a record begins at a multiple of this + 1 */
-    uint32_t absent;             /* slots that hold nothing until they are filled */
+    const struct op *everything;     /* the walk that also gives what is hidden */
+    uint64_t start_mask;             /* a record begins at a multiple of this + 1 */
+    uint32_t absent;                 /* slots that hold nothing until they are filled */
     uint64_t fixed_bits;
-    bool is_at_any_byte;         /* the walk */
+    bool is_at_any_byte; /* the walk */
     const struct layout_import *imports;
     uint32_t imports_n;
     const struct type *root[ROOT_COUNT];
@@ -184,9 +213,11 @@ struct layout {
 uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end);
 
 /* The number of a step at a place where its bits are known to be. */
-static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at,
+                                 uint64_t end)
 {
-    return step->load == LOAD_BITS ? step_load_bits(step, base, at, end) : load_plain((enum load)step->load, base + (at >> 3));
+    return step->load == LOAD_BITS ? step_load_bits(step, base, at, end)
+                                   : load_plain((enum load)step->load, base + (at >> 3));
 }
 
 /* How many elements a step is about. */
@@ -195,10 +226,11 @@ static inline uint64_t step_count(const struct step *step, const struct layout_r
     return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
 }
 
-/* Runs a silent step other than END whose advance is done.  Gives where to go on: 0 = at the step behind it, STEP_STOPS = nowhere, and then
- * `end` says why. */
+/* Runs a silent step other than END whose advance is done.  Gives where to go on: 0 = at the step
+ * behind it, STEP_STOPS = nowhere, and then `end` says why. */
 #define STEP_STOPS UINT32_MAX
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops, enum layout_end *end);
+uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
+                       enum layout_end *end);
 
 /* The length of a LEB128 number in bytes, 0 when it has no end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
@@ -206,7 +238,8 @@ size_t leb_length(const uint8_t *p, const uint8_t *end);
 /* Its value; false when it takes more than 64 bits. */
 bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
-/* Gives the value of a field that is neither a plain number nor plain text: the prepared field is there, `at` is where its bits are. */
+/* Gives the value of a field that is neither a plain number nor plain text: the prepared field is
+ * there, `at` is where its bits are. */
 struct value_place {
     const struct step *step;
     const uint8_t *base;
@@ -219,13 +252,15 @@ void value_leb(const struct value_place *place, size_t n, ttr_value *value);
 /* A value that stands still and takes more than a load: any of these, or a blob. */
 void value_still(const struct value_place *place, ttr_value *value);
 
-/* Text of wide characters up to their zero: gives how many bytes stand before it, SIZE_MAX where there is none. */
+/* Text of wide characters up to their zero: gives how many bytes stand before it, SIZE_MAX where
+ * there is none. */
 size_t value_wide_string(const struct value_place *place, ttr_value *value);
 
 /* Text of n bytes in 16- or 32-bit characters, up to a zero. */
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);
 
-/* The length of a zero-terminated text of characters of `unit` bytes, SIZE_MAX when there is no zero before `end`. */
+/* The length of a zero-terminated text of characters of `unit` bytes, SIZE_MAX when there is no
+ * zero before `end`. */
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 
 /* Kept out of the way of what nearly all fields are, which then need no stack. */
@@ -242,7 +277,8 @@ bool layout_walk_go(struct layout_walk *walk, ttr_field *field);
 /* Begins the walk over an event that was only named so far. */
 void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk);
 
-/* Makes the straight way beside `n` steps of a walk that is at any byte; NULL when memory is out. */
+/* Makes the straight way beside `n` steps of a walk that is at any byte; NULL when memory is out.
+ */
 struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
 
 /* For layout_field_ops.  At the end nothing is asked of the walk any more. */
@@ -253,8 +289,8 @@ uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
 
 /* Where a straight way has come to. */
 struct straight_way {
-    const struct op *op;  /* the next step */
-    const uint8_t *p;     /* where the last moving step stopped */
+    const struct op *op;          /* the next step */
+    const uint8_t *p;             /* where the last moving step stopped */
     ttr_field *first, *to, *stop; /* fields of this call: given up to `to`, room up to `stop` */
 };
 
@@ -262,10 +298,12 @@ struct straight_way {
 uint32_t layout_hold_anew(ttr_fields *fields, struct held_fields *held);
 
 /* The same from where a way is: the fields before are prepared. */
-uint32_t layout_hold_on(ttr_fields *fields, struct held_fields *held, const struct straight_way *way);
+uint32_t layout_hold_on(ttr_fields *fields, struct held_fields *held,
+                        const struct straight_way *way);
 
 /* The same where the straight way stops; `always`: it always does there. */
-uint32_t layout_hold_stop(ttr_fields *fields, struct held_fields *held, const struct straight_way *way, bool always);
+uint32_t layout_hold_stop(ttr_fields *fields, struct held_fields *held,
+                          const struct straight_way *way, bool always);
 
 /* What holds the fields of steps of this code. */
 hold_step *layout_hold_step(enum straight_code code);
@@ -276,13 +314,16 @@ static inline void held_prepared(struct held_fields *held, bool is_prepared, uin
     held->prepared_n = n;
 }
 
-/* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has begun. */
+/* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has
+ * begun. */
 static inline const uint8_t *straight_begin(const ttr_fields *fields)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const ttr_event *event = fields->event;
     const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
-    return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size ? event->payload + (body >> 3) : NULL;
+    return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
+               ? event->payload + (body >> 3)
+               : NULL;
 }
 
 /* layout_fields_take where there is no straight way, or it ended. */
@@ -291,7 +332,8 @@ uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t ro
 /* For layout_field_ops. */
 bool layout_fields_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements);
 
-/* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps. */
+/* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps.
+ */
 void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
 
 /* The same into fields that are elements of this array already. */
@@ -307,8 +349,10 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
 }
 
-/* How many elements or bytes a step of a straight way gives, p being where what counts them ends; where the walk may need that later, it is kept. */
-static inline uint64_t straight_count(const struct op *op, const struct straight_step *step, const uint8_t *p, struct layout_walk *walk)
+/* How many elements or bytes a step of a straight way gives, p being where what counts them ends;
+ * where the walk may need that later, it is kept. */
+static inline uint64_t straight_count(const struct op *op, const struct straight_step *step,
+                                      const uint8_t *p, struct layout_walk *walk)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;

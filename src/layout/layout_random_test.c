@@ -1,5 +1,5 @@
-/* Random types over random bits, decoded once more by a slow reader that knows no programs: it follows the types, reads bit by bit, and
- * finds lengths and selectors by their names. */
+/* Random types over random bits, decoded once more by a slow reader that knows no programs: it
+ * follows the types, reads bit by bit, and finds lengths and selectors by their names. */
 #include "support/layout_test.h"
 
 /* --- The slow reader --- */
@@ -19,13 +19,13 @@ static void add(char *to, size_t room, const char *format, ...)
 struct slow {
     const uint8_t *bytes;
     uint64_t at, end;
-    int order;              /* of the bits just read: 1 little, 2 big, 0 none */
+    int order; /* of the bits just read: 1 little, 2 big, 0 none */
     enum layout_end why;
-    char path[256];         /* names down to here, "p.a.b" */
+    char path[256]; /* names down to here, "p.a.b" */
     struct {
         char path[256];
         uint64_t value;
-    } known[VALUES];        /* numbers read, the last of a path counts */
+    } known[VALUES]; /* numbers read, the last of a path counts */
     size_t known_n;
     struct text *to;
 };
@@ -49,7 +49,8 @@ static bool slow_bits(struct slow *slow, const struct type *type, uint64_t *valu
 {
     if (!slow_align(slow, UINT64_C(1) << type->align))
         return false;
-    if (type->unit && slow->at % type->unit + type->bits > type->unit && !slow_align(slow, type->unit))
+    if (type->unit && slow->at % type->unit + type->bits > type->unit &&
+        !slow_align(slow, type->unit))
         return false;
     int order = type->is_big_endian ? 2 : 1;
     if (slow->at % 8 && slow->order && slow->order != order)
@@ -117,7 +118,9 @@ static bool slow_number(struct slow *slow, const struct type *type, struct slow_
     if (!slow_bits(slow, type, &value.v.u))
         return false;
     slow_know(slow, value.v.u);
-    value.type = type->kind == TYPE_INT ? TTR_TYPE_INT : type->kind == TYPE_BOOL ? TTR_TYPE_BOOL : TTR_TYPE_UINT;
+    value.type = type->kind == TYPE_INT    ? TTR_TYPE_INT
+                 : type->kind == TYPE_BOOL ? TTR_TYPE_BOOL
+                                           : TTR_TYPE_UINT;
     if (type->kind == TYPE_FLOAT) {
         uint32_t single = (uint32_t)value.v.u;
         float f;
@@ -130,8 +133,10 @@ static bool slow_number(struct slow *slow, const struct type *type, struct slow_
         for (uint32_t i = 0; i < type->labels->n; i++)
             for (uint32_t k = 0; k < type->labels->label[i].ranges_n; k++) {
                 const struct type_range *range = &type->labels->label[i].ranges[k];
-                bool is_in = type->labels->is_signed ? (int64_t)range->low <= value.v.s && value.v.s <= (int64_t)range->high
-                                                     : range->low <= value.v.u && value.v.u <= range->high;
+                bool is_in =
+                    type->labels->is_signed
+                        ? (int64_t)range->low <= value.v.s && value.v.s <= (int64_t)range->high
+                        : range->low <= value.v.u && value.v.u <= range->high;
                 if (is_in && value.count++ == 0)
                     value.text = type->labels->label[i].name;
             }
@@ -159,7 +164,9 @@ static bool slow_leb(struct slow *slow, const struct type *type, struct slow_nam
         break;
     }
     slow_know(slow, x);
-    slow_give(slow, at, (ttr_value){.v = {.u = x}, .type = type->kind == TYPE_VAR_INT ? TTR_TYPE_INT : TTR_TYPE_UINT});
+    slow_give(slow, at,
+              (ttr_value){.v = {.u = x},
+                          .type = type->kind == TYPE_VAR_INT ? TTR_TYPE_INT : TTR_TYPE_UINT});
     return true;
 }
 
@@ -173,14 +180,16 @@ static bool slow_string(struct slow *slow, struct slow_name at)
     if (begin + n >= slow->end / 8)
         return slow_stop(slow, LAYOUT_SHORT);
     slow->at += 8 * (n + 1);
-    slow_give(slow, at, (ttr_value){.text = {(const char *)slow->bytes + begin, n}, .type = TTR_TYPE_TEXT});
+    slow_give(slow, at,
+              (ttr_value){.text = {(const char *)slow->bytes + begin, n}, .type = TTR_TYPE_TEXT});
     return true;
 }
 
 static bool slow_bytes(struct slow *slow, const struct type *type, struct slow_name at)
 {
     uint64_t count = type->count;
-    if (!slow_align(slow, 8) || (type->reference.names_n && !slow_find(slow, &type->reference, &count)))
+    if (!slow_align(slow, 8) ||
+        (type->reference.names_n && !slow_find(slow, &type->reference, &count)))
         return false;
     if (count > (slow->end - slow->at) / 8)
         return slow_stop(slow, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
@@ -197,7 +206,8 @@ static bool slow_array(struct slow *slow, const struct type *type, struct slow_n
 {
     uint64_t count = type->count;
     if (type->has_inline_length) {
-        if (!slow_align(slow, UINT64_C(1) << type->minimum_align) || !slow_bits(slow, type->length_type, &count))
+        if (!slow_align(slow, UINT64_C(1) << type->minimum_align) ||
+            !slow_bits(slow, type->length_type, &count))
             return false;
     } else if (!slow_align(slow, UINT64_C(1) << type->align) ||
                (type->kind == TYPE_SEQUENCE && !slow_find(slow, &type->reference, &count))) {
@@ -215,8 +225,9 @@ static bool slow_array(struct slow *slow, const struct type *type, struct slow_n
 static bool slow_in(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t x)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (is_signed ? (int64_t)x >= (int64_t)ranges[i].low && (int64_t)x <= (int64_t)ranges[i].high
-                      : x >= ranges[i].low && x <= ranges[i].high)
+        if (is_signed
+                ? (int64_t)x >= (int64_t)ranges[i].low && (int64_t)x <= (int64_t)ranges[i].high
+                : x >= ranges[i].low && x <= ranges[i].high)
             return true;
     return false;
 }
@@ -227,14 +238,17 @@ static bool slow_choice(struct slow *slow, const struct type *type, struct slow_
     if (!slow_find(slow, &type->reference, &selector))
         return false;
     if (type->kind == TYPE_OPTIONAL) {
-        bool is_there = type->ranges_n ? slow_in(type->ranges, type->ranges_n, type->is_selector_signed, selector) : selector != 0;
+        bool is_there = type->ranges_n ? slow_in(type->ranges, type->ranges_n,
+                                                 type->is_selector_signed, selector)
+                                       : selector != 0;
         if (is_there)
             return slow_value(slow, type->element, at);
         slow_give(slow, at, (ttr_value){.hint = TTR_HINT_ABSENT});
         return true;
     }
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (slow_in(type->members[i].ranges, type->members[i].ranges_n, type->is_selector_signed, selector))
+        if (slow_in(type->members[i].ranges, type->members[i].ranges_n, type->is_selector_signed,
+                    selector))
             return slow_value(slow, type->members[i].type, at);
     return slow_stop(slow, LAYOUT_NO_OPTION);
 }
@@ -246,7 +260,8 @@ static bool slow_members(struct slow *slow, const struct type *type, unsigned de
     size_t length = strlen(slow->path);
     for (uint32_t i = 0; i < type->members_n; i++) {
         add(slow->path, sizeof slow->path, ".%s", type->members[i].name.p);
-        if (!slow_value(slow, type->members[i].type, (struct slow_name){type->members[i].shown.p, depth}))
+        if (!slow_value(slow, type->members[i].type,
+                        (struct slow_name){type->members[i].shown.p, depth}))
             return false;
         slow->path[length] = 0;
     }
@@ -257,20 +272,26 @@ static bool slow_value(struct slow *slow, const struct type *type, struct slow_n
 {
     switch (type->kind) {
     case TYPE_VAR_UINT:
-    case TYPE_VAR_INT: return slow_leb(slow, type, at);
-    case TYPE_STRING: return slow_string(slow, at);
+    case TYPE_VAR_INT:
+        return slow_leb(slow, type, at);
+    case TYPE_STRING:
+        return slow_string(slow, at);
     case TYPE_TEXT:
-    case TYPE_BLOB: return slow_bytes(slow, type, at);
+    case TYPE_BLOB:
+        return slow_bytes(slow, type, at);
     case TYPE_STRUCT:
         if (!slow_align(slow, UINT64_C(1) << type->align))
             return false;
         slow_give(slow, at, (ttr_value){.type = TTR_TYPE_STRUCT, .count = type->members_n});
         return slow_members(slow, type, at.depth + 1);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return slow_array(slow, type, at);
+    case TYPE_SEQUENCE:
+        return slow_array(slow, type, at);
     case TYPE_OPTIONAL:
-    case TYPE_VARIANT: return slow_choice(slow, type, at);
-    default: return slow_number(slow, type, at);
+    case TYPE_VARIANT:
+        return slow_choice(slow, type, at);
+    default:
+        return slow_number(slow, type, at);
     }
 }
 
@@ -310,7 +331,10 @@ static void make_number(struct maker *maker, bool is_small)
 {
     static const unsigned usual[] = {8, 16, 32, 64, 1, 3, 4, 5};
     bool is_float = !is_small && any(maker, 8) == 0, is_signed = !is_small && any(maker, 3) == 0;
-    uint64_t bits = is_float ? UINT64_C(32) << any(maker, 2) : is_small ? 1 + any(maker, 4) : any(maker, 2) ? usual[any(maker, 8)] : 1 + any(maker, 64);
+    uint64_t bits = is_float        ? UINT64_C(32) << any(maker, 2)
+                    : is_small      ? 1 + any(maker, 4)
+                    : any(maker, 2) ? usual[any(maker, 8)]
+                                    : 1 + any(maker, 64);
     ADD("%c%u", is_float ? 'f' : is_signed ? 'i' : 'u', (unsigned)bits);
     bool is_big = maker->orders == 2 ? any(maker, 2) : maker->orders;
     ADD("%s%s", is_big ? ">" : "", any(maker, 12) ? "" : "~");
@@ -319,7 +343,9 @@ static void make_number(struct maker *maker, bool is_small)
     else if (any(maker, 8) == 0 && bits <= 32 && !is_float)
         ADD("/%u", any(maker, 2) ? 32u : 40u);
     if (!is_float && any(maker, 8) == 0)
-        ADD(is_signed ? "=A=-3..2,B=0,C=4..100;" : any(maker, 2) ? "=A=1..3,B=5;" : "=A=0..3,B=2..9;");
+        ADD(is_signed       ? "=A=-3..2,B=0,C=4..100;"
+            : any(maker, 2) ? "=A=1..3,B=5;"
+                            : "=A=0..3,B=2..9;");
     if (!is_signed && !is_float && bits <= 4 && maker->numbers_n < 64)
         memcpy(maker->numbers[maker->numbers_n++], maker->path, sizeof maker->path);
 }
@@ -403,15 +429,18 @@ static void cut_everywhere(struct both *both, const uint8_t *bytes, uint64_t at,
         memcpy(copy, bytes, n);
         struct layout_run run = {.bits = bits_over(copy, at, cut)};
         if (table_dump(&both->table, &run, &both->fast) != LAYOUT_SHORT)
-            fail_msg("%s at %u cut at %u of %u: %s", both->maker.text, (unsigned)at, (unsigned)cut, (unsigned)end, both->fast.p);
+            fail_msg("%s at %u cut at %u of %u: %s", both->maker.text, (unsigned)at, (unsigned)cut,
+                     (unsigned)end, both->fast.p);
         free(copy);
     }
 }
 
-static void compare(struct both *both, const struct type *payload, const uint8_t *bytes, uint64_t at)
+static void compare(struct both *both, const struct type *payload, const uint8_t *bytes,
+                    uint64_t at)
 {
     struct slow *slow = &both->slow;
-    *slow = (struct slow){.bytes = bytes, .at = at, .end = BYTES * 8, .path = "p", .to = &both->wanted};
+    *slow =
+        (struct slow){.bytes = bytes, .at = at, .end = BYTES * 8, .path = "p", .to = &both->wanted};
     both->wanted.n = 0;
     both->wanted.p[0] = 0;
     (void)slow_members(slow, payload, 0);
@@ -419,7 +448,8 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
     enum layout_end end = table_dump(&both->table, &run, &both->fast);
     put(&both->wanted, "%s%s", both->wanted.n && slow->why ? " " : "", end_text(slow->why));
     if (end != slow->why)
-        fail_msg("%s at %u\n  got    %s\n  wanted %s", both->maker.text, (unsigned)at, both->fast.p, both->wanted.p);
+        fail_msg("%s at %u\n  got    %s\n  wanted %s", both->maker.text, (unsigned)at, both->fast.p,
+                 both->wanted.p);
     if (end != LAYOUT_FINE) {
         both->other++;
         return;
@@ -427,8 +457,9 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
     both->fine++;
     assert_int_equal(layout_measure(both->table.layout, &run), LAYOUT_FINE);
     if (strcmp(both->fast.p, both->wanted.p) != 0 || run.bits.at != slow->at)
-        fail_msg("%s at %u\n  got    %s\n  wanted %s\n  end %u wanted %u", both->maker.text, (unsigned)at, both->fast.p, both->wanted.p,
-                 (unsigned)run.bits.at, (unsigned)slow->at);
+        fail_msg("%s at %u\n  got    %s\n  wanted %s\n  end %u wanted %u", both->maker.text,
+                 (unsigned)at, both->fast.p, both->wanted.p, (unsigned)run.bits.at,
+                 (unsigned)slow->at);
     if (both->fine % 8 == 0 && both->wanted.n < 1000)
         cut_everywhere(both, bytes, at, run.bits.at);
 }
@@ -437,11 +468,16 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
 
 static bool is_same_field(const ttr_field *a, const ttr_field *b)
 {
-    const bool is_alike = a->name.p == b->name.p && a->name.n == b->name.n && a->name_id == b->name_id && a->depth == b->depth && a->group == b->group &&
-                          a->choices == b->choices && a->value.v.u == b->value.v.u && a->value.count == b->value.count && a->value.text_id == b->value.text_id &&
-                          a->value.type == b->value.type && a->value.hint == b->value.hint && a->value.bits == b->value.bits && a->value.base == b->value.base &&
-                          a->value.step == b->value.step && a->value.text.n == b->value.text.n;
-    return is_alike && (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
+    const bool is_alike = a->name.p == b->name.p && a->name.n == b->name.n &&
+                          a->name_id == b->name_id && a->depth == b->depth &&
+                          a->group == b->group && a->choices == b->choices &&
+                          a->value.v.u == b->value.v.u && a->value.count == b->value.count &&
+                          a->value.text_id == b->value.text_id && a->value.type == b->value.type &&
+                          a->value.hint == b->value.hint && a->value.bits == b->value.bits &&
+                          a->value.base == b->value.base && a->value.step == b->value.step &&
+                          a->value.text.n == b->value.text.n;
+    return is_alike &&
+           (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
 }
 
 static void same_labels(struct both *both, const ttr_fields *fields, const ttr_field *field)
@@ -461,10 +497,12 @@ static void same_fields(struct both *both, const ttr_event *event, unsigned of_s
     const ttr_field *field;
     unsigned of_event = 0;
     ttr_fields_begin(both->table.t, event, &fields);
-    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0; n = ttr_more_fields(both->buffer, &field)) {
+    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0;
+         n = ttr_more_fields(both->buffer, &field)) {
         for (uint32_t i = 0; i < n; i++, of_event++)
             if (!ttr_fields_next(&fields, &wanted) || !is_same_field(&field[i], &wanted))
-                fail_msg("%s: held field %u of event %u is another", both->maker.text, of_event, of_schema);
+                fail_msg("%s: held field %u of event %u is another", both->maker.text, of_event,
+                         of_schema);
         same_labels(both, &fields, &field[n - 1]);
     }
     assert_false(ttr_fields_next(&fields, &wanted));
@@ -479,38 +517,52 @@ static void same_cut_fields(struct both *both, const ttr_event *event, unsigned 
     const ttr_field *field;
     uint32_t at = 0, wanted_n = 0;
     ttr_fields_begin(both->table.t, event, &fields);
-    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0; n = ttr_more_fields(both->buffer, &field))
+    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0;
+         n = ttr_more_fields(both->buffer, &field))
         for (uint32_t i = 0; i < n; i++) {
             if (at == wanted_n)
                 wanted_n = ttr_fields_take(&fields, wanted, 1024), at = 0;
             if (at == wanted_n || !is_same_field(&field[i], &wanted[at++]))
-                fail_msg("%s: held field %u of cut event %u is another", both->maker.text, (unsigned)i, of_schema);
+                fail_msg("%s: held field %u of cut event %u is another", both->maker.text,
+                         (unsigned)i, of_schema);
         }
     assert_true(at == wanted_n && ttr_fields_take(&fields, wanted, 1024) == 0);
 }
 
-static void place_all(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+static void place_all(const struct layout_schema *schema, const ttr_event *event,
+                      struct layout_run *run)
 {
     (void)schema;
     run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
-/* Whole records and cut ones, and the same ones again, so that what was held of one serves others of other sizes. */
+/* Whole records and cut ones, and the same ones again, so that what was held of one serves others
+ * of other sizes. */
 static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
 {
     struct table *table = &both->table;
     const bool is_at_any_byte = layout_is_at_any_byte(table->layout);
-    struct layout_schema own = {.layout = table->layout, .scratch = &table->scratch, .place = place_all, .is_in_payload = is_at_any_byte, .body_mask = 0xff};
-    const struct schema known = {.ops = &layout_field_ops, .own = &own, .start = layout_start(table->layout), .start_with = layout_start_with(&own)};
+    struct layout_schema own = {.layout = table->layout,
+                                .scratch = &table->scratch,
+                                .place = place_all,
+                                .is_in_payload = is_at_any_byte,
+                                .body_mask = 0xff};
+    const struct schema known = {.ops = &layout_field_ops,
+                                 .own = &own,
+                                 .start = layout_start(table->layout),
+                                 .start_with = layout_start_with(&own)};
     const ttr_id schema = context_add_schema(table->t, &known);
     for (unsigned i = 0; i < 8 * n; i++) {
-        const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES), body = 8u * (unsigned)any(&both->maker, 5);
+        const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES),
+                       body = 8u * (unsigned)any(&both->maker, 5);
         struct layout_run run = {.bits = bits_over(bytes[i % n], body, BYTES * 8)};
-        const bool is_fine = body / 8 <= BYTES - cut && layout_measure(table->layout, &run) == LAYOUT_FINE;
+        const bool is_fine =
+            body / 8 <= BYTES - cut && layout_measure(table->layout, &run) == LAYOUT_FINE;
         const uint32_t size = is_fine ? (uint32_t)(run.bits.at + 7) / 8 : BYTES - cut;
         uint8_t *copy = malloc(size ? size : 1);
         memcpy(copy, bytes[i % n], size);
-        const ttr_event event = {.payload = copy, .payload_size = size, .body = body, .schema = schema};
+        const ttr_event event = {
+            .payload = copy, .payload_size = size, .body = body, .schema = schema};
         if (is_fine)
             same_fields(both, &event, i);
         else
@@ -540,7 +592,8 @@ static void free_records(uint8_t **bytes)
 
 static void hold_records_of(struct both *both)
 {
-    struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&both->table.arena, both->maker.text)};
+    struct layout_spec spec = {.root[ROOT_PAYLOAD] =
+                                   type_of_text(&both->table.arena, both->maker.text)};
     uint8_t *bytes[RECORDS];
     both->table.text = both->maker.text;
     if (!table_compile(&both->table, &spec))
@@ -572,7 +625,8 @@ static void one_type(struct both *both, uint64_t seed)
     uint8_t *bytes[RECORDS];
     make_records(maker, bytes);
     for (unsigned i = 0; i < RECORDS; i++) {
-        compare(both, spec.root[ROOT_PAYLOAD], bytes[i], any(maker, 2) ? 8 * any(maker, 5) : any(maker, 40));
+        compare(both, spec.root[ROOT_PAYLOAD], bytes[i],
+                any(maker, 2) ? 8 * any(maker, 5) : any(maker, 40));
         arena_reset(&both->table.scratch);
     }
     hold_records(both, bytes, RECORDS);
@@ -583,9 +637,18 @@ static void one_type(struct both *both, uint64_t seed)
 static void held_fields_are_those_one_by_one(void **state)
 {
     static const char *const types[] = {
-        "n:u8 a:[p.n]u8 b:u16", "n:u8 a:[p.n]i16 s:s m:u16 c:[p.m]f32 d:u8", "a:[3]u32 b:u8=A=1,B=2..3; s:s", "b:u8=A=1..2,B=2; c:u16 d:u8=C=3;",
-        "n:u8 t:T(p.n) k:u8 q:T(:u16)", "s:s t:s u:u64", "n:u8 a:[p.n]u8", "n:u8 a:[p.n]u8 v:|p.n(a=0..1:u16,b=2..255:{x:s y:u8})",
-        "t:T16 w:T5 b:B3 x:u16> y:i32> z:f32 e:{} i:i8 o:b8 f:f32> d:f64 g:i16 h:u32> j:u64> k:i16> l:i32 m:i64", "x:u8 c:S16 u:U", "a:[:u8]u32> b:[:u8]f32>",
+        "n:u8 a:[p.n]u8 b:u16",
+        "n:u8 a:[p.n]i16 s:s m:u16 c:[p.m]f32 d:u8",
+        "a:[3]u32 b:u8=A=1,B=2..3; s:s",
+        "b:u8=A=1..2,B=2; c:u16 d:u8=C=3;",
+        "n:u8 t:T(p.n) k:u8 q:T(:u16)",
+        "s:s t:s u:u64",
+        "n:u8 a:[p.n]u8",
+        "n:u8 a:[p.n]u8 v:|p.n(a=0..1:u16,b=2..255:{x:s y:u8})",
+        "t:T16 w:T5 b:B3 x:u16> y:i32> z:f32 e:{} i:i8 o:b8 f:f32> d:f64 g:i16 h:u32> j:u64> "
+        "k:i16> l:i32 m:i64",
+        "x:u8 c:S16 u:U",
+        "a:[:u8]u32> b:[:u8]f32>",
     };
     (void)state;
     struct both *both = calloc(1, sizeof *both);
@@ -615,7 +678,8 @@ static void programs_read_what_the_slow_reader_reads(void **state)
         }
         one_type(both, seed * 0x9e3779b97f4a7c15u);
     }
-    print_message("# %u records read, %u of another end, %u types refused, %u with fields held\n", both->fine, both->other, both->refused, both->held);
+    print_message("# %u records read, %u of another end, %u types refused, %u with fields held\n",
+                  both->fine, both->other, both->refused, both->held);
     assert_true(both->fine > 5000 && both->other > 500 && both->refused > 10 && both->held > 500);
     ttr_field_buffer_free(both->buffer);
     table_close(&both->table);

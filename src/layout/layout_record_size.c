@@ -1,18 +1,21 @@
 /* Finding the end of a record, and the silent steps that measuring and walking share.
  *
- * The loop below has the steps that nearly all records are made of; the others are in layout_silent.  Every step that moves checks
- * against the end by subtraction; every loop either moves or counts against LAYOUT_SPINS, so no record takes longer than its bits allow. */
+ * The loop below has the steps that nearly all records are made of; the others are in
+ * layout_silent.  Every step that moves checks against the end by subtraction; every loop either
+ * moves or counts against LAYOUT_SPINS, so no record takes longer than its bits allow. */
 #include "layout/layout_program.h"
 
 /* Ends a run badly. */
-static uint32_t stop(const struct step *step, struct layout_run *run, enum layout_end *end, enum layout_end why)
+static uint32_t stop(const struct step *step, struct layout_run *run, enum layout_end *end,
+                     enum layout_end why)
 {
     run->member = step->member;
     *end = why;
     return STEP_STOPS;
 }
 
-static uint32_t spin(const struct step *step, struct layout_run *run, uint64_t n, enum layout_end *end)
+static uint32_t spin(const struct step *step, struct layout_run *run, uint64_t n,
+                     enum layout_end *end)
 {
     if (n > LAYOUT_SPINS - run->spins) {
         run->value = n;
@@ -28,7 +31,8 @@ static uint64_t aligned(uint64_t at, uint64_t mask)
 }
 
 /* Moves to a place ahead. */
-static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_t to, enum layout_end *end)
+static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_t to,
+                        enum layout_end *end)
 {
     if (to < run->bits.at || to > run->bits.end)
         return stop(step, run, end, LAYOUT_SHORT);
@@ -37,7 +41,8 @@ static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_
 }
 
 /* Passes over `count` elements of fixed size. */
-static uint32_t take(const struct step *step, struct layout_run *run, uint64_t count, enum layout_end *end)
+static uint32_t take(const struct step *step, struct layout_run *run, uint64_t count,
+                     enum layout_end *end)
 {
     uint64_t at = run->bits.at;
     if (UNLIKELY(count > UINT32_MAX)) {
@@ -57,15 +62,18 @@ static uint32_t take(const struct step *step, struct layout_run *run, uint64_t c
 static uint32_t check_order(const struct step *step, struct layout_run *run, enum layout_end *end)
 {
     bool is_inside = run->bits.at & 7;
-    if (is_inside && (step->order == ORDER_BYTES || (run->order != ORDER_ANY && run->order != step->order)))
+    if (is_inside &&
+        (step->order == ORDER_BYTES || (run->order != ORDER_ANY && run->order != step->order)))
         return stop(step, run, end, LAYOUT_MISPLACED);
     run->order = step->order;
     return 0;
 }
 
-static uint32_t pass_text(const struct step *step, struct layout_run *run, unsigned unit, enum layout_end *end)
+static uint32_t pass_text(const struct step *step, struct layout_run *run, unsigned unit,
+                          enum layout_end *end)
 {
-    const uint8_t *p = run->bits.base + (run->bits.at >> 3), *limit = run->bits.base + (run->bits.end >> 3);
+    const uint8_t *p = run->bits.base + (run->bits.at >> 3),
+                  *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p <= limit ? wide_length(p, limit, unit) : SIZE_MAX;
     if (n == SIZE_MAX)
         return stop(step, run, end, LAYOUT_SHORT);
@@ -75,7 +83,8 @@ static uint32_t pass_text(const struct step *step, struct layout_run *run, unsig
 
 static uint32_t pass_leb(const struct step *step, struct layout_run *run, enum layout_end *end)
 {
-    const uint8_t *p = run->bits.base + (run->bits.at >> 3), *limit = run->bits.base + (run->bits.end >> 3);
+    const uint8_t *p = run->bits.base + (run->bits.at >> 3),
+                  *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p < limit ? leb_length(p, limit) : 0;
     if (n == 0)
         return stop(step, run, end, LAYOUT_SHORT);
@@ -89,7 +98,8 @@ static uint32_t pass_leb(const struct step *step, struct layout_run *run, enum l
     return 0;
 }
 
-static uint32_t begin_loop(const struct step *step, struct layout_run *run, struct layout_loops *loops, enum layout_end *end)
+static uint32_t begin_loop(const struct step *step, struct layout_run *run,
+                           struct layout_loops *loops, enum layout_end *end)
 {
     uint64_t count = step_count(step, run);
     if (count > UINT32_MAX) {
@@ -103,7 +113,8 @@ static uint32_t begin_loop(const struct step *step, struct layout_run *run, stru
     return 0;
 }
 
-static uint32_t again(const struct step *step, struct layout_run *run, struct layout_loops *loops, enum layout_end *end)
+static uint32_t again(const struct step *step, struct layout_run *run, struct layout_loops *loops,
+                      enum layout_end *end)
 {
     uint32_t top = loops->depth - 1;
     if (run->bits.at == loops->began[top] && spin(step, run, 1, end) == STEP_STOPS)
@@ -139,37 +150,59 @@ static uint32_t choose(const struct step *step, struct layout_run *run, enum lay
 
 static void save(const struct step *step, struct layout_run *run)
 {
-    run->slots[step->slot] = step_load(step, run->bits.base, run->bits.at - step->width, run->bits.end);
+    run->slots[step->slot] =
+        step_load(step, run->bits.base, run->bits.at - step->width, run->bits.end);
     if (step->flags & STEP_MAY_LACK)
         run->absent &= ~(UINT32_C(1) << step->slot);
 }
 
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops, enum layout_end *end)
+uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
+                       enum layout_end *end)
 {
     switch (step->code) {
-    case STEP_ALIGN: return move_to(step, run, aligned(run->bits.at, step->amount), end);
-    case STEP_UNIT: return pass_unit(step, run, end);
-    case STEP_ORDER: return check_order(step, run, end);
-    case STEP_MIXED: run->order = step->order; return 0;
-    case STEP_SAVE: save(step, run); return 0;
-    case STEP_STRING8: return pass_text(step, run, 1, end);
-    case STEP_STRING16: return pass_text(step, run, 2, end);
-    case STEP_STRING32: return pass_text(step, run, 4, end);
-    case STEP_TAKE: return take(step, run, step_count(step, run), end);
+    case STEP_ALIGN:
+        return move_to(step, run, aligned(run->bits.at, step->amount), end);
+    case STEP_UNIT:
+        return pass_unit(step, run, end);
+    case STEP_ORDER:
+        return check_order(step, run, end);
+    case STEP_MIXED:
+        run->order = step->order;
+        return 0;
+    case STEP_SAVE:
+        save(step, run);
+        return 0;
+    case STEP_STRING8:
+        return pass_text(step, run, 1, end);
+    case STEP_STRING16:
+        return pass_text(step, run, 2, end);
+    case STEP_STRING32:
+        return pass_text(step, run, 4, end);
+    case STEP_TAKE:
+        return take(step, run, step_count(step, run), end);
     case STEP_LEB:
-    case STEP_LEB_SAVE: return pass_leb(step, run, end);
-    case STEP_REQUIRE: return run->absent >> step->slot & 1 ? stop(step, run, end, LAYOUT_ABSENT) : 0;
-    case STEP_WHOLE: run->has_cut_text |= run->slots[step->slot] % step->amount != 0; return 0;
+    case STEP_LEB_SAVE:
+        return pass_leb(step, run, end);
+    case STEP_REQUIRE:
+        return run->absent >> step->slot & 1 ? stop(step, run, end, LAYOUT_ABSENT) : 0;
+    case STEP_WHOLE:
+        run->has_cut_text |= run->slots[step->slot] % step->amount != 0;
+        return 0;
     case STEP_SPINS: {
         uint64_t count = step_count(step, run), each = step->amount;
         return spin(step, run, count > LAYOUT_SPINS ? count : count * each, end);
     }
-    case STEP_LOOP: return begin_loop(step, run, loops, end);
-    case STEP_AGAIN: return again(step, run, loops, end);
+    case STEP_LOOP:
+        return begin_loop(step, run, loops, end);
+    case STEP_AGAIN:
+        return again(step, run, loops, end);
     case STEP_IF:
-    case STEP_CHOOSE: return choose(step, run, end);
-    case STEP_JUMP: return step->jump;
-    default: return 0;
+    case STEP_CHOOSE:
+        return choose(step, run, end);
+    case STEP_JUMP:
+        return step->jump;
+    default:
+        return 0;
     }
 }
 
@@ -180,7 +213,8 @@ static enum layout_end short_of(struct layout_run *run, const struct step *step,
     return LAYOUT_SHORT;
 }
 
-static __attribute__((noinline)) enum layout_end measure(const struct layout *layout, struct layout_run *run)
+static __attribute__((noinline)) enum layout_end measure(const struct layout *layout,
+                                                         struct layout_run *run)
 {
     const struct step *step = layout->measure;
     const uint8_t *base = run->bits.base;
@@ -226,7 +260,8 @@ static __attribute__((noinline)) enum layout_end measure(const struct layout *la
 
 enum layout_end layout_measure(const struct layout *layout, struct layout_run *run)
 {
-    uint64_t at = aligned(run->bits.at, layout->start_mask), end = run->bits.end, bits = layout->measure->advance;
+    uint64_t at = aligned(run->bits.at, layout->start_mask), end = run->bits.end,
+             bits = layout->measure->advance;
     if (layout->measure->code != STEP_END || at > end || bits > end - at)
         return measure(layout, run);
     run->bits.at = at + bits;

@@ -1,16 +1,18 @@
-/* References resolved: which numbers later lengths and selectors need, that they come before, and in which slot they wait.
+/* References resolved: which numbers later lengths and selectors need, that they come before, and
+ * in which slot they wait.
  *
- * Two passes over the types in stored order: the first gathers the references, the second meets their targets.  A slot is used
- * again after the last use; not so that of an import, which outlives the record, and that of a number which may not be there, since
- * its slot must say so. */
+ * Two passes over the types in stored order: the first gathers the references, the second meets
+ * their targets.  A slot is used again after the last use; not so that of an import, which outlives
+ * the record, and that of a number which may not be there, since its slot must say so. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "layout/layout_compile.h"
 
 static const char *const root_names[ROOT_COUNT] = {
-    [ROOT_PACKET_HEADER] = "packet header", [ROOT_PACKET_CONTEXT] = "packet context", [ROOT_EVENT_HEADER] = "event header",
-    [ROOT_COMMON_CONTEXT] = "common context", [ROOT_SPECIFIC_CONTEXT] = "event context", [ROOT_PAYLOAD] = "payload",
+    [ROOT_PACKET_HEADER] = "packet header",    [ROOT_PACKET_CONTEXT] = "packet context",
+    [ROOT_EVENT_HEADER] = "event header",      [ROOT_COMMON_CONTEXT] = "common context",
+    [ROOT_SPECIFIC_CONTEXT] = "event context", [ROOT_PAYLOAD] = "payload",
 };
 
 static bool same_text(ttr_text a, ttr_text b)
@@ -93,7 +95,8 @@ bool compiler_visit(struct compiler *c, const struct type *type)
     if (c->nesting > TYPE_DEPTH_MAX)
         return compiler_refuse(c, "types nest deeper than %u levels", TYPE_DEPTH_MAX);
     if (type->align > TYPE_ALIGN_MAX)
-        return compiler_refuse(c, "an alignment of 2^%u bits is more than the 2^%u there may be", type->align, TYPE_ALIGN_MAX);
+        return compiler_refuse(c, "an alignment of 2^%u bits is more than the 2^%u there may be",
+                               type->align, TYPE_ALIGN_MAX);
     return true;
 }
 
@@ -136,7 +139,8 @@ static bool add_use(struct compiler *c, const struct type_reference *reference)
         return compiler_refuse(c, "more than %u lengths and selectors", COMPILE_REFERENCES);
     if ((unsigned)reference->root >= ROOT_COUNT)
         return compiler_refuse(c, "its length or selector stands nowhere");
-    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->uses, &c->uses_capacity, c->uses_n + 1, sizeof *c->uses)) {
+    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->uses, &c->uses_capacity, c->uses_n + 1,
+                       sizeof *c->uses)) {
         (void)fail_memory(c->error);
         return false;
     }
@@ -177,7 +181,8 @@ static bool check_use(struct compiler *c, const struct type *type)
     if (is_length(type) && use->is_signed)
         return compiler_refuse(c, "its length is %s, which is signed; it must be unsigned", text);
     if (is_length(type) && use->is_bool)
-        return compiler_refuse(c, "its length is %s, which is true or false; it must be an unsigned number", text);
+        return compiler_refuse(
+            c, "its length is %s, which is true or false; it must be an unsigned number", text);
     use->last = c->index;
     /* What an array holds is not there when it is empty. */
     use->may_lack |= use->array && !is_inside(c, use->array);
@@ -191,7 +196,9 @@ static void meet_target(struct compiler *c, const struct type *type)
     if (!use)
         return;
     bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
-    bool is_number = (type_is_number(type) && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL) || is_variable;
+    bool is_number =
+        (type_is_number(type) && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL) ||
+        is_variable;
     use->is_no_number |= !is_number;
     use->is_signed |= type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     use->is_bool |= type->kind == TYPE_BOOL;
@@ -245,7 +252,8 @@ static bool visit_inside(struct compiler *c, const struct type *type)
             compiler_target(c)->is_no_number = true;
         return visit_members(c, type);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return visit_element(c, type);
+    case TYPE_SEQUENCE:
+        return visit_element(c, type);
     case TYPE_VARIANT:
         c->conditions++;
         is_good = visit_members(c, type);
@@ -268,9 +276,11 @@ static bool visit(struct compiler *c, const struct type *type)
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A reference into another record is only looked up, and what that record refers to is not ours. */
+    /* A reference into another record is only looked up, and what that record refers to is not
+     * ours. */
     bool is_ours = c->spec->root[c->root] != NULL;
-    if (is_ours && type->reference.names_n && !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
+    if (is_ours && type->reference.names_n &&
+        !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
         return false;
     c->nesting++;
     bool is_good = visit_inside(c, type);
@@ -283,7 +293,9 @@ static bool pass(struct compiler *c, bool is_finding)
     c->is_finding = is_finding;
     c->index = c->loops = c->conditions = 0;
     for (int root = 0; root < ROOT_COUNT; root++) {
-        const struct type *type = c->spec->root[root] ? c->spec->root[root] : is_finding ? c->spec->outer[root] : NULL;
+        const struct type *type = c->spec->root[root] ? c->spec->root[root]
+                                  : is_finding        ? c->spec->outer[root]
+                                                      : NULL;
         compiler_begin(c, (enum type_root)root);
         /* An outer root counts only where something leads there. */
         bool is_needed = c->spec->root[root] || compiler_leads_inside(c);
@@ -341,7 +353,8 @@ static bool give_slots(struct compiler *c)
 
 static bool list_imports(struct compiler *c)
 {
-    struct layout_import *imports = arena_take(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
+    struct layout_import *imports =
+        arena_take(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
     if (!imports) {
         (void)fail_memory(c->error);
         return false;

@@ -1,7 +1,7 @@
-/* Tables that steps use: values to labels, to options, to true or false; bits of flags.  One for each set of labels in a layout, however
- * many fields have it.
- * Where ranges overlap, they are cut up beforehand, so that no search is longer than the logarithm of their number: a description
- * may be made to be slow. */
+/* Tables that steps use: values to labels, to options, to true or false; bits of flags.  One for
+ * each set of labels in a layout, however many fields have it. Where ranges overlap, they are cut
+ * up beforehand, so that no search is longer than the logarithm of their number: a description may
+ * be made to be slow. */
 #include <stdlib.h>
 
 #include "layout/layout_emit.h"
@@ -30,7 +30,8 @@ static bool gather(struct compiler *c, struct gathered *all, uint64_t room, bool
     return all->entry != NULL;
 }
 
-static void add_entries(struct gathered *all, const struct type_range *ranges, uint32_t n, uint32_t index)
+static void add_entries(struct gathered *all, const struct type_range *ranges, uint32_t n,
+                        uint32_t index)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct lookup_entry entry = {ranges[i].low ^ all->turn, ranges[i].high ^ all->turn, index};
@@ -66,8 +67,9 @@ static void heap_pop(struct heap *heap)
     heap->entry[at] = last;
 }
 
-/* Sweeps over sorted entries that overlap: from each place to the next where anything begins or ends the least index counts.  There is
- * room for twice as many entries.  Gives how many there are. */
+/* Sweeps over sorted entries that overlap: from each place to the next where anything begins or
+ * ends the least index counts.  There is room for twice as many entries.  Gives how many there are.
+ */
 static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
 {
     size_t i = 0, n = 0;
@@ -91,14 +93,16 @@ static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup
 }
 
 /* A lookup of entries in order; NULL when memory is out. */
-static struct lookup *keep(struct compiler *c, const struct gathered *all, const struct lookup_entry *entry, size_t n)
+static struct lookup *keep(struct compiler *c, const struct gathered *all,
+                           const struct lookup_entry *entry, size_t n)
 {
     struct lookup *lookup = arena_take(c->spec->arena, sizeof *lookup + n * sizeof *entry);
     if (!lookup) {
         (void)fail_memory(c->error);
         return NULL;
     }
-    *lookup = (struct lookup){.turn = all->turn, .n = (uint32_t)n, .has_overlaps = entry != all->entry};
+    *lookup =
+        (struct lookup){.turn = all->turn, .n = (uint32_t)n, .has_overlaps = entry != all->entry};
     if (n)
         memcpy(lookup->entry, entry, n * sizeof *entry);
     return lookup;
@@ -160,11 +164,13 @@ const void *compile_labels(struct compiler *c, const struct type *type)
     for (size_t i = 0; i < c->tables_n; i++)
         if (c->tables[i].labels == type->labels && c->tables[i].is_flags == is_flags)
             return c->tables[i].table;
-    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->tables, &c->tables_capacity, c->tables_n + 1, sizeof *c->tables)) {
+    if (!alloc_reserve(&c->spec->t->counted, (void **)&c->tables, &c->tables_capacity,
+                       c->tables_n + 1, sizeof *c->tables)) {
         (void)fail_memory(c->error);
         return NULL;
     }
-    const void *table = is_flags ? new_flag_table(c, type->labels) : new_label_table(c, type->labels);
+    const void *table =
+        is_flags ? new_flag_table(c, type->labels) : new_label_table(c, type->labels);
     if (table)
         c->tables[c->tables_n++] = (struct label_table){type->labels, table, is_flags};
     return table;

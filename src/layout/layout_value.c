@@ -1,8 +1,10 @@
-/* Values that take more than a load: labels, flags, floats of unusual width, integers past 64 bits, LEB128, text of wide characters.
+/* Values that take more than a load: labels, flags, floats of unusual width, integers past 64 bits,
+ * LEB128, text of wide characters.
  *
- * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64 bits is given as its decimal text
- * where it has at most WIDE_BITS_MAX bits, since the time for that grows with the square, else as its bytes.  Wide characters
- * that stand for nothing (lone surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
+ * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64
+ * bits is given as its decimal text where it has at most WIDE_BITS_MAX bits, since the time for
+ * that grows with the square, else as its bytes.  Wide characters that stand for nothing (lone
+ * surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
 #include "base/utf.h"
 #include "base/wide.h"
 #include "layout/layout_program.h"
@@ -34,7 +36,8 @@ void value_enum(const struct value_place *place, ttr_value *value)
     value->text = labels->label[index].name;
     value->count = 1;
     uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
-    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS; i++) {
+    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS;
+         i++) {
         const struct type_label *label = &labels->label[i];
         value->count += type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, number);
     }
@@ -74,7 +77,8 @@ static uint64_t some_bits(const struct value_place *place, uint64_t from, unsign
     return x;
 }
 
-/* The value as bytes, the lowest byte first where it is little-endian; in place where it lies at bytes in its usual order. */
+/* The value as bytes, the lowest byte first where it is little-endian; in place where it lies at
+ * bytes in its usual order. */
 static bool as_bytes(const struct value_place *place, ttr_value *value)
 {
     const struct step *step = place->step;
@@ -90,7 +94,8 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
     value->text = (ttr_text){(const char *)to, to ? n : 0};
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
-        to[step->flags & STEP_BIG ? n - 1 - i : i] = (uint8_t)some_bits(place, from, left < 8 ? (unsigned)left : 8);
+        to[step->flags & STEP_BIG ? n - 1 - i : i] =
+            (uint8_t)some_bits(place, from, left < 8 ? (unsigned)left : 8);
     }
     return to != NULL;
 }
@@ -135,10 +140,12 @@ static double from_quad(uint64_t high, uint64_t low)
     /* The highest 64 bits of the significand, the lowest telling of all that were cut off. */
     uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
     unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
-    uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep, half = UINT64_C(1) << 63;
+    uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep,
+             half = UINT64_C(1) << 63;
     kept += rest > half || (rest == half && (kept & 1));
     /* The hidden bit, or a carry, adds one to the exponent. */
-    return double_of_bits(sign | ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
+    return double_of_bits(sign |
+                          ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
 
 static void value_float(const struct value_place *place, ttr_value *value)
@@ -149,18 +156,28 @@ static void value_float(const struct value_place *place, ttr_value *value)
     float f;
     memcpy(&f, &single, sizeof f);
     switch (width) {
-    case 16: value->v.f = from_half(low); return;
-    case 32: value->v.f = (double)f; return;
-    case 64: value->v.f = double_of_bits(low); return;
-    case 128: value->v.f = from_quad(some_bits(place, 64, 64), low); return;
-    default: (void)as_bytes(place, value);
+    case 16:
+        value->v.f = from_half(low);
+        return;
+    case 32:
+        value->v.f = (double)f;
+        return;
+    case 64:
+        value->v.f = double_of_bits(low);
+        return;
+    case 128:
+        value->v.f = from_quad(some_bits(place, 64, 64), low);
+        return;
+    default:
+        (void)as_bytes(place, value);
     }
 }
 
 /* --- Integers past 64 bits --- */
 
 /* Writes n limbs (lowest first, 32 bits each; used up) as decimal digits into scratch. */
-static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch, ttr_text *text)
+static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch,
+                        ttr_text *text)
 {
     size_t room = n * 10 + 2, at = room;
     char *to = scratch ? arena_take_shared(scratch, room) : NULL;
@@ -197,7 +214,8 @@ static void negate(uint32_t *limbs, size_t n)
 }
 
 /* A number of n limbs, negative where its highest bit says so. */
-static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch, ttr_value *value)
+static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch,
+                     ttr_value *value)
 {
     bool is_negative = is_signed && limbs[n - 1] >> 31;
     if (is_negative)
@@ -283,7 +301,8 @@ void value_leb(const struct value_place *place, size_t n, ttr_value *value)
         if (put_wide(limbs, limbs_n, is_signed, place->scratch, value))
             return;
     }
-    *value = (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW};
+    *value =
+        (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW};
 }
 
 /* --- Wide characters --- */
@@ -291,14 +310,19 @@ void value_leb(const struct value_place *place, size_t n, ttr_value *value)
 static uint32_t load_character(const uint8_t *p, unsigned encoding)
 {
     switch (encoding) {
-    case ENCODING_UTF16LE: return load_u16le(p);
-    case ENCODING_UTF16BE: return load_u16be(p);
-    case ENCODING_UTF32LE: return load_u32le(p);
-    default: return load_u32be(p);
+    case ENCODING_UTF16LE:
+        return load_u16le(p);
+    case ENCODING_UTF16BE:
+        return load_u16be(p);
+    case ENCODING_UTF32LE:
+        return load_u32le(p);
+    default:
+        return load_u32be(p);
     }
 }
 
-/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is zero. */
+/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is
+ * zero. */
 static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 {
     typedef uint16_t wide __attribute__((vector_size(16)));
@@ -364,7 +388,9 @@ size_t value_wide_string(const struct value_place *place, ttr_value *value)
     if (n != SIZE_MAX)
         return n;
     n = wide_length(p, end, place->step->width);
-    char *to = n != SIZE_MAX && is_usual && place->scratch ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
+    char *to = n != SIZE_MAX && is_usual && place->scratch
+                   ? arena_take_shared(place->scratch, n + n / 2 + 3)
+                   : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
     else if (n != SIZE_MAX)
@@ -374,10 +400,14 @@ size_t value_wide_string(const struct value_place *place, ttr_value *value)
 
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)
 {
-    unsigned encoding = place->step->load, unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
+    unsigned encoding = place->step->load,
+             unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
     const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
-    /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three. */
-    char *to = place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
+    /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three.
+     */
+    char *to = place->scratch && n < SIZE_MAX / 2 - 8
+                   ? arena_take_shared(place->scratch, n + n / 2 + 3)
+                   : NULL;
     if (!to) {
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)p, n};
@@ -399,7 +429,8 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
         if (c == 0)
             break;
         p += unit;
-        uint32_t low = unit == 2 && c >> 10 == 0x36 && end - p >= 2 ? load_character(p, encoding) : 0;
+        uint32_t low =
+            unit == 2 && c >> 10 == 0x36 && end - p >= 2 ? load_character(p, encoding) : 0;
         if (low >> 10 == 0x37) {
             c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
             p += unit;
@@ -415,14 +446,24 @@ void value_still(const struct value_place *place, ttr_value *value)
 {
     const struct step *step = place->step;
     switch (step->code) {
-    case GIVE_FLOAT: value_float(place, value); break;
-    case GIVE_BOOL: value_bool(place, value); break;
-    case GIVE_WIDE: value_wide(place, value); break;
+    case GIVE_FLOAT:
+        value_float(place, value);
+        break;
+    case GIVE_BOOL:
+        value_bool(place, value);
+        break;
+    case GIVE_WIDE:
+        value_wide(place, value);
+        break;
     case GIVE_FLAGS:
         value->v.u = step_load(step, place->base, place->at, place->end);
         value_flags(place, value);
         break;
-    case GIVE_TEXT_WIDE: value_wide_text(place, (size_t)step->count, value); break;
-    default: value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count}; break; /* a blob */
+    case GIVE_TEXT_WIDE:
+        value_wide_text(place, (size_t)step->count, value);
+        break;
+    default:
+        value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count};
+        break; /* a blob */
     }
 }

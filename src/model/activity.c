@@ -1,8 +1,9 @@
 /* Activities.  A path of .NET:
  *
- *   [0..11]  nibbles, the high one of a byte first: 0 = end   1..10 = that number   11 = an overflow follows ("$")   12..15 = the number has 1..4 bytes
- *            from the next byte on, the lowest first; where it is a high nibble, the low one stands above them
- *   [12..15] the sum of the three words before and 0x599D99AD, in newer runtimes XOR the pid */
+ *   [0..11]  nibbles, the high one of a byte first: 0 = end   1..10 = that number   11 = an
+ * overflow follows ("$")   12..15 = the number has 1..4 bytes from the next byte on, the lowest
+ * first; where it is a high nibble, the low one stands above them [12..15] the sum of the three
+ * words before and 0x599D99AD, in newer runtimes XOR the pid */
 #include "model/activity.h"
 
 #include <string.h>
@@ -38,11 +39,16 @@ static ttr_text without_version(ttr_text name)
 /* Begin and end whose names have nothing in common. */
 static const struct {
     const char *name, *task;
-} others[] = {{"MethodJittingStarted", "MethodJit"},          {"MethodLoadVerbose", "MethodJit"},
-              {"ThreadPoolEnqueue", "ThreadPoolQueue"},      {"ThreadPoolDequeue", "ThreadPoolQueue"},
-              {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},  {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
-              {"IOThreadCreate", "IOThread"},                {"IOThreadTerminate", "IOThread"},
-              {"IOThreadRetire", "IOThreadRetirement"},      {"IOThreadUnretire", "IOThreadRetirement"}};
+} others[] = {{"MethodJittingStarted", "MethodJit"},
+              {"MethodLoadVerbose", "MethodJit"},
+              {"ThreadPoolEnqueue", "ThreadPoolQueue"},
+              {"ThreadPoolDequeue", "ThreadPoolQueue"},
+              {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},
+              {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
+              {"IOThreadCreate", "IOThread"},
+              {"IOThreadTerminate", "IOThread"},
+              {"IOThreadRetire", "IOThreadRetirement"},
+              {"IOThreadUnretire", "IOThreadRetirement"}};
 
 /* The part of a name that begin and end have in common: all of it where nothing would be left. */
 static ttr_text task_of(ttr_text name)
@@ -80,11 +86,13 @@ static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
 
 void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
 {
-    if (event->kind != TTR_KIND_INSTANT || (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
+    if (event->kind != TTR_KIND_INSTANT ||
+        (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
         return;
     const uint8_t *id = event->activity;
     event->kind = event->opcode == ACTIVITY_START ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END;
-    event->link = id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
+    event->link =
+        id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
 }
 
 ttr_id activity_name(const ttr *t, const ttr_event *event)
@@ -101,7 +109,8 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
 
-/* Takes a number of several bytes whose nibble is at `at`; false where it does not end with the path. */
+/* Takes a number of several bytes whose nibble is at `at`; false where it does not end with the
+ * path. */
 static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
 {
     unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
@@ -138,7 +147,8 @@ static size_t put_path(char *to, const uint8_t *id)
 
 static bool is_path(const uint8_t *id, uint64_t pid)
 {
-    uint32_t sum = load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu, stored = load_u32le(id + PATH_BYTES);
+    uint32_t sum = load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu,
+             stored = load_u32le(id + PATH_BYTES);
     return stored == sum || (pid && stored == (sum ^ (uint32_t)pid));
 }
 
@@ -159,5 +169,6 @@ size_t activity_parent(ttr_text path)
     size_t n = path.n - 1;
     while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
         n--;
-    return n > 2 && path.p[n - 1] == '/' ? n : 0; /* what lies between is not known of an overflow */
+    return n > 2 && path.p[n - 1] == '/' ? n
+                                         : 0; /* what lies between is not known of an overflow */
 }

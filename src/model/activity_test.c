@@ -8,7 +8,8 @@
 /* Ends an id with its sum, as .NET does. */
 static void seal(uint8_t *id, uint32_t pid)
 {
-    store_u32le(id + 12, (load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu) ^ pid);
+    store_u32le(id + 12,
+                (load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu) ^ pid);
 }
 
 static void check_text(const uint8_t *id, uint64_t pid, const char *expected)
@@ -22,14 +23,16 @@ static void check_text(const uint8_t *id, uint64_t pid, const char *expected)
 static void path_of_an_id_is_its_numbers(void **state)
 {
     (void)state;
-    uint8_t small[16] = {0x12, 0xA0}, one_byte[16] = {0x1C, 0xFF, 0xC1, 0x02}, words[16] = {0x1D, 0x34, 0x12, 0xF0, 1, 2, 3, 4};
+    uint8_t small[16] = {0x12, 0xA0}, one_byte[16] = {0x1C, 0xFF, 0xC1, 0x02},
+            words[16] = {0x1D, 0x34, 0x12, 0xF0, 1, 2, 3, 4};
     uint8_t overflow[16] = {0x1B, 0xD0, 0x34, 0x12}, longest[16];
     seal(small, 0);
     check_text(small, 0, "//1/2/10/");
     seal(small, 4321);
     check_text(small, 4321, "//1/2/10/");
     check_text(small, 4322, "12a0000000000000000000005e299e59"); /* of another process: no path */
-    seal(one_byte, 0); /* a number in the low nibble's byte, then one whose upper bits are the low nibble */
+    seal(one_byte,
+         0); /* a number in the low nibble's byte, then one whose upper bits are the low nibble */
     check_text(one_byte, 0, "//1/255/258/");
     seal(words, 0);
     check_text(words, 0, "//1/4660/67305985/");
@@ -37,7 +40,8 @@ static void path_of_an_id_is_its_numbers(void **state)
     check_text(overflow, 0, "//1$4660/");
     memset(longest, 0xAA, sizeof longest);
     seal(longest, 0);
-    check_text(longest, 0, "//10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/");
+    check_text(longest, 0,
+               "//10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/");
 }
 
 static void id_that_is_no_path_is_hexadecimal(void **state)
@@ -73,8 +77,15 @@ static ttr_id text(ttr *t, const char *p)
 static void task_is_the_name_without_its_end(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{"RequestStart", "Request"}, {"RequestStop", "Request"}, {"Task/Start", "Task"}, {"GCSuspendEEEnd_V1", "GCSuspendEE"},
-                                           {"ContentionStart_V12", "Contention"}, {"Stop", "Stop"}, {"/Stop", "/Stop"}, {"Restart", "Restart"}, {"x", "x"}};
+    static const char *const names[][2] = {{"RequestStart", "Request"},
+                                           {"RequestStop", "Request"},
+                                           {"Task/Start", "Task"},
+                                           {"GCSuspendEEEnd_V1", "GCSuspendEE"},
+                                           {"ContentionStart_V12", "Contention"},
+                                           {"Stop", "Stop"},
+                                           {"/Stop", "/Stop"},
+                                           {"Restart", "Restart"},
+                                           {"x", "x"}};
     ttr *t = ttr_new(NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_string_equal(ttr_text_get(t, activity_task(t, text(t, names[i][0]))).p, names[i][1]);
@@ -90,7 +101,12 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     ttr *t = ttr_new(NULL);
     uint8_t id[16] = {1}, other[16] = {[15] = 1};
     ttr_id task = activity_task(t, text(t, "RequestStart"));
-    ttr_event start = {.kind = TTR_KIND_INSTANT, .opcode = 1, .activity = id, .name = text(t, "RequestStart"), .thread = context_thread(t, 0, 1, 1)}, stop = start, plain = start;
+    ttr_event start = {.kind = TTR_KIND_INSTANT,
+                       .opcode = 1,
+                       .activity = id,
+                       .name = text(t, "RequestStart"),
+                       .thread = context_thread(t, 0, 1, 1)},
+              stop = start, plain = start;
     stop.opcode = 2;
     stop.thread = context_thread(t, 0, 1, 2);
     plain.opcode = 0;
@@ -103,7 +119,11 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     assert_true(start.link == stop.link); /* by its id, on any thread */
     assert_int_equal(activity_name(t, &start), task);
     assert_int_equal(activity_name(t, &plain), plain.name);
-    ttr_event again = {.kind = TTR_KIND_INSTANT, .opcode = 1, .activity = other, .thread = start.thread}, bare = again, moved = again;
+    ttr_event again = {.kind = TTR_KIND_INSTANT,
+                       .opcode = 1,
+                       .activity = other,
+                       .thread = start.thread},
+              bare = again, moved = again;
     bare.activity = moved.activity = NULL;
     moved.thread = stop.thread;
     activity_mark(t, &again, task);

@@ -11,8 +11,8 @@ struct ttr_builder {
     ttr *t;
     ttr_event event;
     struct buffer fields;
-    bool is_begun; /* and not ended */
-    bool failed;   /* a string or thread found no memory */
+    bool is_begun;      /* and not ended */
+    bool failed;        /* a string or thread found no memory */
     ttr_status refused; /* the caller broke a rule: told at the end, where errors can be */
     char why[160];
 };
@@ -58,7 +58,8 @@ static uint8_t small_kind(ttr_kind kind)
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
 }
 
-void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name)
+void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category,
+                     const char *name)
 {
     buffer_clear(&builder->fields);
     builder->fields.failed = builder->failed = false;
@@ -77,7 +78,9 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
     if (builder->event.source >= builder->t->sources_n) { /* callers may set any */
-        refuse(builder, TTR_E_MISUSE, "ttr_on_thread: the event's source is no input of the context; 0 stands for events built by hand");
+        refuse(builder, TTR_E_MISUSE,
+               "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
+               "built by hand");
         return;
     }
     builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
@@ -89,7 +92,8 @@ void ttr_on_provider(ttr_builder *builder, const char *provider)
     builder->event.provider = intern_text(builder, provider);
 }
 
-/* Why a field cannot be one; NULL where it can.  How counts and depths fit each other is left to who writes it. */
+/* Why a field cannot be one; NULL where it can.  How counts and depths fit each other is left to
+ * who writes it. */
 static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
@@ -119,7 +123,8 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
         packed_add(builder->t, &builder->fields, field);
         return;
     }
-    (void)snprintf(why, sizeof why, "field \"%.*s\": %s", field->name.p ? (int)(field->name.n < 60 ? field->name.n : 60) : 0,
+    (void)snprintf(why, sizeof why, "field \"%.*s\": %s",
+                   field->name.p ? (int)(field->name.n < 60 ? field->name.n : 60) : 0,
                    field->name.p ? field->name.p : "", flaw);
     refuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
 }
@@ -167,7 +172,8 @@ void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, si
     put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
-/* Where the fields are is the builder's to say: the caller may have put the whole of another event there. */
+/* Where the fields are is the builder's to say: the caller may have put the whole of another event
+ * there. */
 static void settle(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
@@ -181,7 +187,8 @@ static void settle(ttr_builder *builder)
 ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
     if (!builder->is_begun)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "no event was begun: ttr_event_begin comes first, once for each event");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "no event was begun: ttr_event_begin comes first, once for each event");
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
@@ -200,7 +207,8 @@ ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *er
     return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
 }
 
-bool ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name)
+bool ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name,
+                     const char *thread_name)
 {
     if (process_name) {
         uint32_t name = intern_add(&t->strings, process_name, strlen(process_name));

@@ -1,6 +1,7 @@
-/* The context: tables of everything that events name by id.  Append-only, so an id given once is good as long as the context.
- * Left out: any locking (one context, one thread), and forgetting: memory grows with the number of distinct names, threads and
- * inputs, never with the number of events. */
+/* The context: tables of everything that events name by id.  Append-only, so an id given once is
+ * good as long as the context. Left out: any locking (one context, one thread), and forgetting:
+ * memory grows with the number of distinct names, threads and inputs, never with the number of
+ * events. */
 #include "model/context.h"
 
 #include <string.h>
@@ -30,13 +31,15 @@ static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
     return block;
 }
 
-/* The caller's allocator with the memory limit in front: what would pass the limit fails like any other allocation. */
+/* The caller's allocator with the memory limit in front: what would pass the limit fails like any
+ * other allocation. */
 static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
 {
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
     const bool is_small = t->slab && (old ? slab_has(t->slab, old) : new_size <= SLAB_MOST);
-    void *block = is_small ? resize_small(t, old, old_size, new_size) : t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    void *block = is_small ? resize_small(t, old, old_size, new_size)
+                           : t->alloc.resize(t->alloc.own, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
@@ -106,7 +109,8 @@ void ttr_free(ttr *t)
         pairmap_free(&t->sources[i].threads);
         pairmap_free(&t->sources[i].threads_by_tid);
         pairmap_free(&t->sources[i].names_by_tid);
-        alloc_free(&t->counted, t->sources[i].attributes, t->sources[i].attributes_capacity, sizeof(ttr_attribute));
+        alloc_free(&t->counted, t->sources[i].attributes, t->sources[i].attributes_capacity,
+                   sizeof(ttr_attribute));
     }
     alloc_free(&t->counted, t->sources, t->sources_capacity, sizeof *t->sources);
     alloc_free(&t->counted, t->schemas, t->schemas_capacity, sizeof *t->schemas);
@@ -178,14 +182,15 @@ struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
 
 uint16_t context_add_source(ttr *t, const char *path, const char *format)
 {
-    if (t->sources_n >= UINT16_MAX ||
-        !grow_to(t, (void **)&t->sources, &t->sources_capacity, t->sources_n + 1, sizeof *t->sources))
+    if (t->sources_n >= UINT16_MAX || !grow_to(t, (void **)&t->sources, &t->sources_capacity,
+                                               t->sources_n + 1, sizeof *t->sources))
         return UINT16_MAX;
     uint32_t path_id = intern_add(&t->strings, path, strlen(path));
     if (path_id == UINT32_MAX)
         return UINT16_MAX;
     struct source_entry *entry = &t->sources[t->sources_n];
-    *entry = (struct source_entry){.path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
+    *entry = (struct source_entry){
+        .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
     t->traces_n += t->sources_n > 0; /* the first is the caller */
     pairmap_init(&entry->processes, &t->counted);
     pairmap_init(&entry->threads, &t->counted);
@@ -201,7 +206,8 @@ static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
     if (known)
         return *known;
     if (t->processes_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1, sizeof *t->processes) ||
+        !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
+                 sizeof *t->processes) ||
         !pairmap_put(map, pid, 0, (uint32_t)t->processes_n))
         return UINT32_MAX;
     t->processes[t->processes_n] = (struct process){.pid = pid, .source = source};
@@ -210,14 +216,15 @@ static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
 
 static ttr_id add_thread(ttr *t, const struct thread *thread)
 {
-    if (t->threads_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->threads, &t->threads_capacity, t->threads_n + 1, sizeof *t->threads))
+    if (t->threads_n >= UINT32_MAX || !grow_to(t, (void **)&t->threads, &t->threads_capacity,
+                                               t->threads_n + 1, sizeof *t->threads))
         return 0;
     t->threads[t->threads_n] = *thread;
     return (ttr_id)t->threads_n++;
 }
 
-/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is learned. */
+/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is
+ * learned. */
 static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
@@ -239,8 +246,13 @@ ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
         return 0;
     ttr_id id = adopt_by_tid(t, source, tid, process);
     if (!id)
-        id = add_thread(t, &(struct thread){.tid = tid, .process = process, .source = source, .pid_known = true, .tid_known = true});
-    if (!id || !pairmap_put(&entry->threads, pid, tid, id) || !pairmap_put(&entry->threads_by_tid, tid, 0, id))
+        id = add_thread(t, &(struct thread){.tid = tid,
+                                            .process = process,
+                                            .source = source,
+                                            .pid_known = true,
+                                            .tid_known = true});
+    if (!id || !pairmap_put(&entry->threads, pid, tid, id) ||
+        !pairmap_put(&entry->threads_by_tid, tid, 0, id))
         return 0;
     return id;
 }
@@ -253,20 +265,23 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
     uint32_t process = process_index(t, source, 0);
     if (process == UINT32_MAX)
         return 0;
-    ttr_id id = add_thread(t, &(struct thread){.tid = tid, .process = process, .source = source, .tid_known = true});
+    ttr_id id = add_thread(
+        t, &(struct thread){.tid = tid, .process = process, .source = source, .tid_known = true});
     return id && pairmap_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
 }
 
 ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
 {
-    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its tid. */
+    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its
+     * tid. */
     const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return 0;
-    ttr_id id = add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
+    ttr_id id =
+        add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
     return id && pairmap_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 
@@ -314,8 +329,8 @@ ttr_id context_add_track(ttr *t, const ttr_track *track)
 
 ttr_id context_add_schema(ttr *t, const struct schema *schema)
 {
-    if (t->schemas_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->schemas, &t->schemas_capacity, t->schemas_n + 1, sizeof *t->schemas))
+    if (t->schemas_n >= UINT32_MAX || !grow_to(t, (void **)&t->schemas, &t->schemas_capacity,
+                                               t->schemas_n + 1, sizeof *t->schemas))
         return 0;
     t->schemas[t->schemas_n] = *schema;
     return (ttr_id)t->schemas_n++;
@@ -351,12 +366,18 @@ ttr_id context_packed_schema(ttr *t, ttr_id schema)
         return SCHEMA_PACKED;
     if (from->packed)
         return from->packed;
-    const struct schema packed = {.ops = &packed_field_ops, .own = t, .event_class = from->event_class,
+    const struct schema packed = {.ops = &packed_field_ops,
+                                  .own = t,
+                                  .event_class = from->event_class,
                                   .beneath = from->beneath ? from->beneath : schema,
-                                  .has_number = from->has_number, .number = from->number, .version = from->version,
+                                  .has_number = from->has_number,
+                                  .number = from->number,
+                                  .version = from->version,
                                   .has_texts = from->has_texts,
-                                  .has_packet = from->has_packet ||
-                                                (from->ops && from->ops->begin_group && from->event_class && type_is_rich(from->event_class->root[ROOT_PACKET_CONTEXT]))};
+                                  .has_packet =
+                                      from->has_packet ||
+                                      (from->ops && from->ops->begin_group && from->event_class &&
+                                       type_is_rich(from->event_class->root[ROOT_PACKET_CONTEXT]))};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;
@@ -376,10 +397,15 @@ bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)
         return false;
     const struct thread *thread = &t->threads[id];
     const struct process *process = &t->processes[thread->process];
-    *out = (ttr_thread){.pid = process->pid, .tid = thread->tid, .process_name = process->name, .thread_name = thread->name,
-                        .pid_known = thread->pid_known, .tid_known = thread->tid_known};
+    *out = (ttr_thread){.pid = process->pid,
+                        .tid = thread->tid,
+                        .process_name = process->name,
+                        .thread_name = thread->name,
+                        .pid_known = thread->pid_known,
+                        .tid_known = thread->tid_known};
     if (!out->thread_name && thread->tid_known) {
-        const uint32_t *name = pairmap_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
+        const uint32_t *name =
+            pairmap_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
         out->thread_name = name ? *name : 0;
     }
     return true;
@@ -424,8 +450,8 @@ static bool keep_text(ttr *t, ttr_text *text)
 bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
 {
     struct source_entry *entry = &t->sources[source];
-    if (!alloc_reserve_few(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity, entry->attributes_n + 1,
-                           sizeof *entry->attributes))
+    if (!alloc_reserve_few(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity,
+                           entry->attributes_n + 1, sizeof *entry->attributes))
         return false;
     entry->attributes[entry->attributes_n++] = *attribute;
     return true;
@@ -434,7 +460,8 @@ bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *at
 bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
 {
     ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
-    if (!keep_text(t, &attribute.name) || (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
+    if (!keep_text(t, &attribute.name) ||
+        (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
         return false;
     return context_add_kept_attribute(t, source, &attribute);
 }

@@ -1,7 +1,8 @@
 /* The context: what all readers and writers of one `ttr` share.
  *
- * Append-only tables of strings, processes, threads, tracks, sources and schemas; ids are indices and never change meaning, only
- * more may become known about them (names, the pid of a thread).  Thread rule: one thread at a time. */
+ * Append-only tables of strings, processes, threads, tracks, sources and schemas; ids are indices
+ * and never change meaning, only more may become known about them (names, the pid of a thread).
+ * Thread rule: one thread at a time. */
 #ifndef TRACETTA_MODEL_CONTEXT_H
 #define TRACETTA_MODEL_CONTEXT_H
 
@@ -19,7 +20,8 @@
 struct descriptors;
 struct type;
 
-/* What a format has made of one input, and other inputs of the context may use too: a part of what its owner made, which withdraws it before that goes. */
+/* What a format has made of one input, and other inputs of the context may use too: a part of what
+ * its owner made, which withdraws it before that goes. */
 struct offer {
     struct offer *next;
     const void *of; /* the struct format */
@@ -30,12 +32,12 @@ struct offer {
 
 /* Elements of an array that are numbers, where they lie: borrowed like the event's payload. */
 struct field_elements {
-    const uint8_t *bytes;   /* `n` of them, each `stride` bytes behind the one before */
+    const uint8_t *bytes; /* `n` of them, each `stride` bytes behind the one before */
     uint32_t n, stride;
-    uint8_t width;          /* bytes of each: 1, 2, 4 or 8 */
+    uint8_t width; /* bytes of each: 1, 2, 4 or 8 */
     bool is_big_endian;
     bool is_signed;
-    bool is_single;         /* IEEE 754 of four bytes; else what v.u is the bits of */
+    bool is_single; /* IEEE 754 of four bytes; else what v.u is the bits of */
 };
 
 /* The i-th of them, as v.u has it. */
@@ -45,10 +47,17 @@ static inline uint64_t field_element(const struct field_elements *elements, uint
     const unsigned spare = 64 - 8u * elements->width;
     uint64_t x;
     switch (elements->width) {
-    case 1: x = *p; break;
-    case 2: x = elements->is_big_endian ? load_u16be(p) : load_u16le(p); break;
-    case 4: x = elements->is_big_endian ? load_u32be(p) : load_u32le(p); break;
-    default: x = elements->is_big_endian ? load_u64be(p) : load_u64le(p);
+    case 1:
+        x = *p;
+        break;
+    case 2:
+        x = elements->is_big_endian ? load_u16be(p) : load_u16le(p);
+        break;
+    case 4:
+        x = elements->is_big_endian ? load_u32be(p) : load_u32le(p);
+        break;
+    default:
+        x = elements->is_big_endian ? load_u64be(p) : load_u64le(p);
     }
     if (!elements->is_single)
         return elements->is_signed ? (uint64_t)((int64_t)(x << spare) >> spare) : x;
@@ -58,45 +67,53 @@ static inline uint64_t field_element(const struct field_elements *elements, uint
     return bits_of_double(single);
 }
 
-/* Fields of the events of one schema, which stay from one event to the next: only what differs is written anew. */
+/* Fields of the events of one schema, which stay from one event to the next: only what differs is
+ * written anew. */
 struct held_fields {
     ttr_field *field;
     uint32_t n;          /* room for so many */
     uint32_t prepared_n; /* where is_prepared: the first so many are those of an event before */
     bool is_prepared;
-    bool is_full;        /* an event had no room in it */
+    bool is_full; /* an event had no room in it */
 };
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
 struct field_ops {
-    void (*begin)(ttr_fields *fields);                   /* may fill fields->state; not called where the schema has a `start` */
-    bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
-    /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several labels.  NULL: one by one. */
+    void (*begin)(
+        ttr_fields *fields); /* may fill fields->state; not called where the schema has a `start` */
+    bool (*next)(ttr_fields *fields, ttr_field *field); /* all parts of *field are zeroed before */
+    /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several
+     * labels.  NULL: one by one. */
     uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
     /* As take, into fields that stay; NULL: by take. */
     uint32_t (*hold)(ttr_fields *fields, struct held_fields *held);
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
-    /* A number that all events of one packet share and no others of their source, from 1; NULL, 0: there are no packets. */
+    /* A number that all events of one packet share and no others of their source, from 1; NULL, 0:
+     * there are no packets. */
     uint64_t (*packet)(const void *own, const ttr_event *event);
-    /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is. */
+    /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is.
+     */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
-    /* The stack of an event whose `stack` is not 0, as ttr_event_frames gives it; NULL: the format has no stacks beside its fields. */
+    /* The stack of an event whose `stack` is not 0, as ttr_event_frames gives it; NULL: the format
+     * has no stacks beside its fields. */
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
     /* The same where they stand, as ttr_event_stack gives it; NULL: they stand nowhere so. */
     const uint64_t *(*stack)(const void *own, const ttr_event *event, uint32_t *n);
     /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
     const struct type *(*type)(const ttr_fields *fields);
-    /* Whether anything but zeros stands behind the end of the text that was given last, one by one, in the room that the trace has for it; NULL: nothing
-     * is known to. */
+    /* Whether anything but zeros stands behind the end of the text that was given last, one by one,
+     * in the room that the trace has for it; NULL: nothing is known to. */
     bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
-    /* Steps over up to `most` > 0 fields that differ from the one given last, an element of an array, in nothing but their numbers: false where the next is
-     * none, or they are not told so; NULL: they never are. */
+    /* Steps over up to `most` > 0 fields that differ from the one given last, an element of an
+     * array, in nothing but their numbers: false where the next is none, or they are not told so;
+     * NULL: they never are. */
     bool (*elements)(ttr_fields *fields, uint32_t most, struct field_elements *elements);
     bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
-/* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */
+/* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of
+ * an assignment. */
 static inline void field_clear(ttr_field *field)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -107,39 +124,45 @@ static inline void field_clear(ttr_field *field)
     field->name.p = "";
 }
 
-/* What a format says beforehand of all events of one class.  Belongs to the reader; lives as long as the schema. */
+/* What a format says beforehand of all events of one class.  Belongs to the reader; lives as long
+ * as the schema. */
 struct event_class {
-    ttr_text name;            /* "" = none */
-    uint64_t id, stream_id;   /* of the class, and of its stream class */
-    ttr_text stream_name;     /* of that, "" = none */
-    uint8_t level;            /* ttr_level */
-    const struct type *root[6]; /* enum type_root: which parts its events have, and what is in them; NULL = absent */
+    ttr_text name;              /* "" = none */
+    uint64_t id, stream_id;     /* of the class, and of its stream class */
+    ttr_text stream_name;       /* of that, "" = none */
+    uint8_t level;              /* ttr_level */
+    const struct type *root[6]; /* enum type_root: which parts its events have, and what is in them;
+                                   NULL = absent */
     bool has_log_level, has_clock, has_version;
-    uint32_t version;         /* of the class, where has_version */
-    int64_t log_level;        /* as the format counts */
-    ttr_text emf_uri;         /* "" = none */
+    uint32_t version;              /* of the class, where has_version */
+    int64_t log_level;             /* as the format counts */
+    ttr_text emf_uri;              /* "" = none */
     ttr_text message, description; /* for people; "" or NULL = none */
 };
 
 struct schema {
     const struct field_ops *ops;
-    const void *own;    /* tables of the reader that the walk needs */
-    const void *start;  /* what walks over its events begin with: fields->state[0]; NULL = ops->begin does it */
+    const void *own;   /* tables of the reader that the walk needs */
+    const void *start; /* what walks over its events begin with: fields->state[0]; NULL = ops->begin
+                          does it */
     uint64_t start_with; /* fields->state[1] */
-    const void *format; /* the struct format whose raw records these are, or NULL */
-    const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
-    ttr_id beneath;     /* the schema of the same events before something was added to them, or they were copied; 0 = none */
-    ttr_id packed;      /* the schema of copies of its events; 0 = not made yet */
-    bool has_number;    /* the provider numbers its events: these are `number` in `version` */
+    const void *format;  /* the struct format whose raw records these are, or NULL */
+    const struct event_class
+        *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
+    ttr_id beneath;   /* the schema of the same events before something was added to them, or they
+                         were copied; 0 = none */
+    ttr_id packed;    /* the schema of copies of its events; 0 = not made yet */
+    bool has_number;  /* the provider numbers its events: these are `number` in `version` */
     uint32_t number, version;
-    bool has_texts;     /* the trace has texts for people about its events, which stand in no event */
-    bool has_packet;    /* copies that hold, before their own fields, what their packet says (event_copy.h) */
+    bool has_texts;  /* the trace has texts for people about its events, which stand in no event */
+    bool has_packet; /* copies that hold, before their own fields, what their packet says
+                        (event_copy.h) */
 };
 
 struct process {
     uint64_t pid;
     ttr_id name;
-    uint32_t parent;  /* index + 1 of the one whose memory it began with, 0 = not told */
+    uint32_t parent; /* index + 1 of the one whose memory it began with, 0 = not told */
     uint16_t source;
 };
 
@@ -153,43 +176,48 @@ struct thread {
 
 struct source_entry {
     ttr_id path;
-    ttr_id trace_path;           /* of the trace that it is a part of */
+    ttr_id trace_path; /* of the trace that it is a part of */
     const char *format;
-    struct pairmap processes;    /* (pid, 0) to process index */
-    struct pairmap threads;      /* (pid, tid) to thread id */
+    struct pairmap processes;      /* (pid, 0) to process index */
+    struct pairmap threads;        /* (pid, tid) to thread id */
     struct pairmap threads_by_tid; /* (tid, 0) to the thread id seen last with it */
-    struct pairmap names_by_tid; /* (tid, 0) to string id */
-    uint32_t kernel;             /* index + 1 of the process that what is mapped in all of them is told of, 0 = none */
+    struct pairmap names_by_tid;   /* (tid, 0) to string id */
+    uint32_t kernel; /* index + 1 of the process that what is mapped in all of them is told of, 0 =
+                        none */
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
-    uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
-    uint32_t lane;               /* its place among the inputs that it is put in order with; see model/pending_names.h */
-    uint32_t rank;               /* its place among all inputs below a reader that puts them in order, see reader_rank; its number before that */
+    uint16_t shares; /* the source whose attributes are this one's too, 0 = none */
+    uint32_t lane;   /* its place among the inputs that it is put in order with; see
+                        model/pending_names.h */
+    uint32_t rank;   /* its place among all inputs below a reader that puts them in order, see
+                        reader_rank; its number before that */
 };
 
 struct ttr {
-    struct alloc alloc;          /* the caller's, or the default */
-    struct alloc counted;        /* what the library allocates with: counts against max_memory */
+    struct alloc alloc;   /* the caller's, or the default */
+    struct alloc counted; /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
-    struct slab *slab;           /* small blocks of `counted`, see context_expect; may be NULL */
-    pthread_mutex_t seam;        /* over `memory`, `slab` and the caller's resize, where there are jobs */
-    struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
-    ttr_progress progress;       /* see ttr_watch; may be NULL */
+    struct slab *slab;     /* small blocks of `counted`, see context_expect; may be NULL */
+    pthread_mutex_t seam;  /* over `memory`, `slab` and the caller's resize, where there are jobs */
+    struct ahead *ahead;   /* see ttr_jobs; NULL = nothing is done ahead */
+    ttr_progress progress; /* see ttr_watch; may be NULL */
     void *progress_own;
-    struct descriptors *descriptors; /* of all files that are read or written in folders: any number of them with few descriptors */
+    struct descriptors *descriptors; /* of all files that are read or written in folders: any number
+                                        of them with few descriptors */
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
-    struct thread *threads;      /* [0] is none */
+    struct thread *threads; /* [0] is none */
     size_t threads_n, threads_capacity;
-    uint32_t names_changes;      /* how often a process or thread got another name: who asks for names again need not before that changes */
-    ttr_track *tracks;           /* [0] is none */
+    uint32_t names_changes; /* how often a process or thread got another name: who asks for names
+                               again need not before that changes */
+    ttr_track *tracks;      /* [0] is none */
     size_t tracks_n, tracks_capacity;
-    struct schema *schemas;      /* [0] is none, [1] is packed */
+    struct schema *schemas; /* [0] is none, [1] is packed */
     size_t schemas_n, schemas_capacity;
     struct source_entry *sources; /* [0] is the caller: events built by hand */
     size_t sources_n, sources_capacity;
-    size_t traces_n;              /* of sources, those of one trace counted once */
+    size_t traces_n; /* of sources, those of one trace counted once */
     struct symbols symbols;
     struct offer *offers[OFFERS]; /* by their keys */
 };
@@ -202,15 +230,16 @@ static inline bool context_goes_on(const ttr *t)
     return !t->progress || t->progress(t->progress_own);
 }
 
-/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at once.  Where that is refused, or address space is limited,
- * nothing changes. */
+/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at
+ * once.  Where that is refused, or address space is limited, nothing changes. */
 void context_expect(ttr *t, size_t bytes);
 
-/* Lets a context whose inputs are not opened yet take its descriptors from where another one, which outlives it, has them. */
+/* Lets a context whose inputs are not opened yet take its descriptors from where another one, which
+ * outlives it, has them. */
 void context_share_descriptors(ttr *t, const ttr *with);
 
-/* Offers something to other inputs; ends that; and what a format offered under a key, NULL = nothing.  Whether it is of the very same is for the format
- * to see. */
+/* Offers something to other inputs; ends that; and what a format offered under a key, NULL =
+ * nothing.  Whether it is of the very same is for the format to see. */
 void context_offer(ttr *t, struct offer *offer);
 void context_withdraw(ttr *t, const struct offer *offer);
 struct offer *context_offered(const ttr *t, const void *of, uint64_t key);
@@ -219,12 +248,14 @@ struct offer *context_offered(const ttr *t, const void *of, uint64_t key);
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
 
 /* Adds an attribute (texts are copied); false when memory is out. */
-TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value);
+TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name,
+                                    const ttr_value *value);
 
 /* The same where all texts live as long as the context: its own, or constants. */
 TTR_MUST bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute);
 
-/* Makes a source part of the same trace as another one: attributes of `from` are its too.  At most once, and `from` is no part itself. */
+/* Makes a source part of the same trace as another one: attributes of `from` are its too.  At most
+ * once, and `from` is no part itself. */
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from);
 
 /* Names the trace of a source, before others become parts of it; false when memory is out. */
@@ -233,7 +264,8 @@ TTR_MUST bool context_name_trace(ttr *t, uint16_t source, const char *path);
 /* Gives the thread of a process, added when new; 0 when memory is out. */
 TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);
 
-/* Gives a thread by its tid alone: the one seen last with it, or a new one whose pid is learned later; 0 = out of memory. */
+/* Gives a thread by its tid alone: the one seen last with it, or a new one whose pid is learned
+ * later; 0 = out of memory. */
 TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
 
 /* Gives the thread that stands for a whole process; 0 = out of memory. */
@@ -243,21 +275,24 @@ TTR_MUST ttr_id context_process(ttr *t, uint16_t source, uint64_t pid);
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
-/* Names one thread, or the process that it is of.  Formats that tell names between events do it by input_rename. */
+/* Names one thread, or the process that it is of.  Formats that tell names between events do it by
+ * input_rename. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
 void context_name_process_of(ttr *t, ttr_id thread, ttr_id name);
 
 /* Adds a track; 0 = out of memory. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 
-/* Adds a schema; 0 = out of memory.  context_drop_schema makes its events have no fields (its reader is gone). */
+/* Adds a schema; 0 = out of memory.  context_drop_schema makes its events have no fields (its
+ * reader is gone). */
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
 
 /* Says which number, in which version, the provider has for events of a schema. */
 void context_number_schema(ttr *t, ttr_id schema, uint32_t number, uint32_t version);
 
-/* The schema of packed copies of a schema's events: where these have classes, one that knows them still; 0 when memory is out. */
+/* The schema of packed copies of a schema's events: where these have classes, one that knows them
+ * still; 0 when memory is out. */
 TTR_MUST ttr_id context_packed_schema(ttr *t, ttr_id schema);
 
 /* The path to be told with events of a source: of its trace where there are several, else 0. */
@@ -272,7 +307,8 @@ static inline const struct schema *context_schema(const ttr *t, ttr_id id)
 }
 
 /* ttr_fields_begin, the event's schema being known. */
-static inline void fields_begin(ttr_fields *fields, const struct schema *schema, const ttr_event *event)
+static inline void fields_begin(ttr_fields *fields, const struct schema *schema,
+                                const ttr_event *event)
 {
     fields->event = event;
     fields->ops = schema->ops;
@@ -293,7 +329,8 @@ static inline const struct type *field_type(const ttr_fields *fields)
 }
 
 /* See field_ops.elements. */
-static inline bool fields_take_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements)
+static inline bool fields_take_elements(ttr_fields *fields, uint32_t most,
+                                        struct field_elements *elements)
 {
     const struct field_ops *ops = fields->ops;
     return ops && ops->elements && ops->elements(fields, most, elements);

@@ -31,7 +31,9 @@ static void what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn
     (void)state;
     static const int here, there; /* for formats */
     ttr *t = ttr_new(NULL);
-    struct offer offers[] = {{.of = &here, .key = 7}, {.of = &there, .key = 7}, {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
+    struct offer offers[] = {{.of = &here, .key = 7},
+                             {.of = &there, .key = 7},
+                             {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
     assert_null(context_offered(t, &here, 7));
     for (size_t i = 0; i < 3; i++)
         context_offer(t, &offers[i]);
@@ -136,9 +138,11 @@ static void attributes_of_a_source_come_before_those_it_shares(void **state)
     ttr *t = ttr_new(NULL);
     uint16_t first = context_add_source(t, "a", "x"), second = context_add_source(t, "b", "x");
     char host[] = "box";
-    assert_true(context_add_attribute(t, first, "hostname", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {host, 3}}));
+    assert_true(context_add_attribute(t, first, "hostname",
+                                      &(ttr_value){.type = TTR_TYPE_TEXT, .text = {host, 3}}));
     host[0] = 'f'; /* it was copied */
-    assert_true(context_add_attribute(t, second, "stream.id", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 7}));
+    assert_true(context_add_attribute(t, second, "stream.id",
+                                      &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 7}));
     context_share_attributes(t, second, first);
     ttr_attribute attribute;
     assert_true(ttr_source_attribute(t, second, 0, &attribute));
@@ -199,7 +203,8 @@ static void blocks_of_what_is_expected_keep_their_bytes_and_count_as_others(void
     uint8_t *block[BLOCKS] = {NULL};
     size_t size[BLOCKS] = {0};
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     block[0] = alloc_zero(&t->counted, 100, 1); /* before */
     size[0] = 100;
     const uint64_t before = t->memory - 100;
@@ -208,7 +213,10 @@ static void blocks_of_what_is_expected_keep_their_bytes_and_count_as_others(void
     context_expect(t, 1 << 20); /* one is enough */
     const size_t requests = heap.requests;
     for (unsigned i = 0; i < 20000; i++) {
-        const size_t at = support_random(&seed) % BLOCKS, n = i % 100 != 1 ? support_random(&seed) % 100 : i % 200 == 1 ? 40000 : 200000;
+        const size_t at = support_random(&seed) % BLOCKS, n = i % 100 != 1
+                                                                  ? support_random(&seed) % 100
+                                                              : i % 200 == 1 ? 40000
+                                                                             : 200000;
         if (i % 8 == 0 || n == 0) {
             alloc_free(&t->counted, block[at], size[at], 1);
             block[at] = NULL;
@@ -226,7 +234,7 @@ static void blocks_of_what_is_expected_keep_their_bytes_and_count_as_others(void
     for (size_t i = 0; i < BLOCKS; i++)
         alloc_free(&t->counted, block[i], size[i], 1);
     assert_int_equal(t->memory, before);
-    assert_null(t->slab); /* it goes with its last block */
+    assert_null(t->slab);            /* it goes with its last block */
     context_expect(t, SIZE_MAX / 4); /* more than there may be */
     assert_null(t->slab);
     ttr_free(t);
@@ -240,7 +248,9 @@ static void where_address_space_is_limited_nothing_is_asked_for_ahead(void **sta
     struct rlimit old;
     ttr *t = ttr_new(NULL);
     assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = (rlim_t)1 << 46, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = (rlim_t)1 << 46,
+                                                           .rlim_max = old.rlim_max}),
+                     0);
     assert_true(alloc_is_limited());
     context_expect(t, 1 << 20);
     assert_null(t->slab);
@@ -278,9 +288,11 @@ static bool use_everything(const struct alloc *alloc)
     uint16_t source = context_add_source(t, "x", "fxt");
     bool good = source != UINT16_MAX;
     for (uint64_t i = 0; good && i < 100; i++)
-        good = context_thread(t, source, i, i + 1000) && context_thread_by_tid(t, source, i) && context_process(t, source, i) &&
-               context_name_process(t, source, i, 1) && context_name_tid(t, source, i, 1) &&
-               context_add_track(t, &(ttr_track){.number = i}) && context_add_schema(t, &(struct schema){0});
+        good = context_thread(t, source, i, i + 1000) && context_thread_by_tid(t, source, i) &&
+               context_process(t, source, i) && context_name_process(t, source, i, 1) &&
+               context_name_tid(t, source, i, 1) &&
+               context_add_track(t, &(ttr_track){.number = i}) &&
+               context_add_schema(t, &(struct schema){0});
     ttr_free(t);
     return good;
 }

@@ -11,7 +11,7 @@
 
 /* What ttr_declarations.state holds. */
 struct walk {
-    uint32_t root;            /* the next, in the order below */
+    uint32_t root; /* the next, in the order below */
     uint32_t depth, given;
     uint8_t group;
     const struct type *number; /* whose labels are asked for; NULL = none */
@@ -22,12 +22,13 @@ struct walk {
     ttr_text shown[SHOWN_MAX]; /* the reference of the last field */
     struct frame {
         const struct type *type;
-        uint32_t at;          /* of what is in it */
+        uint32_t at; /* of what is in it */
     } frame[DEPTH_MAX];
 };
 
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root), "all roots");
+_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
+               "all roots");
 
 bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
 {
@@ -37,23 +38,37 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     uint64_t events = 0;
     if (!in || !in->format->describe || !in->format->describe(in, i, &class, &events))
         return false;
-    *about = (ttr_class){.size = size, .name = class.name, .id = class.id, .stream = class.stream_id, .stream_name = class.stream_name,
-                         .emf_uri = class.emf_uri, .message = class.message, .description = class.description, .log_level = class.log_level, .has_log_level = class.has_log_level,
-                         .level = class.level, .events = events, .version = class.version, .has_version = class.has_version};
+    *about = (ttr_class){.size = size,
+                         .name = class.name,
+                         .id = class.id,
+                         .stream = class.stream_id,
+                         .stream_name = class.stream_name,
+                         .emf_uri = class.emf_uri,
+                         .message = class.message,
+                         .description = class.description,
+                         .log_level = class.log_level,
+                         .has_log_level = class.has_log_level,
+                         .level = class.level,
+                         .events = events,
+                         .version = class.version,
+                         .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
         about->own[k] = class.root[k];
     return true;
 }
 
-ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error)
+ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language,
+                               ttr_text *text, ttr_error *error)
 {
     struct input *in = reader_input(reader, index);
     ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};
     if (!in && !ttr_reader_report(reader, index, &report))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu", index);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu",
+                    index);
     if (!in || !in->format->print)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "this trace holds no description that could be printed");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "this trace holds no description that could be printed");
     buffer_clear(&in->description);
     ttr_status status = in->format->print(in, language, &in->description, error);
     if (status == TTR_OK && in->description.failed)
@@ -73,10 +88,13 @@ void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
 static uint8_t value_type_of(const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
-        [TYPE_BITS] = TTR_TYPE_UINT, [TYPE_BOOL] = TTR_TYPE_BOOL, [TYPE_UINT] = TTR_TYPE_UINT, [TYPE_INT] = TTR_TYPE_INT,
-        [TYPE_FLAGS] = TTR_TYPE_UINT, [TYPE_FLOAT] = TTR_TYPE_FLOAT, [TYPE_VAR_UINT] = TTR_TYPE_UINT, [TYPE_VAR_INT] = TTR_TYPE_INT,
-        [TYPE_STRING] = TTR_TYPE_TEXT, [TYPE_TEXT] = TTR_TYPE_TEXT, [TYPE_BLOB] = TTR_TYPE_BYTES, [TYPE_STRUCT] = TTR_TYPE_STRUCT,
-        [TYPE_ARRAY] = TTR_TYPE_ARRAY, [TYPE_SEQUENCE] = TTR_TYPE_ARRAY,
+        [TYPE_BITS] = TTR_TYPE_UINT,     [TYPE_BOOL] = TTR_TYPE_BOOL,
+        [TYPE_UINT] = TTR_TYPE_UINT,     [TYPE_INT] = TTR_TYPE_INT,
+        [TYPE_FLAGS] = TTR_TYPE_UINT,    [TYPE_FLOAT] = TTR_TYPE_FLOAT,
+        [TYPE_VAR_UINT] = TTR_TYPE_UINT, [TYPE_VAR_INT] = TTR_TYPE_INT,
+        [TYPE_STRING] = TTR_TYPE_TEXT,   [TYPE_TEXT] = TTR_TYPE_TEXT,
+        [TYPE_BLOB] = TTR_TYPE_BYTES,    [TYPE_STRUCT] = TTR_TYPE_STRUCT,
+        [TYPE_ARRAY] = TTR_TYPE_ARRAY,   [TYPE_SEQUENCE] = TTR_TYPE_ARRAY,
     };
     return types[type->kind < TYPE_KIND_COUNT ? type->kind : TYPE_NONE];
 }
@@ -90,24 +108,29 @@ static uint8_t hint_of(const struct type *type)
 
 static uint8_t group_of(enum type_root root)
 {
-    static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET, TTR_GROUP_PACKET,  TTR_GROUP_HEADER,
-                                               TTR_GROUP_COMMON, TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD};
+    static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET,  TTR_GROUP_PACKET,
+                                               TTR_GROUP_HEADER,  TTR_GROUP_COMMON,
+                                               TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD};
     return groups[root];
 }
 
 static const struct type_member *find_member(const struct type *type, ttr_text name)
 {
-    while (type && (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
+    while (type &&
+           (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
         type = type->element;
     bool has_members = type && (type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT);
     for (uint32_t i = 0; has_members && i < type->members_n; i++)
-        if (type->members[i].name.n == name.n && memcmp(type->members[i].name.p, name.p, name.n) == 0)
+        if (type->members[i].name.n == name.n &&
+            memcmp(type->members[i].name.p, name.p, name.n) == 0)
             return &type->members[i];
     return NULL;
 }
 
-/* The names of a reference as people see them, as the names of the fields; very long ones as they are stored. */
-static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk, const struct type_reference *reference)
+/* The names of a reference as people see them, as the names of the fields; very long ones as they
+ * are stored. */
+static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
+                                      const struct type_reference *reference)
 {
     const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
@@ -120,17 +143,23 @@ static const ttr_text *show_reference(const ttr_declarations *declarations, stru
     return walk->shown;
 }
 
-static void describe(const struct walk *walk, const struct type_member *member, const struct type *type, ttr_declaration *declaration)
+static void describe(const struct walk *walk, const struct type_member *member,
+                     const struct type *type, ttr_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
-    bool has_length = type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
+    bool has_length =
+        type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
     bool has_reference = type->reference.names_n > 0;
     *declaration = (ttr_declaration){
-        .name = !member ? nameless : member->shown.p ? member->shown : member->name,
+        .name = !member           ? nameless
+                : member->shown.p ? member->shown
+                                  : member->name,
         .depth = (uint16_t)(walk->depth - 1),
         .group = walk->group,
         .type = value_type_of(type),
-        .choice = type->kind == TYPE_OPTIONAL ? TTR_CHOICE_OPTIONAL : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT : TTR_CHOICE_NONE,
+        .choice = type->kind == TYPE_OPTIONAL  ? TTR_CHOICE_OPTIONAL
+                  : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT
+                                               : TTR_CHOICE_NONE,
         .hint = hint_of(type),
         .base = type->base,
         .is_big_endian = type->is_big_endian,
@@ -163,8 +192,8 @@ static const struct type *next_inside(struct frame *frame, const struct type_mem
 
 static bool holds_others(const struct type *type)
 {
-    return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE ||
-           type->kind == TYPE_OPTIONAL;
+    return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY ||
+           type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
 }
 
 /* Begins the next root that is there. */
@@ -184,13 +213,18 @@ static bool enter_root(ttr_declarations *declarations, struct walk *walk)
     return false;
 }
 
-static void note_ranges(struct walk *walk, const struct type *around, const struct type_member *member, const struct type *type)
+static void note_ranges(struct walk *walk, const struct type *around,
+                        const struct type_member *member, const struct type *type)
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
-    walk->number = type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type : NULL;
+    walk->number =
+        type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type
+                                                                                            : NULL;
     walk->label = walk->label_range = walk->selector_at = 0;
     walk->selector = is_option ? member->ranges : type->kind == TYPE_OPTIONAL ? type->ranges : NULL;
-    walk->selector_n = is_option ? member->ranges_n : type->kind == TYPE_OPTIONAL ? type->ranges_n : 0;
+    walk->selector_n = is_option                     ? member->ranges_n
+                       : type->kind == TYPE_OPTIONAL ? type->ranges_n
+                                                     : 0;
     walk->selector_name = is_option ? member->name : (ttr_text){"", 0};
 }
 
@@ -222,7 +256,8 @@ bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
 {
     struct walk *walk = (struct walk *)(void *)declarations->state;
     const struct type_labels *labels = walk->number ? walk->number->labels : NULL;
-    while (labels && walk->label < labels->n && walk->label_range == labels->label[walk->label].ranges_n) {
+    while (labels && walk->label < labels->n &&
+           walk->label_range == labels->label[walk->label].ranges_n) {
         walk->label++;
         walk->label_range = 0;
     }

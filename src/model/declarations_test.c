@@ -1,4 +1,5 @@
-/* Declared fields as a walk gives them: order, depth, groups, what belongs to each; labels and selectors; limits; no class at all. */
+/* Declared fields as a walk gives them: order, depth, groups, what belongs to each; labels and
+ * selectors; limits; no class at all. */
 #include <tracetta/read.h>
 
 #include <stdio.h>
@@ -38,14 +39,16 @@ static void list(struct scene *scene, char *to, size_t size)
     size_t n = 0;
     *to = '\0';
     while (ttr_declarations_next(&scene->walk, &it)) {
-        n += (size_t)snprintf(to + n, size - n, "%s%u %.*s %s%s", n ? "; " : "", it.depth, (int)it.name.n, it.name.p,
-                              ttr_type_text(it.type), choices[it.choice]);
+        n +=
+            (size_t)snprintf(to + n, size - n, "%s%u %.*s %s%s", n ? "; " : "", it.depth,
+                             (int)it.name.n, it.name.p, ttr_type_text(it.type), choices[it.choice]);
         if (it.bits)
             n += (size_t)snprintf(to + n, size - n, " %u", it.bits);
         if (it.has_count)
             n += (size_t)snprintf(to + n, size - n, " x%u", (unsigned)it.count);
         for (uint32_t i = 0; i < it.reference_n; i++)
-            n += (size_t)snprintf(to + n, size - n, "%s%.*s", i ? "." : " by ", (int)it.reference[i].n, it.reference[i].p);
+            n += (size_t)snprintf(to + n, size - n, "%s%.*s", i ? "." : " by ",
+                                  (int)it.reference[i].n, it.reference[i].p);
     }
 }
 
@@ -54,10 +57,14 @@ static void fields_come_as_they_are_stored_with_what_is_in_them_behind(void **st
     (void)state;
     struct scene scene;
     char text[1024];
-    set_up(&scene, ROOT_PAYLOAD, "a:u8 s:{x:i16> y:f32} n:u8 data:[p.n]u16 three:[3]{z:s} t:T4 U:U f:g4 z:t1");
+    set_up(&scene, ROOT_PAYLOAD,
+           "a:u8 s:{x:i16> y:f32} n:u8 data:[p.n]u16 three:[3]{z:s} t:T4 U:U f:g4 z:t1");
     list(&scene, text, sizeof text);
-    assert_string_equal(text, "0 a uint 8; 0 s struct; 1 x int 16; 1 y float 32; 0 n uint 8; 0 data array by n; 1  uint 16; "
-                              "0 three array x3; 1  struct; 2 z text 8; 0 t text x4; 0 U uint; 0 f uint 4; 0 z bool 1");
+    assert_string_equal(
+        text,
+        "0 a uint 8; 0 s struct; 1 x int 16; 1 y float 32; 0 n uint 8; 0 data array by n; 1  uint "
+        "16; "
+        "0 three array x3; 1  struct; 2 z text 8; 0 t text x4; 0 U uint; 0 f uint 4; 0 z bool 1");
     tear_down(&scene);
 }
 
@@ -70,18 +77,25 @@ static void what_may_not_be_there_follows_its_choice(void **state)
     set_up(&scene, ROOT_PAYLOAD, "n:i8 o:?p.n(1,3..5):u8 v:|p.n(few=0..2:u16,minus=-1:s)");
     assert_true(ttr_declarations_next(&scene.walk, &it));
     assert_false(ttr_declarations_selector(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_OPTIONAL && it.depth == 0);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_OPTIONAL &&
+                it.depth == 0);
     assert_int_equal(it.reference_group, TTR_GROUP_PAYLOAD);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 1 && label.high == 1);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 3 && label.high == 5);
+    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 1 &&
+                label.high == 1);
+    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 3 &&
+                label.high == 5);
     assert_false(ttr_declarations_selector(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.depth == 1 && it.name.n == 0 && it.type == TTR_TYPE_UINT);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_VARIANT && it.type == TTR_TYPE_NULL);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.depth == 1 && it.name.n == 0 &&
+                it.type == TTR_TYPE_UINT);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_VARIANT &&
+                it.type == TTR_TYPE_NULL);
     assert_true(ttr_declarations_next(&scene.walk, &it) && it.depth == 1);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 0 && label.high == 2);
+    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 0 &&
+                label.high == 2);
     support_assert_text(label.name.p, label.name.n, "few");
     assert_true(ttr_declarations_next(&scene.walk, &it) && it.type == TTR_TYPE_TEXT);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == UINT64_MAX && label.high == UINT64_MAX);
+    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == UINT64_MAX &&
+                label.high == UINT64_MAX);
     assert_false(ttr_declarations_next(&scene.walk, &it));
     assert_false(ttr_declarations_next(&scene.walk, &it));
     tear_down(&scene);
@@ -118,16 +132,20 @@ static void groups_stand_in_the_order_of_an_event_and_technical_fields_say_so(vo
     scene.about.own[ROOT_EVENT_HEADER] = type_of_text(&scene.arena, "id:u8>");
     scene.about.own[ROOT_COMMON_CONTEXT] = type_of_text(&scene.arena, "vpid:i32");
     ttr_declarations_begin(&scene.about, &scene.walk);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET && it.is_technical);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET && !it.is_technical && !it.is_big_endian);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_HEADER && it.is_big_endian && it.align == 8);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
+                it.is_technical);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
+                !it.is_technical && !it.is_big_endian);
+    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_HEADER &&
+                it.is_big_endian && it.align == 8);
     assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_COMMON);
     assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_CONTEXT);
     assert_false(ttr_declarations_next(&scene.walk, &it));
     tear_down(&scene);
 }
 
-/* A struct of two members of one type, of two members of one type, ...: twice as many fields with each level. */
+/* A struct of two members of one type, of two members of one type, ...: twice as many fields with
+ * each level. */
 static void descriptions_that_grow_without_end_are_cut(void **state)
 {
     (void)state;
@@ -138,7 +156,8 @@ static void descriptions_that_grow_without_end_are_cut(void **state)
     ttr_declaration it;
     uint32_t n = 0;
     for (size_t i = 1; i < 30; i++) {
-        members[i][0] = members[i][1] = (struct type_member){.name = {"x", 1}, .type = &level[i - 1]};
+        members[i][0] = members[i][1] =
+            (struct type_member){.name = {"x", 1}, .type = &level[i - 1]};
         level[i] = (struct type){.kind = TYPE_STRUCT, .members = members[i], .members_n = 2};
     }
     about.own[ROOT_PAYLOAD] = &level[29];

@@ -1,5 +1,6 @@
-/* Packed fields: made by builders and by sorting, read back like any payload.  In memory only, never in a file of ours, so the
- * host's byte order is fine; still read through the bounded cursor like everything else. */
+/* Packed fields: made by builders and by sorting, read back like any payload.  In memory only,
+ * never in a file of ours, so the host's byte order is fine; still read through the bounded cursor
+ * like everything else. */
 #include "model/event_copy.h"
 
 #include <string.h>
@@ -9,11 +10,13 @@
 
 #define HEAD 16u
 #define MORE 8u
-#define HAS_MORE 0x80u /* in the type */
+#define HAS_MORE 0x80u    /* in the type */
 #define IS_REPEATED 0x40u /* there, too */
-#define HAS_TYPE 1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one of several */
-#define GOES_ON 2u  /* the text had more than zeros behind its end, which are gone */
-#define LIKE_MOST 24u /* fields of structs that are told as alike */
+#define HAS_TYPE                                                                                  \
+    1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one \
+          of several */
+#define GOES_ON 2u       /* the text had more than zeros behind its end, which are gone */
+#define LIKE_MOST 24u    /* fields of structs that are told as alike */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
@@ -33,18 +36,23 @@ struct packed_walk {
     struct cursor at;
     const struct intern *strings;
     const uint8_t *labels; /* of the field given last; as many as its count */
-    const struct event_class *about; /* of copies whose schema says what their fields are; NULL = nothing does */
-    const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
-    uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
-    const struct type *root; /* that the field given last is in */
-    ttr_field repeated;      /* of elements that stand together, without its value */
-    uint32_t repeats;        /* of them that are left */
-    struct cursor first, like; /* the struct that those being given are like; what is left of it for the one being given */
+    const struct event_class
+        *about; /* of copies whose schema says what their fields are; NULL = nothing does */
+    const struct type *
+        type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
+    uint32_t
+        next[PACKED_DEPTH];    /* of these structs the member behind that of the field given last */
+    const struct type *root;   /* that the field given last is in */
+    ttr_field repeated;        /* of elements that stand together, without its value */
+    uint32_t repeats;          /* of them that are left */
+    struct cursor first, like; /* the struct that those being given are like; what is left of it for
+                                  the one being given */
     uint32_t likes;            /* of them that are left, with that one */
-    const struct type *chosen; /* the declared type of the field given last, where it says so; only as good as `about` */
+    const struct type *chosen; /* the declared type of the field given last, where it says so; only
+                                  as good as `about` */
     uint16_t depth;
-    uint8_t width, behind;   /* bytes of each, and behind the last one */
-    bool goes_on;            /* the text given last did */
+    uint8_t width, behind; /* bytes of each, and behind the last one */
+    bool goes_on;          /* the text given last did */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -59,7 +67,8 @@ static void packed_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     const ttr *t = fields->own;
-    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
+    struct packed_walk walk = {.strings = &t->strings,
+                               .about = context_schema(t, event->schema)->event_class};
     walk.at = cursor_over(event->payload, event->payload_size, 0);
     if (event->body)
         (void)cursor_skip(&walk.at, event->body);
@@ -105,21 +114,30 @@ static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *
 static bool suits(const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
-    case TYPE_STRUCT: return value->type == TTR_TYPE_STRUCT;
+    case TYPE_STRUCT:
+        return value->type == TTR_TYPE_STRUCT;
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return value->type == TTR_TYPE_ARRAY;
+    case TYPE_SEQUENCE:
+        return value->type == TTR_TYPE_ARRAY;
     case TYPE_STRING:
-    case TYPE_TEXT: return value->type == TTR_TYPE_TEXT;
-    case TYPE_BLOB: return value->type == TTR_TYPE_BYTES;
-    case TYPE_FLOAT: return value->type == TTR_TYPE_FLOAT;
-    case TYPE_BOOL: return value->type == TTR_TYPE_BOOL;
+    case TYPE_TEXT:
+        return value->type == TTR_TYPE_TEXT;
+    case TYPE_BLOB:
+        return value->type == TTR_TYPE_BYTES;
+    case TYPE_FLOAT:
+        return value->type == TTR_TYPE_FLOAT;
+    case TYPE_BOOL:
+        return value->type == TTR_TYPE_BOOL;
     case TYPE_INT:
-    case TYPE_VAR_INT: return value->type == TTR_TYPE_INT;
-    default: return value->type == TTR_TYPE_UINT;
+    case TYPE_VAR_INT:
+        return value->type == TTR_TYPE_INT;
+    default:
+        return value->type == TTR_TYPE_UINT;
     }
 }
 
-/* The type of a value that was declared so: through optionals, and of a variant whose choice is not known the first option that suits. */
+/* The type of a value that was declared so: through optionals, and of a variant whose choice is not
+ * known the first option that suits. */
 static const struct type *type_of(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -136,8 +154,10 @@ static bool is_called(const struct type_member *member, ttr_text name)
     return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
 }
 
-/* Fields come in the order of members, some of which have none: so the search begins at *next, and it goes round for those out of order. */
-static const struct type *member_of(const struct type *outer, const ttr_field *field, uint32_t *next)
+/* Fields come in the order of members, some of which have none: so the search begins at *next, and
+ * it goes round for those out of order. */
+static const struct type *member_of(const struct type *outer, const ttr_field *field,
+                                    uint32_t *next)
 {
     if (outer && (outer->kind == TYPE_ARRAY || outer->kind == TYPE_SEQUENCE))
         return outer->element;
@@ -157,14 +177,19 @@ static const struct type *member_of(const struct type *outer, const ttr_field *f
 /* Finds the declared type of a field, by its name in what it is in. */
 static void follow_types(struct packed_walk *walk, const ttr_field *field)
 {
-    static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD, [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
-                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT, [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
+    static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
+                                    [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
+                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT,
+                                    [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
     walk->depth = field->depth;
     if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
         return;
     const struct type *const *root = walk->about->root;
-    bool is_joined = field->group == TTR_GROUP_CONTEXT && !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
-    const struct type *outer = field->depth ? walk->type[field->depth - 1] : is_joined ? root[ROOT_PAYLOAD] : root[roots[field->group]];
+    bool is_joined = field->group == TTR_GROUP_CONTEXT &&
+                     !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
+    const struct type *outer = field->depth ? walk->type[field->depth - 1]
+                               : is_joined  ? root[ROOT_PAYLOAD]
+                                            : root[roots[field->group]];
     if (field->depth == 0 && outer != walk->root) {
         walk->root = outer;
         walk->next[0] = 0;
@@ -203,10 +228,13 @@ static uint8_t like_width(const ttr_value *value)
     case TTR_TYPE_BOOL:
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-    case TTR_TYPE_FLOAT: return width_of(value->type, value->bits);
+    case TTR_TYPE_FLOAT:
+        return width_of(value->type, value->bits);
     case TTR_TYPE_TEXT:
-    case TTR_TYPE_BYTES: return 4;
-    default: return 0;
+    case TTR_TYPE_BYTES:
+        return 4;
+    default:
+        return 0;
     }
 }
 
@@ -235,7 +263,8 @@ static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *fiel
 }
 
 /* Takes what stands before a value. */
-static inline bool take_head(struct packed_walk *walk, struct cursor *from, struct packed_head *head, ttr_field *field)
+static inline bool take_head(struct packed_walk *walk, struct cursor *from,
+                             struct packed_head *head, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(from, HEAD);
     if (!bytes)
@@ -243,7 +272,7 @@ static inline bool take_head(struct packed_walk *walk, struct cursor *from, stru
     memcpy(head, bytes, sizeof *head);
     struct intern_text name = intern_get(walk->strings, head->name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head->name_id, .depth = head->depth};
-    field->value.type = head->type & (uint8_t)~(HAS_MORE | IS_REPEATED);
+    field->value.type = head->type & (uint8_t) ~(HAS_MORE | IS_REPEATED);
     field->value.hint = head->hint;
     field->value.bits = head->bits;
     field->value.text_id = head->text_id;
@@ -290,7 +319,8 @@ static __attribute__((noinline)) bool give_like(struct packed_walk *walk, ttr_fi
     struct packed_head head;
     if (cursor_left(&walk->like) == 0)
         walk->like = walk->first;
-    if (!take_head(walk, &walk->like, &head, field) || !take_value(&walk->like, &head, field) || !take_like_value(&walk->at, &field->value))
+    if (!take_head(walk, &walk->like, &head, field) || !take_value(&walk->like, &head, field) ||
+        !take_like_value(&walk->at, &field->value))
         return false;
     walk->likes -= cursor_left(&walk->like) == 0;
     if (walk->likes == 0 && !cursor_skip(&walk->at, walk->behind))
@@ -300,7 +330,8 @@ static __attribute__((noinline)) bool give_like(struct packed_walk *walk, ttr_fi
 }
 
 /* Structs that are like the one that ends where the head before `at` begins. */
-static bool begin_like(struct packed_walk *walk, const ttr_event *event, uint32_t n, ttr_field *field)
+static bool begin_like(struct packed_walk *walk, const ttr_event *event, uint32_t n,
+                       ttr_field *field)
 {
     struct cursor all = cursor_over(event->payload, event->payload_size, 0);
     const uint8_t *sizes = cursor_take(&walk->at, 8);
@@ -325,7 +356,9 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     if (!take_head(walk, &walk->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
-        return field->value.type == TTR_TYPE_STRUCT ? begin_like(walk, fields->event, head.count, field) : begin_repeated(walk, head.count, field);
+        return field->value.type == TTR_TYPE_STRUCT
+                   ? begin_like(walk, fields->event, head.count, field)
+                   : begin_repeated(walk, head.count, field);
     if (!take_value(&walk->at, &head, field))
         return false;
     follow_types(walk, field);
@@ -339,13 +372,17 @@ static bool packed_elements(ttr_fields *fields, uint32_t most, struct field_elem
     const uint8_t *bytes = n ? cursor_take(&walk->at, (size_t)n * walk->width) : NULL;
     if (!bytes)
         return false;
-    *elements = (struct field_elements){.bytes = bytes, .n = n, .stride = walk->width, .width = walk->width,
+    *elements = (struct field_elements){.bytes = bytes,
+                                        .n = n,
+                                        .stride = walk->width,
+                                        .width = walk->width,
                                         .is_signed = walk->repeated.value.type == TTR_TYPE_INT};
     walk->repeats -= n;
     return walk->repeats || cursor_skip(&walk->at, walk->behind);
 }
 
-static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                         ttr_text *label)
 {
     const struct packed_walk *walk = (const struct packed_walk *)fields->state;
     if (i >= value->count || !walk->labels)
@@ -360,7 +397,8 @@ static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ((const struct packed_walk *)fields->state)->goes_on;
 }
 
-static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                              uint32_t room)
 {
     (void)own;
     struct cursor c = cursor_over(event->payload, event->body, 0);
@@ -397,16 +435,24 @@ static void packed_begin_group(ttr_fields *fields, ttr_group group)
 {
     const ttr_event *event = fields->event;
     const ttr *t = fields->own;
-    const struct packed_part part = group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
-    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
+    const struct packed_part part =
+        group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
+    struct packed_walk walk = {.strings = &t->strings,
+                               .about = context_schema(t, event->schema)->event_class};
     walk.at = cursor_over(event->payload, part.at + part.n, 0);
     if (part.at)
         (void)cursor_skip(&walk.at, part.at);
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .begin_group = packed_begin_group, .label = packed_label, .frames = packed_frames, .type = packed_type,
-                                           .goes_on = packed_goes_on, .elements = packed_elements};
+const struct field_ops packed_field_ops = {.begin = packed_begin,
+                                           .next = packed_next,
+                                           .begin_group = packed_begin_group,
+                                           .label = packed_label,
+                                           .frames = packed_frames,
+                                           .type = packed_type,
+                                           .goes_on = packed_goes_on,
+                                           .elements = packed_elements};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -420,12 +466,16 @@ static bool has_labels(const ttr_value *value)
     return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
 }
 
-/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it only the first name is known. */
+/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it
+ * only the first name is known. */
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
-    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
+    struct packed_more more = {.group = field->group,
+                               .base = value->base,
+                               .choices = field->choices,
+                               .flags = chosen ? HAS_TYPE : 0};
     more.flags |= fields && text_goes_on(fields, value) ? GOES_ON : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
@@ -445,12 +495,17 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
 {
     const ttr_value *value = &field->value;
     bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
-    bool has_more = field->group || value->base || field->choices || labelled || (fields && text_goes_on(fields, value));
+    bool has_more = field->group || value->base || field->choices || labelled ||
+                    (fields && text_goes_on(fields, value));
     ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
-    struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
-                               .name_id = name_id, .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
-                               .text_id = value->text_id};
+    struct packed_head head = {
+        .type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)),
+        .hint = value->hint,
+        .bits = value->bits,
+        .name_id = name_id,
+        .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
+        .text_id = value->text_id};
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
     if (has_more)
@@ -468,16 +523,18 @@ struct repeat {
     struct packed_head head;
     struct packed_more more;
     const struct type *chosen;
-    size_t at;      /* of the head in the buffer */
-    uint32_t n;     /* 0: there are none */
+    size_t at;  /* of the head in the buffer */
+    uint32_t n; /* 0: there are none */
     uint8_t width;
 };
 
 static bool is_plain_element(const ttr_field *field)
 {
     const uint8_t type = field->value.type;
-    return field->depth && field->depth < 255 && !field->name.n && !field->name_id && !field->value.count &&
-           (type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_FLOAT || type == TTR_TYPE_BOOL);
+    return field->depth && field->depth < 255 && !field->name.n && !field->name_id &&
+           !field->value.count &&
+           (type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_FLOAT ||
+            type == TTR_TYPE_BOOL);
 }
 
 static void end_repeat(struct buffer *to, struct repeat *repeat)
@@ -491,23 +548,32 @@ static void end_repeat(struct buffer *to, struct repeat *repeat)
 }
 
 /* Adds an element to those before it; false where it does not fit in with any. */
-static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field, const ttr_fields *fields)
+static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
+                        const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = field->choices ? field_type(fields) : NULL;
-    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
+    const struct packed_more more = {.group = field->group,
+                                     .base = value->base,
+                                     .choices = field->choices,
+                                     .flags = chosen ? HAS_TYPE : 0};
     const bool has_more = field->group || value->base || field->choices;
-    const struct packed_head head = {.type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
-                                     .depth = (uint8_t)field->depth, .text_id = value->text_id};
+    const struct packed_head head = {
+        .type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)),
+        .hint = value->hint,
+        .bits = value->bits,
+        .depth = (uint8_t)field->depth,
+        .text_id = value->text_id};
     const uint8_t width = width_of(value->type, value->bits);
     uint8_t low[8];
     if (widened(value->type, value->v.u, width) != value->v.u)
         return false;
-    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 || memcmp(&more, &repeat->more, sizeof more) != 0 ||
-        chosen != repeat->chosen)
+    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 ||
+        memcmp(&more, &repeat->more, sizeof more) != 0 || chosen != repeat->chosen)
         end_repeat(to, repeat);
     if (!repeat->n) {
-        *repeat = (struct repeat){.head = head, .more = more, .chosen = chosen, .at = to->n, .width = width};
+        *repeat = (struct repeat){
+            .head = head, .more = more, .chosen = chosen, .at = to->n, .width = width};
         buffer_add(to, &head, sizeof head);
         if (has_more)
             buffer_add(to, &more, sizeof more);
@@ -521,14 +587,15 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
 }
 
 /* Adds the elements behind one that was just added, as many as the walk tells at once. */
-static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_field *field, ttr_fields *fields)
+static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_field *field,
+                         ttr_fields *fields)
 {
     struct field_elements elements;
     const uint32_t most = repeat->n ? UINT32_MAX - repeat->n : 0;
     if (!most || !fields_take_elements(fields, most, &elements))
         return;
-    const bool is_as_kept = elements.width == repeat->width && elements.stride == elements.width && !elements.is_single &&
-                            (elements.width == 1 || !elements.is_big_endian);
+    const bool is_as_kept = elements.width == repeat->width && elements.stride == elements.width &&
+                            !elements.is_single && (elements.width == 1 || !elements.is_big_endian);
     uint32_t n = is_as_kept ? elements.n : 0;
     buffer_add(to, elements.bytes, (size_t)n * elements.width);
     repeat->n += n;
@@ -541,20 +608,24 @@ static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_f
     }
 }
 
-/* Structs in an array while they are added: the fields of one are gathered, and compared with those of the one before. */
+/* Structs in an array while they are added: the fields of one are gathered, and compared with those
+ * of the one before. */
 struct likeness {
     ttr_field first[LIKE_MOST], next[LIKE_MOST];
-    uint32_t first_n, next_n; /* of the one that others are compared with, and of that under way; 0: there is none */
+    uint32_t first_n, next_n; /* of the one that others are compared with, and of that under way; 0:
+                                 there is none */
     size_t first_at, at;      /* in the buffer: the first, and the head of those like it */
     uint32_t n;               /* of these */
 };
 
-/* Whether all that a field says fits behind a first one: what only the walk knows while it is there, and what is in an array, does not. */
+/* Whether all that a field says fits behind a first one: what only the walk knows while it is
+ * there, and what is in an array, does not. */
 static bool is_gathered(const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     const uint8_t width = like_width(value);
-    if (value->type == TTR_TYPE_ARRAY || field->choices || field->depth >= PACKED_DEEPEST || has_labels(value))
+    if (value->type == TTR_TYPE_ARRAY || field->choices || field->depth >= PACKED_DEEPEST ||
+        has_labels(value))
         return false;
     if (is_counted_bytes(value->type))
         return value->text.n < UINT32_MAX - 8 && !text_goes_on(fields, value);
@@ -563,22 +634,26 @@ static bool is_gathered(const ttr_field *field, const ttr_fields *fields)
 
 static bool is_named_alike(const ttr_field *a, const ttr_field *b)
 {
-    return a->name_id == b->name_id && a->name.n == b->name.n && (a->name.n == 0 || memcmp(a->name.p, b->name.p, a->name.n) == 0);
+    return a->name_id == b->name_id && a->name.n == b->name.n &&
+           (a->name.n == 0 || memcmp(a->name.p, b->name.p, a->name.n) == 0);
 }
 
 /* Whether two fields differ in nothing but their values. */
 static bool is_like(const ttr_field *a, const ttr_field *b)
 {
     const ttr_value *x = &a->value, *y = &b->value;
-    return x->type == y->type && x->hint == y->hint && x->bits == y->bits && x->base == y->base && x->text_id == y->text_id &&
-           a->depth == b->depth && a->group == b->group && (is_counted_bytes(x->type) || x->count == y->count) && is_named_alike(a, b);
+    return x->type == y->type && x->hint == y->hint && x->bits == y->bits && x->base == y->base &&
+           x->text_id == y->text_id && a->depth == b->depth && a->group == b->group &&
+           (is_counted_bytes(x->type) || x->count == y->count) && is_named_alike(a, b);
 }
 
 static void end_like(struct buffer *to, struct likeness *like)
 {
     if (like->n && !to->failed) {
         const size_t bytes = to->n - like->at - HEAD - 8;
-        const struct packed_head head = {.type = TTR_TYPE_STRUCT | IS_REPEATED, .depth = (uint8_t)like->first[0].depth, .count = like->n};
+        const struct packed_head head = {.type = TTR_TYPE_STRUCT | IS_REPEATED,
+                                         .depth = (uint8_t)like->first[0].depth,
+                                         .count = like->n};
         to->failed = to->n - like->first_at > UINT32_MAX;
         memcpy(to->bytes + like->at, &head, sizeof head);
         store_u32le(to->bytes + like->at + HEAD, (uint32_t)(like->at - like->first_at));
@@ -642,11 +717,14 @@ static inline bool is_of_structs(const struct likeness *like, const ttr_field *f
 }
 
 /* Takes a field of a struct in an array; false where it is none, or one that does not fit in. */
-static __attribute__((noinline)) bool gather(ttr *t, struct buffer *to, struct likeness *like, const ttr_field *field, const ttr_fields *fields)
+static __attribute__((noinline)) bool gather(ttr *t, struct buffer *to, struct likeness *like,
+                                             const ttr_field *field, const ttr_fields *fields)
 {
     if (like->next_n && field->depth <= like->next[0].depth)
         end_struct(t, to, like);
-    const bool is_first = like->next_n == 0, is_begin = field->value.type == TTR_TYPE_STRUCT && field->depth && !field->name.n && !field->name_id;
+    const bool is_first = like->next_n == 0, is_begin = field->value.type == TTR_TYPE_STRUCT &&
+                                                        field->depth && !field->name.n &&
+                                                        !field->name_id;
     if (is_first && !is_begin && !like->first_n)
         return false;
     if ((is_first && !is_begin) || like->next_n == LIKE_MOST || !is_gathered(field, fields)) {
@@ -683,7 +761,8 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
 }
 
 /* Adds the fields that are left of a walk; in line, as all copies are made by it. */
-static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to, ttr_fields *fields)
+static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to,
+                                                           ttr_fields *fields)
 {
     ttr_field field;
     struct repeat repeat = {.n = 0};
@@ -702,7 +781,8 @@ static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer
         add(t, to, &field, fields);
     }
     end_repeat(to, &repeat);
-    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them would cost more than most events do */
+    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them
+                                 would cost more than most events do */
     end_structs(t, to, &like);
 }
 

@@ -1,12 +1,15 @@
-/* The library's own encoding of fields: what builders make, and what events become when they must outlive their batch (sorting).
- * Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth u8 | name id u32 | count or length u32 | text id u32]
- * followed by 8 bytes of value (scalars) or its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is
- * set, [group u8 | base u8 | choices u8 | flags u8 | names u32], the ids of a labelled value's names, 4 bytes each, padded to 8, and a
- * pointer to the declared type of what was chosen among several.
- * Elements without names that differ in their values only stand together: one head with bit 6 of the type set, whose count says how many they are, and the
- * values in as many bytes (1, 2, 4 or 8) as `bits` asks for, padded to 8.  Copies have these, not what builders make.
- * Structs in an array that differ from one before them in their values only, neither arrays nor labelled values nor such that were chosen being in them: a
- * head with the same bit set, whose count says how many they are, [how far back the first one begins u32 | bytes of all values u32], and the values in the
+/* The library's own encoding of fields: what builders make, and what events become when they must
+ * outlive their batch (sorting). Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth
+ * u8 | name id u32 | count or length u32 | text id u32] followed by 8 bytes of value (scalars) or
+ * its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is set,
+ * [group u8 | base u8 | choices u8 | flags u8 | names u32], the ids of a labelled value's names, 4
+ * bytes each, padded to 8, and a pointer to the declared type of what was chosen among several.
+ * Elements without names that differ in their values only stand together: one head with bit 6 of
+ * the type set, whose count says how many they are, and the values in as many bytes (1, 2, 4 or 8)
+ * as `bits` asks for, padded to 8.  Copies have these, not what builders make. Structs in an array
+ * that differ from one before them in their values only, neither arrays nor labelled values nor
+ * such that were chosen being in them: a head with the same bit set, whose count says how many they
+ * are, [how far back the first one begins u32 | bytes of all values u32], and the values in the
  * order of the fields: numbers as above, texts with 4 bytes of length before them; padded to 8.
  * Memory only, host byte order. */
 #ifndef TRACETTA_MODEL_EVENT_COPY_H
@@ -19,16 +22,20 @@
 
 extern const struct field_ops packed_field_ops;
 
-/* Appends a field; its name is interned, and of the names of an enumerated value the first.  The buffer's failed flag tells of memory. */
+/* Appends a field; its name is interned, and of the names of an enumerated value the first.  The
+ * buffer's failed flag tells of memory. */
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
 
-/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then, where `stack` is
- * not 0, the count of its frames and the frames, 8 bytes each, then, where the copy's schema has it (has_packet), the size of the fields of its packet in 8 bytes
- * and these fields, then all of its own.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
- * packed_settle puts them right. */
+/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related`
+ * where they are not NULL, then, where `stack` is not 0, the count of its frames and the frames, 8
+ * bytes each, then, where the copy's schema has it (has_packet), the size of the fields of its
+ * packet in 8 bytes and these fields, then all of its own.  `copy` becomes an event whose payload
+ * is at the returned offset of the buffer; its pointers only tell what is there until packed_settle
+ * puts them right. */
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
-/* The fields of its packet that a copy holds, as bytes: the same where packets say the same; none where it holds none. */
+/* The fields of its packet that a copy holds, as bytes: the same where packets say the same; none
+ * where it holds none. */
 struct packed_part {
     const uint8_t *bytes;
     size_t n;

@@ -34,11 +34,16 @@ static void check_sample(ttr *t, const ttr_event *event)
         const char *name;
         ttr_type type;
         uint64_t bits;
-    } wanted[] = {{"nothing", TTR_TYPE_NULL, 0},           {"yes", TTR_TYPE_BOOL, 1},
-                  {"big", TTR_TYPE_UINT, UINT64_MAX},      {"small", TTR_TYPE_INT, (uint64_t)1 << 63},
-                  {"half", TTR_TYPE_FLOAT, 0x3fe0000000000000u}, {"text", TTR_TYPE_TEXT, 0},
-                  {"bytes", TTR_TYPE_BYTES, 0},            {"list", TTR_TYPE_ARRAY, 0},
-                  {"", TTR_TYPE_UINT, 7},                  {"", TTR_TYPE_UINT, 7}};
+    } wanted[] = {{"nothing", TTR_TYPE_NULL, 0},
+                  {"yes", TTR_TYPE_BOOL, 1},
+                  {"big", TTR_TYPE_UINT, UINT64_MAX},
+                  {"small", TTR_TYPE_INT, (uint64_t)1 << 63},
+                  {"half", TTR_TYPE_FLOAT, 0x3fe0000000000000u},
+                  {"text", TTR_TYPE_TEXT, 0},
+                  {"bytes", TTR_TYPE_BYTES, 0},
+                  {"list", TTR_TYPE_ARRAY, 0},
+                  {"", TTR_TYPE_UINT, 7},
+                  {"", TTR_TYPE_UINT, 7}};
     ttr_fields fields;
     ttr_field field;
     size_t n = 0;
@@ -119,7 +124,8 @@ static void cut_payload_ends_the_walk_at_every_length(void **state)
     ttr_free(t);
 }
 
-/* Fields as a described format gives them: two names for one value, a base, groups, an absent optional. */
+/* Fields as a described format gives them: two names for one value, a base, groups, an absent
+ * optional. */
 struct given {
     unsigned at;
 };
@@ -132,12 +138,25 @@ static void given_begin(ttr_fields *fields)
 static bool given_next(ttr_fields *fields, ttr_field *field)
 {
     static const ttr_field given[] = {
-        {.name = {"color", 5}, .group = TTR_GROUP_COMMON,
-         .value = {.v = {.u = 3}, .text = {"RED", 3}, .count = 3, .type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .bits = 8, .base = 16}},
-        {.name = {"none", 4}, .choices = 2, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
-        {.name = {"wide", 4}, .group = TTR_GROUP_CONTEXT,
-         .value = {.text = {"18446744073709551616", 20}, .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}},
-        {.name = {"flags", 5}, .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS}},
+        {.name = {"color", 5},
+         .group = TTR_GROUP_COMMON,
+         .value = {.v = {.u = 3},
+                   .text = {"RED", 3},
+                   .count = 3,
+                   .type = TTR_TYPE_UINT,
+                   .hint = TTR_HINT_ENUM,
+                   .bits = 8,
+                   .base = 16}},
+        {.name = {"none", 4},
+         .choices = 2,
+         .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+        {.name = {"wide", 4},
+         .group = TTR_GROUP_CONTEXT,
+         .value = {.text = {"18446744073709551616", 20},
+                   .type = TTR_TYPE_TEXT,
+                   .hint = TTR_HINT_NUMBER}},
+        {.name = {"flags", 5},
+         .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS}},
     };
     struct given *walk = (struct given *)fields->state;
     if (walk->at == sizeof given / sizeof given[0])
@@ -146,7 +165,8 @@ static bool given_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static bool given_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+static bool given_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                        ttr_text *label)
 {
     static const ttr_text labels[] = {{"RED", 3}, {"GREEN", 5}, {"", 0}};
     (void)fields;
@@ -155,9 +175,11 @@ static bool given_label(const ttr_fields *fields, const ttr_value *value, uint32
     return true;
 }
 
-static const struct field_ops given_ops = {.begin = given_begin, .next = given_next, .label = given_label};
+static const struct field_ops given_ops = {
+    .begin = given_begin, .next = given_next, .label = given_label};
 
-static void expect_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, const char *wanted)
+static void expect_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                         const char *wanted)
 {
     ttr_text label;
     assert_true(ttr_fields_label(fields, value, i, &label));
@@ -182,12 +204,14 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
         expect_label(&fields, &field.value, i, i == 1 ? "GREEN" : "");
     assert_false(ttr_fields_label(&fields, &field.value, labels, &label));
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_HINT_ABSENT && field.choices == 2 && field.group == 0);
+    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_HINT_ABSENT &&
+                field.choices == 2 && field.group == 0);
     assert_true(ttr_fields_next(&fields, &field));
     assert_true(field.value.hint == TTR_HINT_NUMBER && field.group == TTR_GROUP_CONTEXT);
     support_assert_text(field.value.text.p, field.value.text.n, "18446744073709551616");
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.hint == TTR_HINT_FLAGS && field.value.count == 0 && field.value.v.u == 8);
+    assert_true(field.value.hint == TTR_HINT_FLAGS && field.value.count == 0 &&
+                field.value.v.u == 8);
     assert_false(ttr_fields_label(&fields, &field.value, 0, &label));
     assert_false(ttr_fields_next(&fields, &field));
 }
@@ -253,20 +277,29 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
 }
 
 /* Two roots whose members share names, one of them twice, and one that events lack. */
-static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2}, {.kind = TYPE_UINT, .base = 8}, {.kind = TYPE_UINT, .base = 16}};
+static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2},
+                                           {.kind = TYPE_UINT, .base = 8},
+                                           {.kind = TYPE_UINT, .base = 16}};
 static const struct type_member shared_payload[] = {
-    {.name = {"x", 1}, .type = &shared_types[0]}, {.name = {"lacking", 7}, .type = &shared_types[1]},
-    {.name = {"_y", 2}, .shown = {"y", 1}, .type = &shared_types[1]}, {.name = {"x", 1}, .type = &shared_types[2]}};
-static const struct type_member shared_context[] = {{.name = {"y", 1}, .type = &shared_types[2]}, {.name = {"x", 1}, .type = &shared_types[1]}};
-static const struct type shared_roots[] = {{.kind = TYPE_STRUCT, .members = shared_context, .members_n = 2},
-                                           {.kind = TYPE_STRUCT, .members = shared_payload, .members_n = 4}};
+    {.name = {"x", 1}, .type = &shared_types[0]},
+    {.name = {"lacking", 7}, .type = &shared_types[1]},
+    {.name = {"_y", 2}, .shown = {"y", 1}, .type = &shared_types[1]},
+    {.name = {"x", 1}, .type = &shared_types[2]}};
+static const struct type_member shared_context[] = {{.name = {"y", 1}, .type = &shared_types[2]},
+                                                    {.name = {"x", 1}, .type = &shared_types[1]}};
+static const struct type shared_roots[] = {
+    {.kind = TYPE_STRUCT, .members = shared_context, .members_n = 2},
+    {.kind = TYPE_STRUCT, .members = shared_payload, .members_n = 4}};
 
 static bool shared_next(ttr_fields *fields, ttr_field *field)
 {
     static const ttr_field given[] = {
-        {.name = {"y", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}}, {.name = {"x", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}},
-        {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}}, {.name = {"y", 1}, .value = {.type = TTR_TYPE_UINT}},
-        {.name = {"strange", 7}, .value = {.type = TTR_TYPE_UINT}}, {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"y", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"x", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"y", 1}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"strange", 7}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}},
         {.name = {"y", 1}, .value = {.type = TTR_TYPE_UINT}}};
     struct given *walk = (struct given *)fields->state;
     if (walk->at == sizeof given / sizeof given[0])
@@ -281,7 +314,8 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     static const uint8_t bases[] = {16, 8, 2, 8, 0, 16, 8};
     static const struct field_ops ops = {.begin = given_begin, .next = shared_next};
     ttr *t = ttr_new(NULL);
-    const struct event_class about = {.root = {[ROOT_SPECIFIC_CONTEXT] = &shared_roots[0], [ROOT_PAYLOAD] = &shared_roots[1]}};
+    const struct event_class about = {
+        .root = {[ROOT_SPECIFIC_CONTEXT] = &shared_roots[0], [ROOT_PAYLOAD] = &shared_roots[1]}};
     const struct schema schema = {.ops = &ops, .event_class = &about};
     ttr_event event = {.schema = context_add_schema(t, &schema)}, copy;
     struct buffer buffer;
@@ -333,7 +367,9 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     ttr_event copy;
     ttr_batch batch;
     ttr_fields fields;
-    ttr_field field, list = {.name = {"list", 4}, .group = element->group, .value = {.type = TTR_TYPE_ARRAY, .count = n}};
+    ttr_field field, list = {.name = {"list", 4},
+                             .group = element->group,
+                             .value = {.type = TTR_TYPE_ARRAY, .count = n}};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     ttr_put_field(builder, &list);
     for (uint32_t i = 0; i < n; i++) {
@@ -347,7 +383,8 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     assert_int_equal(packed_copy(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
     assert_false(bytes.failed);
     packed_settle(&copy, bytes.bytes);
-    for (uint32_t cut = 0; cut <= copy.payload_size; cut++) { /* no walk reads further than there are bytes */
+    for (uint32_t cut = 0; cut <= copy.payload_size;
+         cut++) { /* no walk reads further than there are bytes */
         ttr_event part = copy;
         uint8_t *own = test_malloc(cut + 1);
         memcpy(own, bytes.bytes, cut);
@@ -359,7 +396,9 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
             const bool is_element = got > 0 && got <= n;
             assert_int_equal(field.depth, is_element);
             assert_int_equal(field.group, got > n ? 0 : element->group);
-            assert_int_equal(field.value.type, got == 0 ? TTR_TYPE_ARRAY : is_element ? element->value.type : TTR_TYPE_UINT);
+            assert_int_equal(field.value.type, got == 0     ? TTR_TYPE_ARRAY
+                                               : is_element ? element->value.type
+                                                            : TTR_TYPE_UINT);
             assert_int_equal(field.value.base, is_element ? element->value.base : 0);
             assert_int_equal(field.value.bits, is_element ? element->value.bits : field.value.bits);
             assert_true(got == 0 || field.value.v.u == (is_element ? value[got - 1] : 7));
@@ -377,12 +416,22 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
 
 static void elements_of_a_copy_take_what_their_values_need(void **state)
 {
-    enum { ENDS = 24 + 24, HEAD_BYTES = 16, MORE_BYTES = 8 }; /* of the list and of what is behind it; before the elements */
-    static const uint64_t small[] = {0, 1, 127, 128, 255, 3, 4, 5, 6}, large[] = {0, UINT64_MAX, 1u << 31, 5, 70000, 1, 2, 3, 4};
-    static const uint64_t below[] = {(uint64_t)-1, (uint64_t)-128, 127, 0, (uint64_t)-5, 1, 2, 3, 4};
-    const ttr_field u8 = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8}}, u64 = {.depth = 1, .value = {.type = TTR_TYPE_UINT}};
-    const ttr_field s8 = {.depth = 1, .value = {.type = TTR_TYPE_INT, .bits = 8}}, f = {.depth = 1, .value = {.type = TTR_TYPE_FLOAT, .bits = 32}};
-    const ttr_field hex = {.depth = 1, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .bits = 16, .base = 16}};
+    enum {
+        ENDS = 24 + 24,
+        HEAD_BYTES = 16,
+        MORE_BYTES = 8
+    }; /* of the list and of what is behind it; before the elements */
+    static const uint64_t small[] = {0, 1, 127, 128, 255, 3, 4, 5, 6},
+                          large[] = {0, UINT64_MAX, 1u << 31, 5, 70000, 1, 2, 3, 4};
+    static const uint64_t below[] = {
+        (uint64_t)-1, (uint64_t)-128, 127, 0, (uint64_t)-5, 1, 2, 3, 4};
+    const ttr_field u8 = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8}},
+                    u64 = {.depth = 1, .value = {.type = TTR_TYPE_UINT}};
+    const ttr_field s8 = {.depth = 1, .value = {.type = TTR_TYPE_INT, .bits = 8}},
+                    f = {.depth = 1, .value = {.type = TTR_TYPE_FLOAT, .bits = 32}};
+    const ttr_field hex = {.depth = 1,
+                           .group = TTR_GROUP_COMMON,
+                           .value = {.type = TTR_TYPE_UINT, .bits = 16, .base = 16}};
     (void)state;
     assert_int_equal(copied_size(&u8, small, 9), ENDS + HEAD_BYTES + 16);
     assert_int_equal(copied_size(&u8, small, 8), ENDS + HEAD_BYTES + 8);
@@ -392,38 +441,61 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
     assert_int_equal(copied_size(&f, large, 9), ENDS + HEAD_BYTES + 72);
     assert_int_equal(copied_size(&hex, small, 9), ENDS + MORE_BYTES + HEAD_BYTES + MORE_BYTES + 24);
     /* values that their type says not to have stand alone: 1 and 5 to 6 are with others */
-    assert_int_equal(copied_size(&u8, large, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8) + 24 + (HEAD_BYTES + 8));
-    assert_int_equal(copied_size(&s8, small, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8));
+    assert_int_equal(copied_size(&u8, large, 9),
+                     ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8) + 24 + (HEAD_BYTES + 8));
+    assert_int_equal(copied_size(&s8, small, 9),
+                     ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8));
 }
 
 /* --- Structs in arrays --- */
 
-/* What the i-th struct of an array is: the same in two of three, then now and then something else. */
+/* What the i-th struct of an array is: the same in two of three, then now and then something else.
+ */
 static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
 {
     static const char word[] = "a word, or a part of it";
     const uint64_t dice = support_random(seed);
     const bool is_odd = oddity && dice % oddity == 0;
     const unsigned which = is_odd ? (unsigned)(dice >> 8) % 8 : 8;
-    ttr_field field[] = {{.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 5}},
-                         {.name = {which == 0 ? "other" : "n", which == 0 ? 5 : 1}, .depth = 2, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = dice >> 16 & 0xff}},
-                         {.name = {"i", 1}, .depth = 2, .group = which == 1 ? TTR_GROUP_COMMON : 0, .value = {.type = TTR_TYPE_INT, .bits = 16, .v.s = (int16_t)(dice >> 20)}},
-                         {.name = {"s", 1}, .depth = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
-                         {.name = {"text", 4}, .depth = 3, .value = {.type = which == 2 ? TTR_TYPE_BYTES : TTR_TYPE_TEXT, .text = {word, (dice >> 24) % sizeof word}}},
-                         {.name = {"f", 1}, .depth = 2, .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .base = which == 3 ? 16 : 0, .v.u = dice}},
-                         {.name = {"none", 4}, .depth = 2, .value = {.type = TTR_TYPE_NULL}}};
+    ttr_field field[] = {
+        {.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 5}},
+        {.name = {which == 0 ? "other" : "n", which == 0 ? 5 : 1},
+         .depth = 2,
+         .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = dice >> 16 & 0xff}},
+        {.name = {"i", 1},
+         .depth = 2,
+         .group = which == 1 ? TTR_GROUP_COMMON : 0,
+         .value = {.type = TTR_TYPE_INT, .bits = 16, .v.s = (int16_t)(dice >> 20)}},
+        {.name = {"s", 1}, .depth = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
+        {.name = {"text", 4},
+         .depth = 3,
+         .value = {.type = which == 2 ? TTR_TYPE_BYTES : TTR_TYPE_TEXT,
+                   .text = {word, (dice >> 24) % sizeof word}}},
+        {.name = {"f", 1},
+         .depth = 2,
+         .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .base = which == 3 ? 16 : 0, .v.u = dice}},
+        {.name = {"none", 4}, .depth = 2, .value = {.type = TTR_TYPE_NULL}}};
     if (which == 4)
         field[1].value.v.u = 300; /* more than it says to have room for */
     if (which == 5)
-        field[1].value = (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .bits = 8, .v.u = 1, .count = 1, .text = {"ONE", 3}};
+        field[1].value = (ttr_value){.type = TTR_TYPE_UINT,
+                                     .hint = TTR_HINT_ENUM,
+                                     .bits = 8,
+                                     .v.u = 1,
+                                     .count = 1,
+                                     .text = {"ONE", 3}};
     const size_t n = which == 6 ? 3 : sizeof field / sizeof *field;
     for (size_t i = 0; i < n; i++)
         ttr_put_field(builder, &field[i]);
     if (which != 7)
         return;
-    ttr_put_field(builder, &(ttr_field){.name = {"a", 1}, .depth = 2, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(builder, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}});
-    ttr_put_field(builder, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2}});
+    ttr_put_field(
+        builder,
+        &(ttr_field){.name = {"a", 1}, .depth = 2, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(builder,
+                  &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}});
+    ttr_put_field(builder,
+                  &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2}});
 }
 
 static void expect_same_field(const ttr_field *a, const ttr_field *b)
@@ -439,10 +511,12 @@ static void expect_same_field(const ttr_field *a, const ttr_field *b)
     assert_int_equal(a->value.text.n, b->value.text.n);
     assert_memory_equal(a->value.text.p, b->value.text.p, a->value.text.n);
     assert_int_equal(a->value.count, b->value.count);
-    assert_true(a->value.type == TTR_TYPE_TEXT || a->value.type == TTR_TYPE_BYTES || a->value.v.u == b->value.v.u);
+    assert_true(a->value.type == TTR_TYPE_TEXT || a->value.type == TTR_TYPE_BYTES ||
+                a->value.v.u == b->value.v.u);
 }
 
-/* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing behind its bytes.  Gives the bytes of the copy. */
+/* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing
+ * behind its bytes.  Gives the bytes of the copy. */
 static size_t expect_same_copies(ttr *t, const ttr_event *event, bool is_cut)
 {
     struct buffer bytes, again;
@@ -491,9 +565,13 @@ static size_t structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     for (unsigned i = 0; i < 3; i++) {
-        ttr_put_field(builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = i == 1 ? n : 3}});
+        ttr_put_field(builder,
+                      &(ttr_field){.name = {"list", 4},
+                                   .value = {.type = TTR_TYPE_ARRAY, .count = i == 1 ? n : 3}});
         for (uint32_t k = 0; i != 1 && k < 3; k++)
-            ttr_put_field(builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = k}});
+            ttr_put_field(
+                builder,
+                &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = k}});
         for (uint32_t k = 0; i == 1 && k < n; k++)
             put_struct(builder, &seed, oddity);
     }
@@ -510,17 +588,25 @@ static void structs_of_a_copy_are_those_of_the_event_and_take_what_their_values_
     for (uint64_t seed = 1; seed < 200; seed++)
         (void)structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
     const size_t few = structs_copied(7, 1000, 0), many = structs_copied(7, 11000, 0);
-    assert_in_range((many - few) / 10000, 1, 1 + 2 + 4 + 24 + 8); /* number, integer, text with its length, float */
+    assert_in_range((many - few) / 10000, 1,
+                    1 + 2 + 4 + 24 + 8); /* number, integer, text with its length, float */
 }
 
 /* A variant of two options of one kind, inside another one. */
-static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2}, {.kind = TYPE_UINT, .base = 8}, {.kind = TYPE_UINT, .base = 16}};
-static const struct type_member inner_options[] = {{.name = {"b", 1}, .type = &option_types[1]}, {.name = {"c", 1}, .type = &option_types[2]}};
-static const struct type inner_variant = {.kind = TYPE_VARIANT, .members = inner_options, .members_n = 2};
-static const struct type_member outer_options[] = {{.name = {"a", 1}, .type = &option_types[0]}, {.name = {"d", 1}, .type = &inner_variant}};
-static const struct type outer_variant = {.kind = TYPE_VARIANT, .members = outer_options, .members_n = 2};
+static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2},
+                                           {.kind = TYPE_UINT, .base = 8},
+                                           {.kind = TYPE_UINT, .base = 16}};
+static const struct type_member inner_options[] = {{.name = {"b", 1}, .type = &option_types[1]},
+                                                   {.name = {"c", 1}, .type = &option_types[2]}};
+static const struct type inner_variant = {
+    .kind = TYPE_VARIANT, .members = inner_options, .members_n = 2};
+static const struct type_member outer_options[] = {{.name = {"a", 1}, .type = &option_types[0]},
+                                                   {.name = {"d", 1}, .type = &inner_variant}};
+static const struct type outer_variant = {
+    .kind = TYPE_VARIANT, .members = outer_options, .members_n = 2};
 static const struct type_member chosen_member = {.name = {"v", 1}, .type = &outer_variant};
-static const struct type chosen_root = {.kind = TYPE_STRUCT, .members = &chosen_member, .members_n = 1};
+static const struct type chosen_root = {
+    .kind = TYPE_STRUCT, .members = &chosen_member, .members_n = 1};
 
 static bool chosen_next(ttr_fields *fields, ttr_field *field)
 {
@@ -538,7 +624,8 @@ static const struct type *chosen_type(const ttr_fields *fields)
 static void copies_know_which_option_was_chosen(void **state)
 {
     (void)state;
-    static const struct field_ops ops = {.begin = given_begin, .next = chosen_next, .type = chosen_type};
+    static const struct field_ops ops = {
+        .begin = given_begin, .next = chosen_next, .type = chosen_type};
     ttr *t = ttr_new(NULL);
     const struct event_class about = {.root = {[ROOT_PAYLOAD] = &chosen_root}};
     const struct schema schema = {.ops = &ops, .event_class = &about};

@@ -1,17 +1,18 @@
 /* Fields that stay where they are from one event of a schema to the next. */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u             /* given at once where nothing is held */
-#define HELD_FIELDS 16u              /* room for those of a schema at first, doubled where its events have more */
+#define SPARE_FIELDS 64u /* given at once where nothing is held */
+#define HELD_FIELDS \
+    16u /* room for those of a schema at first, doubled where its events have more */
 #define HELD_FIELDS_MOST 1024u
-#define HELD_BYTES_MOST (4u << 20)   /* of all schemas */
+#define HELD_BYTES_MOST (4u << 20) /* of all schemas */
 
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
     struct held_fields *held; /* by schema; never more than there are */
     size_t held_n;
-    size_t bytes;             /* of fields in `held` */
+    size_t bytes; /* of fields in `held` */
     ttr_fields fields;
     ttr_field spare[SPARE_FIELDS];
 };
@@ -56,7 +57,9 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
-        struct held_fields *held = schema < n ? alloc_resize(&buffer->alloc, buffer->held, buffer->held_n, n, sizeof *held) : NULL;
+        struct held_fields *held =
+            schema < n ? alloc_resize(&buffer->alloc, buffer->held, buffer->held_n, n, sizeof *held)
+                       : NULL;
         if (!held)
             return NULL;
         memset(held + buffer->held_n, 0, (n - buffer->held_n) * sizeof *held);
@@ -72,14 +75,17 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 static __attribute__((noinline)) uint32_t give(ttr_field_buffer *buffer, const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
-    struct held_fields *held = ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    struct held_fields *held =
+        ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : buffer->spare;
-    return held ? ops->hold(&buffer->fields, held) : ttr_fields_take(&buffer->fields, buffer->spare, SPARE_FIELDS);
+    return held ? ops->hold(&buffer->fields, held)
+                : ttr_fields_take(&buffer->fields, buffer->spare, SPARE_FIELDS);
 }
 
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
 {
-    if (__builtin_expect(event->schema >= buffer->held_n || buffer->held[event->schema].n == 0, 0)) {
+    if (__builtin_expect(event->schema >= buffer->held_n || buffer->held[event->schema].n == 0,
+                         0)) {
         fields_begin(&buffer->fields, context_schema(buffer->t, event->schema), event);
         return give(buffer, field);
     }
@@ -103,7 +109,8 @@ uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
     return give(buffer, field);
 }
 
-bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i, ttr_text *label)
+bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,
+                     ttr_text *label)
 {
     return ttr_fields_label(&buffer->fields, value, i, label);
 }

@@ -1,7 +1,9 @@
-/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of records of many types: layout_random_test.c. */
+/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of
+ * records of many types: layout_random_test.c. */
 #include "support/layout_test.h"
 
-static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+static void place(const struct layout_schema *schema, const ttr_event *event,
+                  struct layout_run *run)
 {
     (void)schema;
     run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
@@ -11,21 +13,32 @@ static void place(const struct layout_schema *schema, const ttr_event *event, st
 static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
 {
     table_payload(table, text);
-    *own = (struct layout_schema){.layout = table->layout, .place = place, .is_in_payload = layout_is_at_any_byte(table->layout), .body_mask = 0xff};
-    const struct schema schema = {.ops = &layout_field_ops, .own = own, .start = layout_start(table->layout), .start_with = layout_start_with(own)};
+    *own = (struct layout_schema){.layout = table->layout,
+                                  .place = place,
+                                  .is_in_payload = layout_is_at_any_byte(table->layout),
+                                  .body_mask = 0xff};
+    const struct schema schema = {.ops = &layout_field_ops,
+                                  .own = own,
+                                  .start = layout_start(table->layout),
+                                  .start_with = layout_start_with(own)};
     return context_add_schema(table->t, &schema);
 }
 
-/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many calls. */
+/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many
+ * calls. */
 static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned *calls)
 {
     const ttr_field *field;
     uint32_t at = 0, elements = event->payload[0];
     *calls = 0;
-    for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0; n = ttr_more_fields(buffer, &field), ++*calls)
+    for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
+         n = ttr_more_fields(buffer, &field), ++*calls)
         for (uint32_t i = 0; i < n; i++, at++) {
             assert_int_equal(field[i].depth, at > 0 && at <= elements);
-            assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements : at > elements ? 77 : at - 1);
+            assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements
+                                                                                  : at > elements
+                                                                                      ? 77
+                                                                                      : at - 1);
         }
     return at;
 }
@@ -66,7 +79,9 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
     static const uint8_t bytes[] = {2, 0, 1, 77};
     unsigned calls;
     table_open(&table);
-    ttr_event event = {.payload = bytes, .payload_size = sizeof bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    ttr_event event = {.payload = bytes,
+                       .payload_size = sizeof bytes,
+                       .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 4; i++) {
         event.payload_size = sizeof bytes - i % 2;
@@ -93,7 +108,8 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     const ttr_event *event = ttr_batch_at(&batch, 0);
     for (unsigned k = 0; k < 3; k++) {
         uint64_t at = 0;
-        for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0; n = ttr_more_fields(buffer, &field))
+        for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
+             n = ttr_more_fields(buffer, &field))
             for (uint32_t i = 0; i < n; i++)
                 assert_int_equal(field[i].value.v.u, at++);
         assert_int_equal(at, 100);
@@ -116,7 +132,9 @@ static bool gives_without(size_t n)
     static const uint8_t bytes[] = {2, 0, 1, 77};
     table_open(&table);
     support_heap_init(&heap, n);
-    const ttr_event event = {.payload = bytes, .payload_size = sizeof bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    const ttr_event event = {.payload = bytes,
+                             .payload_size = sizeof bytes,
+                             .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
     const struct alloc usual = table.t->counted;
     unsigned calls;
     table.t->counted = heap.alloc;

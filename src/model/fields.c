@@ -1,4 +1,5 @@
-/* Walking the fields of any event, and the names of kinds and types.  The walk itself belongs to the event's schema. */
+/* Walking the fields of any event, and the names of kinds and types.  The walk itself belongs to
+ * the event's schema. */
 #include <string.h>
 
 #include "model/context.h"
@@ -8,7 +9,8 @@ void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
     fields_begin(fields, context_schema(t, event->schema), event);
 }
 
-void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields)
+void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group,
+                            ttr_fields *fields)
 {
     const struct schema *schema = context_schema(t, event->schema);
     fields->event = event;
@@ -30,7 +32,8 @@ static bool has_several_names(const ttr_value *value)
 }
 
 /* Kept out of the way of formats that have a way of their own. */
-static __attribute__((noinline)) uint32_t take_one_by_one(ttr_fields *fields, ttr_field *field, uint32_t room)
+static __attribute__((noinline)) uint32_t take_one_by_one(ttr_fields *fields, ttr_field *field,
+                                                          uint32_t room)
 {
     const struct field_ops *ops = fields->ops;
     uint32_t n = 0;
@@ -62,7 +65,8 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
 }
 
 /* The addresses in field "frames". */
-static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
+                                uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
@@ -73,7 +77,8 @@ static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *
         if (field.depth == 0 && is_inside)
             break;
         if (field.depth == 0)
-            is_inside = field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0;
+            is_inside = field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 &&
+                        memcmp(field.name.p, "frames", 6) == 0;
         if (field.depth != 1 || !is_inside || field.value.type != TTR_TYPE_UINT)
             continue;
         if (n < room)
@@ -95,7 +100,9 @@ const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *
 {
     const struct schema *schema = context_schema(t, event->schema);
     *n = 0;
-    return event->stack && schema->ops && schema->ops->stack ? schema->ops->stack(schema->own, event, n) : NULL;
+    return event->stack && schema->ops && schema->ops->stack
+               ? schema->ops->stack(schema->own, event, n)
+               : NULL;
 }
 
 bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field)
@@ -139,8 +146,8 @@ const char *ttr_kind_text(unsigned kind)
 const char *ttr_type_text(unsigned type)
 {
     static const char *const names[TTR_TYPE_COUNT] = {
-        [TTR_TYPE_NULL] = "null", [TTR_TYPE_BOOL] = "bool", [TTR_TYPE_UINT] = "uint",
-        [TTR_TYPE_INT] = "int", [TTR_TYPE_FLOAT] = "float", [TTR_TYPE_TEXT] = "text",
+        [TTR_TYPE_NULL] = "null",   [TTR_TYPE_BOOL] = "bool",   [TTR_TYPE_UINT] = "uint",
+        [TTR_TYPE_INT] = "int",     [TTR_TYPE_FLOAT] = "float", [TTR_TYPE_TEXT] = "text",
         [TTR_TYPE_BYTES] = "bytes", [TTR_TYPE_ARRAY] = "array", [TTR_TYPE_STRUCT] = "struct",
     };
     return type < TTR_TYPE_COUNT ? names[type] : "unknown";

@@ -11,9 +11,11 @@
 size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
-    if (in->clocks_n == in->clocks_capacity) { /* most inputs have one, and there may be thousands of them */
+    if (in->clocks_n ==
+        in->clocks_capacity) { /* most inputs have one, and there may be thousands of them */
         const size_t more = in->clocks_n ? 2 * in->clocks_n : 1;
-        ttr_clock *clocks = alloc_resize(alloc, in->clocks, in->clocks_capacity, more, sizeof *clocks);
+        ttr_clock *clocks =
+            alloc_resize(alloc, in->clocks, in->clocks_capacity, more, sizeof *clocks);
         if (!clocks)
             return SIZE_MAX;
         in->clocks = clocks;
@@ -29,18 +31,21 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
-/* Damaged numbers may point behind the end: what is told lies inside.  What is about the whole input has no place. */
-static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes, const char *code)
+/* Damaged numbers may point behind the end: what is told lies inside.  What is about the whole
+ * input has no place. */
+static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes,
+                                const char *code)
 {
     if (offset == NO_OFFSET)
         return (ttr_region){.offset = NO_OFFSET, .code = code};
     uint64_t end = in->size ? in->size : in->source ? source_end(in->source) : UINT64_MAX;
     offset = offset < end ? offset : end;
-    return (ttr_region){.offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
+    return (ttr_region){
+        .offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
 }
 
-ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code, ttr_error *error,
-                        const char *format, ...)
+ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code,
+                        ttr_error *error, const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, bytes, code);
@@ -56,7 +61,8 @@ ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const
     return fail(error, TTR_E_MALFORMED, region.offset, "%s (%s)", text, code);
 }
 
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
+                const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, 0, code);
@@ -107,10 +113,12 @@ static void count(struct input *in, uint32_t from)
 
 static bool has_time(const ttr_event *event)
 {
-    return event->kind != TTR_KIND_GAP && event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME);
+    return event->kind != TTR_KIND_GAP && event->kind != TTR_KIND_DEFINITION &&
+           !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* When the first and the last event were, where that is to be seen without looking at all of them. */
+/* When the first and the last event were, where that is to be seen without looking at all of them.
+ */
 static void note_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
@@ -138,10 +146,12 @@ static void decode_ahead(void *own)
 static void look_ahead(struct input *in)
 {
     ttr *t = in->base.t;
-    if (!t->ahead || !in->format->ahead || in->flags & TTR_READ_DEFINITIONS || in->pending != TTR_OK)
+    if (!t->ahead || !in->format->ahead || in->flags & TTR_READ_DEFINITIONS ||
+        in->pending != TTR_OK)
         return;
     if (!in->spare)
-        in->spare = in->lent ? in->lent + in->batch : alloc_zero(&t->counted, in->batch, sizeof *in->spare);
+        in->spare =
+            in->lent ? in->lent + in->batch : alloc_zero(&t->counted, in->batch, sizeof *in->spare);
     if (!in->spare) /* then not */
         return;
     in->task.run = decode_ahead;
@@ -162,7 +172,8 @@ static bool take_ahead(struct input *in)
     return true;
 }
 
-/* Keeps how a batch ended until it was given: mostly the input did, and there is nothing else to tell. */
+/* Keeps how a batch ended until it was given: mostly the input did, and there is nothing else to
+ * tell. */
 static void keep_pending(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->pending = status;
@@ -185,9 +196,10 @@ static ttr_status tell_pending(const struct input *in, ttr_error *error)
     return in->pending;
 }
 
-/* What is known of a batch of at least one event is kept, but that the first `counted` are counted; a failure behind it is told when it was
- * given. */
-static void settle_batch(struct input *in, uint32_t counted, ttr_status status, const ttr_error *error)
+/* What is known of a batch of at least one event is kept, but that the first `counted` are counted;
+ * a failure behind it is told when it was given. */
+static void settle_batch(struct input *in, uint32_t counted, ttr_status status,
+                         const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     note_times(in);
@@ -203,7 +215,8 @@ static void sign(const struct input *in, ttr_status status, ttr_error *error)
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
 }
 
-/* Nothing more comes: others of many that are read one after another have better use for the room. */
+/* Nothing more comes: others of many that are read one after another have better use for the room.
+ */
 static void let_go(struct input *in)
 {
     if (in->lent || in->spare)
@@ -223,7 +236,8 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     in->n = 0;
     if (!in->events) /* not before: many may be open that share room in the end */
-        in->events = in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
+        in->events =
+            in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
     ttr_status status = take_ahead(in) ? TTR_OK : in->format->next(in, error);
@@ -245,8 +259,8 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
 /* Those of definitions are read as they are; so are times that are moved. */
 static bool can_stop(const struct input *in)
 {
-    return in->format->stops && in->base.order == TTR_ORDER_TIME && !(in->flags & TTR_READ_DEFINITIONS) &&
-           !in->time_offset;
+    return in->format->stops && in->base.order == TTR_ORDER_TIME &&
+           !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
 }
 
 static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
@@ -296,7 +310,8 @@ bool input_rename(struct input *in, const struct rename *what, int64_t time)
     ttr *t = in->base.t;
     bool is_clamped = false;
     if (in->renames)
-        return renames_add(in->renames, what, clockmath_add(time, in->time_offset, &is_clamped), t->sources[in->id].lane);
+        return renames_add(in->renames, what, clockmath_add(time, in->time_offset, &is_clamped),
+                           t->sources[in->id].lane);
     rename_apply(t, what);
     return true;
 }
@@ -333,7 +348,8 @@ static void report_trace(const struct input *in, ttr_report *report)
     report->trace = t->sources[in->id].shares ? t->sources[in->id].shares : in->id;
     report->trace_path = report->path;
     for (size_t i = 0; ttr_source_attribute(t, report->trace, i, &attribute); i++)
-        if (attribute.name.n == strlen("trace.path") && memcmp(attribute.name.p, "trace.path", attribute.name.n) == 0)
+        if (attribute.name.n == strlen("trace.path") &&
+            memcmp(attribute.name.p, "trace.path", attribute.name.n) == 0)
             report->trace_path = attribute.value.text;
 }
 
@@ -349,13 +365,17 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
     const uint64_t behind = in->window.offset + in->window.n, end = source_end(in->source);
-    report->bytes = in->window.n == 0 && end < behind ? end : behind; /* what is damaged may say that more is to come far behind the end */
+    report->bytes =
+        in->window.n == 0 && end < behind
+            ? end
+            : behind; /* what is damaged may say that more is to come far behind the end */
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_used(in->source);
     report->shares_file = in->shares_file;
     if (in->shares_file)
         report->bytes = report->disk_size = report->disk_used = 0;
-    /* A mapped file is in the window as a whole from the start; the events tell how far it was read. */
+    /* A mapped file is in the window as a whole from the start; the events tell how far it was
+     * read. */
     if (!*report->compression && in->position < report->disk_used)
         report->disk_used = in->position;
     report->events = in->events_total;
@@ -436,11 +456,21 @@ static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t 
     reader->t->sources[in->id].lane = lane;
 }
 
-static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .renames = input_renames, .rank = input_rank, .report = input_report, .input = input_self,
+static const struct reader_ops input_ops = {.next = input_next,
+                                            .close = input_close,
+                                            .range = input_range,
+                                            .crowd = input_crowd,
+                                            .lend = input_lend,
+                                            .kinds = input_kinds,
+                                            .some = input_some,
+                                            .renames = input_renames,
+                                            .rank = input_rank,
+                                            .report = input_report,
+                                            .input = input_self,
                                             .notes = input_notes};
 
-static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
+static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options,
+                         ttr_error *error)
 {
     ttr *t = in->base.t;
     in->own = alloc_zero(&t->counted, 1, in->format->reader_size);
@@ -451,14 +481,16 @@ static ttr_status set_up(struct input *in, const char *path, const ttr_read_opti
         return TTR_OK;
     in->flags = options->flags;
     if (options->max_record)
-        in->max_record = options->max_record > INPUT_RECORD_MIN ? options->max_record : INPUT_RECORD_MIN;
+        in->max_record =
+            options->max_record > INPUT_RECORD_MIN ? options->max_record : INPUT_RECORD_MIN;
     in->time_offset = options->time_offset;
-    return options_copy(&(struct options_list){&t->counted, options->format_options, in->format, false}, &in->format_options,
-                        &in->format_options_n, error);
+    return options_copy(
+        &(struct options_list){&t->counted, options->format_options, in->format, false},
+        &in->format_options, &in->format_options_n, error);
 }
 
-struct input *input_new(ttr *t, struct source *source, const struct format *format, const char *path,
-                        const ttr_read_options *options, ttr_error *error)
+struct input *input_new(ttr *t, struct source *source, const struct format *format,
+                        const char *path, const ttr_read_options *options, ttr_error *error)
 {
     struct input *in = alloc_zero(&t->counted, 1, sizeof *in);
     if (!in) {

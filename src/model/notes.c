@@ -1,5 +1,6 @@
-/* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are made for the first of a code
- * (and the first that is worse) only and ranges are kept up to a bound; the counts are exact all the same. */
+/* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are
+ * made for the first of a code (and the first that is worse) only and ranges are kept up to a
+ * bound; the counts are exact all the same. */
 #include "model/notes.h"
 
 #include <stdio.h>
@@ -27,13 +28,15 @@ static ttr_note *find(struct notes *notes, const char *code)
     return NULL;
 }
 
-/* Texts are allocated once for all codes, so that they never move under the pointers in the notes. */
+/* Texts are allocated once for all codes, so that they never move under the pointers in the notes.
+ */
 static ttr_note *add(struct notes *notes, const char *code, const char *format, va_list values)
 {
     if (!notes->text)
         notes->text = alloc_zero(notes->alloc, NOTES_CODES_MAX, sizeof *notes->text);
     if (!notes->text || notes->n >= NOTES_CODES_MAX ||
-        !alloc_reserve(notes->alloc, (void **)&notes->note, &notes->capacity, notes->n + 1, sizeof *notes->note))
+        !alloc_reserve(notes->alloc, (void **)&notes->note, &notes->capacity, notes->n + 1,
+                       sizeof *notes->note))
         return NULL;
     char *text = notes->text[notes->n];
     (void)vsnprintf(text, NOTES_TEXT_MAX, format, values);
@@ -43,13 +46,15 @@ static ttr_note *add(struct notes *notes, const char *code, const char *format, 
 }
 
 /* A finding worse than those of its code before it is what there is to tell of them. */
-static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format, va_list values)
+static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format,
+                   va_list values)
 {
     note->severity = severity;
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
 }
 
-/* A range that touches the one before it is the same damage seen again, not a second one.  What has no place touches nothing. */
+/* A range that touches the one before it is the same damage seen again, not a second one.  What has
+ * no place touches nothing. */
 static void add_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
@@ -64,12 +69,13 @@ static void add_region(struct notes *notes, const ttr_region *where)
     }
     notes->damage_regions++;
     if (notes->regions_n < NOTES_REGIONS_MAX &&
-        alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1,
-                      sizeof *notes->region))
+        alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity,
+                      notes->regions_n + 1, sizeof *notes->region))
         notes->region[notes->regions_n++] = *where;
 }
 
-void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values)
+void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
+               const char *format, va_list values)
 {
     ttr_note *note = find(notes, where->code);
     if (!note) {
@@ -90,8 +96,10 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         add_region(notes, where);
 }
 
-/* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no room. */
-static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...) TTR_PRINTF(3, 4);
+/* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no
+ * room. */
+static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
+    TTR_PRINTF(3, 4);
 
 static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
 {
@@ -123,7 +131,8 @@ void notes_join(struct notes *notes, const struct notes *from)
         note->bytes += other->bytes;
     }
     for (size_t i = 0; i < from->regions_n && notes->regions_n < NOTES_REGIONS_MAX; i++)
-        if (alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1, sizeof *notes->region))
+        if (alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity,
+                          notes->regions_n + 1, sizeof *notes->region))
             notes->region[notes->regions_n++] = from->region[i];
     notes->damage_regions += from->damage_regions;
     notes->damage_bytes += from->damage_bytes;

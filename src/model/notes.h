@@ -1,4 +1,5 @@
-/* Findings of a reader: one entry a code, counted exactly; byte ranges of damage, the first ones kept. */
+/* Findings of a reader: one entry a code, counted exactly; byte ranges of damage, the first ones
+ * kept. */
 #ifndef TRACETTA_MODEL_NOTES_H
 #define TRACETTA_MODEL_NOTES_H
 
@@ -25,11 +26,14 @@ struct notes {
 void notes_init(struct notes *notes, const struct alloc *alloc);
 void notes_free(struct notes *notes);
 
-/* Counts a finding; the text is formatted for the first of its code only, and anew where one is worse than those before it: the
- * severity of a code is the worst.  Without memory the counts still hold. */
-void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values);
+/* Counts a finding; the text is formatted for the first of its code only, and anew where one is
+ * worse than those before it: the severity of a code is the worst.  Without memory the counts still
+ * hold. */
+void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
+               const char *format, va_list values);
 
-/* Adds all that another reader found, which is about to go: texts are copied, codes stay as they are. */
+/* Adds all that another reader found, which is about to go: texts are copied, codes stay as they
+ * are. */
 void notes_join(struct notes *notes, const struct notes *from);
 
 #endif

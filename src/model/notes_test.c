@@ -3,14 +3,16 @@
 
 #include "support/support.h"
 
-static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes, const char *code, const char *format, ...)
-    TTR_PRINTF(6, 7);
+static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
+                const char *code, const char *format, ...) TTR_PRINTF(6, 7);
 
-static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes, const char *code, const char *format, ...)
+static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
+                const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    notes_add(notes, severity, &(ttr_region){.offset = offset, .bytes = bytes, .code = code}, format, values);
+    notes_add(notes, severity, &(ttr_region){.offset = offset, .bytes = bytes, .code = code},
+              format, values);
     va_end(values);
 }
 

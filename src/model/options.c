@@ -1,5 +1,5 @@
-/* "key=value" options of formats.  "FORMAT.key=value" restricts one to a format, so that options for several inputs of
- * different formats can be given together. */
+/* "key=value" options of formats.  "FORMAT.key=value" restricts one to a format, so that options
+ * for several inputs of different formats can be given together. */
 #include "model/options.h"
 
 #include <string.h>
@@ -21,19 +21,23 @@ static bool is_known(const struct options_list *list, const char *option, size_t
 {
     for (size_t i = 0; i < list->format->options_n; i++) {
         const ttr_option_info *info = &list->format->options[i];
-        if (info->for_writing == list->for_writing && strlen(info->key) == key_n && memcmp(info->key, option, key_n) == 0)
+        if (info->for_writing == list->for_writing && strlen(info->key) == key_n &&
+            memcmp(info->key, option, key_n) == 0)
             return true;
     }
     return false;
 }
 
-static ttr_status copy_one(const struct options_list *list, const char *option, char **copy, ttr_error *error)
+static ttr_status copy_one(const struct options_list *list, const char *option, char **copy,
+                           ttr_error *error)
 {
     const char *equals = strchr(option, '=');
     if (!equals)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option \"%s\" has no value: write KEY=VALUE", option);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option \"%s\" has no value: write KEY=VALUE",
+                    option);
     if (!is_known(list, option, (size_t)(equals - option)))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "format %s has no option \"%s\" for %s: see tracetta formats",
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "format %s has no option \"%s\" for %s: see tracetta formats",
                     list->format->name, option, list->for_writing ? "writing" : "reading");
     size_t n = strlen(option) + 1;
     *copy = alloc_zero(list->alloc, n, 1);
@@ -43,7 +47,8 @@ static ttr_status copy_one(const struct options_list *list, const char *option, 
     return TTR_OK;
 }
 
-ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n, ttr_error *error)
+ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n,
+                        ttr_error *error)
 {
     size_t given_n = 0;
     while (list->given && list->given[given_n])

@@ -12,9 +12,11 @@ struct options_list {
     bool for_writing;
 };
 
-/* Copies the options that are this format's own, with NULL at the end, which `n` counts too: copies can be given again.  One that names another
- * format ("heph.layout=auto" for fxt) is passed over, an unknown key is TTR_E_MISUSE and says which there are. */
-TTR_MUST ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n, ttr_error *error);
+/* Copies the options that are this format's own, with NULL at the end, which `n` counts too: copies
+ * can be given again.  One that names another format ("heph.layout=auto" for fxt) is passed over,
+ * an unknown key is TTR_E_MISUSE and says which there are. */
+TTR_MUST ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n,
+                                 ttr_error *error);
 
 void options_free(const struct alloc *alloc, char **copies, size_t n);
 

@@ -17,11 +17,15 @@ static void copies_end_with_null_so_that_they_can_be_given_again(void **state)
     char **first = NULL, **second = NULL;
     size_t first_n = 0, second_n = 0;
     ttr_error error;
-    assert_int_equal(options_copy(&(struct options_list){alloc, given, &made, true}, &first, &first_n, &error), TTR_OK);
+    assert_int_equal(
+        options_copy(&(struct options_list){alloc, given, &made, true}, &first, &first_n, &error),
+        TTR_OK);
     assert_int_equal(first_n, 4);
     assert_null(first[first_n - 1]);
     const char *const *again = (const char *const *)(const void *)first;
-    assert_int_equal(options_copy(&(struct options_list){alloc, again, &made, true}, &second, &second_n, &error), TTR_OK);
+    assert_int_equal(
+        options_copy(&(struct options_list){alloc, again, &made, true}, &second, &second_n, &error),
+        TTR_OK);
     assert_int_equal(second_n, 3);
     assert_null(second[second_n - 1]);
     assert_string_equal(options_get(second, second_n, "a"), "1");

@@ -21,7 +21,8 @@ static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
 {
     if (out->buffer.failed)
         return fail_memory(error);
-    ttr_status status = out->folder ? TTR_OK : sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
+    ttr_status status =
+        out->folder ? TTR_OK : sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
     buffer_clear(&out->buffer);
     return status;
 }
@@ -37,7 +38,8 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 void output_relieve(struct ttr_writer *out)
 {
     struct buffer *text = &out->buffer;
-    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half && !out->shared && !(out->flags & TTR_WRITE_STRICT);
+    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half &&
+                          !out->shared && !(out->flags & TTR_WRITE_STRICT);
     ttr_error told;
     if (text->n < DRAIN_AT || !is_alone || text->failed)
         return;
@@ -58,7 +60,8 @@ ttr_status output_hold(struct ttr_writer *out, ttr_error *error)
     return sink_hold(out->sink, error);
 }
 
-ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n, ttr_error *error)
+ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
+                          ttr_error *error)
 {
     ttr_status status = hand_over(out, error);
     return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
@@ -72,7 +75,8 @@ ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, tt
 
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 {
-    return (event->flags & TTR_EVENT_RAW) && context_schema(out->t, event->schema)->format == out->format;
+    return (event->flags & TTR_EVENT_RAW) &&
+           context_schema(out->t, event->schema)->format == out->format;
 }
 
 void output_free(struct ttr_writer *out)
@@ -106,12 +110,12 @@ static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *option
     if (!options)
         return TTR_OK;
     out->flags = options->flags;
-    return options_copy(&(struct options_list){alloc, options->format_options, format, true}, &out->format_options,
-                        &out->format_options_n, error);
+    return options_copy(&(struct options_list){alloc, options->format_options, format, true},
+                        &out->format_options, &out->format_options_n, error);
 }
 
-struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format, const ttr_write_options *options,
-                              ttr_error *error)
+struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format,
+                              const ttr_write_options *options, ttr_error *error)
 {
     struct ttr_writer *out = alloc_zero(&t->counted, 1, sizeof *out);
     if (!out) {
@@ -138,22 +142,27 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
 
 struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
 {
-    const ttr_write_options options = {.size = sizeof options, .flags = out->flags,
-                                       .format_options = (const char *const *)(const void *)out->format_options};
+    const ttr_write_options options = {.size = sizeof options,
+                                       .flags = out->flags,
+                                       .format_options =
+                                           (const char *const *)(const void *)out->format_options};
     ttr_error error;
-    struct ttr_writer *twin = output_new(t, (struct output_target){.sink = NULL}, out->format, &options, &error);
+    struct ttr_writer *twin =
+        output_new(t, (struct output_target){.sink = NULL}, out->format, &options, &error);
     if (twin)
         twin->is_half = true;
     return twin;
 }
 
 /* Makes a failure stick and tells it. */
-static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own, ttr_error *error)
+static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own,
+                        ttr_error *error)
 {
     if (status != TTR_OK && out->stuck == TTR_OK) {
         out->stuck = status;
         out->stuck_error = *own;
-        (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s", out->format->name);
+        (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s",
+                       out->format->name);
     }
     if (out->stuck != TTR_OK && error)
         *error = out->stuck_error;
@@ -172,23 +181,33 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
         return TTR_OK;
     for (size_t i = 0; i < out->format->losses_n; i++)
         if (out->ledger[i].count)
-            return fail_option(error, fail(error, TTR_E_LOSS, out->ledger[i].first_offset, "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
-                                           out->format->name, out->ledger[i].what, out->ledger[i].rule), "TTR_WRITE_STRICT");
+            return fail_option(
+                error,
+                fail(error, TTR_E_LOSS, out->ledger[i].first_offset,
+                     "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
+                     out->format->name, out->ledger[i].what, out->ledger[i].rule),
+                "TTR_WRITE_STRICT");
     return TTR_OK;
 }
 
-bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t), void *own)
+bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
+                      void *own)
 {
-    const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared, is_strict = out->flags & TTR_WRITE_STRICT;
+    const bool is_fresh =
+                   out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
+               is_strict = out->flags & TTR_WRITE_STRICT;
     if (!is_fresh || is_strict || !out->format->pass || out->folder || threads == 0)
         return false;
-    return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST, &(struct output_again){open, own});
+    return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST,
+                        &(struct output_again){open, own});
 }
 
 bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
-    const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    const bool is_scattered = is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_fresh =
+        out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
+    const bool is_scattered = is_fresh && out->format->takes_scattered &&
+                              out->format->takes_scattered(out, in) && reader_scatter(in);
     out->is_scattered |= is_scattered;
     return is_scattered;
 }
@@ -200,7 +219,8 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->has_ended)
         return refuse_ended(error);
     ttr_error own = {0};
-    ttr_status status = out->shared ? output_write_shared(out, batch, &own) : output_write(out, batch, &own);
+    ttr_status status =
+        out->shared ? output_write_shared(out, batch, &own) : output_write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
@@ -274,7 +294,8 @@ uint64_t ttr_writer_bytes(const ttr_writer *out)
 {
     if (out->has_ended)
         return out->bytes;
-    return (out->folder ? folder_bytes_written(out->folder) : sink_offset(out->sink)) + out->buffer.n;
+    return (out->folder ? folder_bytes_written(out->folder) : sink_offset(out->sink)) +
+           out->buffer.n;
 }
 
 uint64_t ttr_writer_events(const ttr_writer *out)

@@ -1,8 +1,10 @@
 /* A format's writer as its folder sees it: a buffer to append to, a ledger to count losses in.
  *
- * The pattern of `write`: append to out->buffer; call output_drain now and then (at least once a batch), which hands the buffer
- * to the sink when it is large.  A format that writes a folder makes its files with folder_add and ends each with sink_finish before
- * its `finish` is over; those it does not end are abandoned with the folder, after its `drop`.  Losses are counted with the index of the rule in format->losses. */
+ * The pattern of `write`: append to out->buffer; call output_drain now and then (at least once a
+ * batch), which hands the buffer to the sink when it is large.  A format that writes a folder makes
+ * its files with folder_add and ends each with sink_finish before its `finish` is over; those it
+ * does not end are abandoned with the folder, after its `drop`.  Losses are counted with the index
+ * of the rule in format->losses. */
 #ifndef TRACETTA_MODEL_OUTPUT_H
 #define TRACETTA_MODEL_OUTPUT_H
 
@@ -17,32 +19,35 @@ struct output_shared;
 struct ttr_writer {
     ttr *t;
     const struct format *format;
-    void *own; /* the format's state, format->writer_size bytes */
+    void *own;                  /* the format's state, format->writer_size bytes */
     struct sink *sink;          /* NULL for a format that writes a folder */
     struct folder_sink *folder; /* and NULL for one that does not */
     struct buffer buffer;
     uint32_t flags; /* TTR_WRITE_* */
     uint64_t events;
-    uint64_t bytes;    /* written in all, once it has ended */
+    uint64_t bytes; /* written in all, once it has ended */
     bool has_ended;
     ttr_loss *ledger;  /* format->losses with counts */
     ttr_loss *told;    /* those with count > 0, for ttr_losses */
     uint64_t lost_any; /* sum of counts */
     ttr_status stuck;
     ttr_error stuck_error;
-    char **format_options;     /* copies, NULL at the end */
+    char **format_options; /* copies, NULL at the end */
     size_t format_options_n;
-    struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
-    struct output_shared *shared; /* other threads write, too (output_shared.h); NULL = they do not */
-    bool is_scattered;        /* inputs come one after another (ttr_write_scattered) */
-    bool is_half;             /* it writes for another one: its buffer goes nowhere */
+    struct output_half
+        *half; /* writes part of each batch on another thread; NULL = none made yet */
+    struct output_shared
+        *shared;       /* other threads write, too (output_shared.h); NULL = they do not */
+    bool is_scattered; /* inputs come one after another (ttr_write_scattered) */
+    bool is_half;      /* it writes for another one: its buffer goes nowhere */
 };
 
 /* The value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
 /* Counts n losses of rule `index` of format->losses. */
-static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n, uint64_t offset)
+static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n,
+                                    uint64_t offset)
 {
     ttr_loss *loss = &out->ledger[index];
     if (n && loss->count == 0)
@@ -63,16 +68,21 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
     out->events += event->kind != TTR_KIND_GAP;
 }
 
-/* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
+/* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it
+ * holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
-/* The same in the midst of an event that has more than fits in memory, all but the last byte; nothing where others write, too, or no loss is accepted (TTR_WRITE_STRICT),
- * which is only known in the end. */
+/* The same in the midst of an event that has more than fits in memory, all but the last byte;
+ * nothing where others write, too, or no loss is accepted (TTR_WRITE_STRICT), which is only known
+ * in the end. */
 void output_relieve(struct ttr_writer *out);
 
-/* A `write` for formats whose events stand alone: appends each but definitions, and hands over what has come together. */
+/* A `write` for formats whose events stand alone: appends each but definitions, and hands over what
+ * has come together. */
 TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_batch *batch,
-                                              void (*append)(struct ttr_writer *out, const ttr_event *event), ttr_error *error)
+                                              void (*append)(struct ttr_writer *out,
+                                                             const ttr_event *event),
+                                              ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
@@ -85,17 +95,21 @@ TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_
     return status;
 }
 
-/* For formats whose begin tells what comes behind it: true where bytes written before can be written anew, in a file. */
+/* For formats whose begin tells what comes behind it: true where bytes written before can be
+ * written anew, in a file. */
 bool output_can_rewrite(const struct ttr_writer *out);
 
-/* Makes it so for any output, which then gets nothing before the end.  Before anything is written. */
+/* Makes it so for any output, which then gets nothing before the end.  Before anything is written.
+ */
 TTR_MUST ttr_status output_hold(struct ttr_writer *out, ttr_error *error);
 
 /* Writes n bytes anew, from place `at` of the output on. */
-TTR_MUST ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n, ttr_error *error);
+TTR_MUST ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
+                                   ttr_error *error);
 
 /* Puts bytes before all that is held (output_hold): once, in the end. */
-TTR_MUST ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error);
+TTR_MUST ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n,
+                                  ttr_error *error);
 
 /* True where the event is a raw record of this writer's own format, to be copied as it is. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
@@ -107,16 +121,19 @@ struct output_target {
 };
 
 /* Makes an output over a target (taken over, also on failure). */
-TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format,
+TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target,
+                                       const struct format *format,
                                        const ttr_write_options *options, ttr_error *error);
 
-/* Writes a batch: the second half on another thread where there are jobs (ttr_jobs) and the format allows it. */
+/* Writes a batch: the second half on another thread where there are jobs (ttr_jobs) and the format
+ * allows it. */
 TTR_MUST ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 
 /* Frees what that made. */
 void output_drop_half(struct ttr_writer *out);
 
-/* A second writer of the same format with the same options, maybe in another context, whose buffer goes nowhere; NULL when memory is out. */
+/* A second writer of the same format with the same options, maybe in another context, whose buffer
+ * goes nowhere; NULL when memory is out. */
 struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t);
 void output_free(struct ttr_writer *out);
 

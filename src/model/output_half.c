@@ -1,12 +1,14 @@
-/* Writing a batch in two parts: the first by the caller's thread, the second by a worker (thread_pool.h) with a writer of its own, whose bytes, counts and
- * losses are then put behind the first's.
+/* Writing a batch in two parts: the first by the caller's thread, the second by a worker
+ * (thread_pool.h) with a writer of its own, whose bytes, counts and losses are then put behind the
+ * first's.
  *
- * What a worker may do while the caller writes, too: read the batch and the tables of the context, and walk fields whose walks share nothing (field_ops.at_once). */
+ * What a worker may do while the caller writes, too: read the batch and the tables of the context,
+ * and walk fields whose walks share nothing (field_ops.at_once). */
 #include "model/thread_pool.h"
 #include "model/output.h"
 
-#define LEAST 64u  /* events: fewer are written before a worker has noticed */
-#define SHARES 64u /* a batch has so many, ... */
+#define LEAST 64u       /* events: fewer are written before a worker has noticed */
+#define SHARES 64u      /* a batch has so many, ... */
 #define SHARES_LEAST 8u /* ... of which either has so many at least */
 
 struct output_half {
@@ -121,7 +123,8 @@ static ttr_status write_halves(struct ttr_writer *out, const ttr_batch *batch, t
 
 ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const bool is_shared = out->t->ahead && out->format->pass && batch->n >= LEAST && is_divisible(out->t, batch);
+    const bool is_shared =
+        out->t->ahead && out->format->pass && batch->n >= LEAST && is_divisible(out->t, batch);
     if (is_shared && (out->half || make_half(out)))
         return write_halves(out, batch, error);
     return out->format->write(out, batch, error);

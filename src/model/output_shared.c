@@ -1,8 +1,10 @@
 /* Lines written by several threads: see output_shared.h.
  *
- * Batches are numbered; who comes to one first claims it, by one counter, and all others pass it.  Claims rise one by one, since nobody passes a batch that is
- * not claimed.  A claimed batch has a slot, with the text when it is written; the caller's thread hands texts over in order, up to where it is itself.  What
- * another thread claims is compared with the caller's own batch: where the trace has changed in between the others are sent away. */
+ * Batches are numbered; who comes to one first claims it, by one counter, and all others pass it.
+ * Claims rise one by one, since nobody passes a batch that is not claimed.  A claimed batch has a
+ * slot, with the text when it is written; the caller's thread hands texts over in order, up to
+ * where it is itself.  What another thread claims is compared with the caller's own batch: where
+ * the trace has changed in between the others are sent away. */
 #include "model/output_shared.h"
 
 #include <pthread.h>
@@ -15,8 +17,8 @@
 
 #define SLOTS 16u
 #define TEXT_KEPT ((size_t)256 << 10) /* bytes of room that a text keeps for the next one */
-#define TEXT_MOST ((size_t)4 << 20) /* bytes that wait: who would claim more waits, too */
-#define LOOKS 2000u                 /* before a thread sleeps: some 20 us */
+#define TEXT_MOST ((size_t)4 << 20)   /* bytes that wait: who would claim more waits, too */
+#define LOOKS 2000u                   /* before a thread sleeps: some 20 us */
 
 /* What tells whether two readers gave the same. */
 struct batch_print {
@@ -31,8 +33,8 @@ enum slot_state { SLOT_FREE = 0, SLOT_CLAIMED, SLOT_WRITTEN };
 struct slot {
     _Atomic enum slot_state state;
     struct batch_print print;
-    struct buffer *text;   /* a hand's */
-    ttr_loss *lost;        /* by rule */
+    struct buffer *text; /* a hand's */
+    ttr_loss *lost;      /* by rule */
     bool has_lost;
     ttr_status status;
     ttr_error error;
@@ -41,7 +43,7 @@ struct slot {
 /* A thread that writes; the first is the caller's. */
 struct hand {
     struct output_shared *shared;
-    struct ttr_writer *writer;    /* its buffer goes nowhere */
+    struct ttr_writer *writer; /* its buffer goes nowhere */
     struct buffer text[SLOTS];
     pthread_t thread;
 };
@@ -49,31 +51,34 @@ struct hand {
 struct output_shared {
     struct ttr_writer *out;
     struct output_again again;
-    _Atomic uint64_t claimed;     /* batches */
-    _Atomic uint64_t handed;      /* texts handed over */
-    _Atomic size_t waiting;       /* bytes of texts that are not */
-    uint64_t at;                  /* the caller's next batch */
+    _Atomic uint64_t claimed; /* batches */
+    _Atomic uint64_t handed;  /* texts handed over */
+    _Atomic size_t waiting;   /* bytes of texts that are not */
+    uint64_t at;              /* the caller's next batch */
     atomic_bool is_ending;
     pthread_mutex_t lock;
     pthread_cond_t room, written;
-    atomic_uint sleepers;         /* waiting for room */
-    atomic_bool is_waited_for;    /* the caller waits for a text */
+    atomic_uint sleepers;      /* waiting for room */
+    atomic_bool is_waited_for; /* the caller waits for a text */
     struct slot slot[SLOTS];
     struct hand *hand;
-    unsigned hands_n, threads_n;  /* hand[1] to hand[threads_n] have one */
+    unsigned hands_n, threads_n; /* hand[1] to hand[threads_n] have one */
 };
 
 static struct batch_print print_of(const ttr_batch *batch)
 {
     const ttr_event *first = ttr_batch_at(batch, 0), *last = ttr_batch_at(batch, batch->n - 1);
-    return (struct batch_print){.n = batch->n, .source = {first->source, last->source}, .time = {first->time, last->time},
+    return (struct batch_print){.n = batch->n,
+                                .source = {first->source, last->source},
+                                .time = {first->time, last->time},
                                 .offset = {first->offset, last->offset}};
 }
 
 static bool is_same(const struct batch_print *a, const struct batch_print *b)
 {
-    return a->n == b->n && a->source[0] == b->source[0] && a->source[1] == b->source[1] && a->time[0] == b->time[0] &&
-           a->time[1] == b->time[1] && a->offset[0] == b->offset[0] && a->offset[1] == b->offset[1];
+    return a->n == b->n && a->source[0] == b->source[0] && a->source[1] == b->source[1] &&
+           a->time[0] == b->time[0] && a->time[1] == b->time[1] && a->offset[0] == b->offset[0] &&
+           a->offset[1] == b->offset[1];
 }
 
 static inline void pause_shortly(void)
@@ -127,7 +132,8 @@ static void write_claimed(struct hand *hand, uint64_t number, const ttr_batch *b
 
 static bool has_room(struct output_shared *shared, uint64_t batch)
 {
-    return batch < atomic_load(&shared->handed) + SLOTS && atomic_load(&shared->waiting) < TEXT_MOST;
+    return batch < atomic_load(&shared->handed) + SLOTS &&
+           atomic_load(&shared->waiting) < TEXT_MOST;
 }
 
 /* Waits until there is room for a batch, or another thread has it, or all is over. */
@@ -139,7 +145,8 @@ static void wait_for_room(struct output_shared *shared, uint64_t batch)
         return;
     (void)pthread_mutex_lock(&shared->lock);
     atomic_fetch_add(&shared->sleepers, 1);
-    while (!has_room(shared, batch) && atomic_load(&shared->claimed) == batch && !atomic_load(&shared->is_ending))
+    while (!has_room(shared, batch) && atomic_load(&shared->claimed) == batch &&
+           !atomic_load(&shared->is_ending))
         (void)pthread_cond_wait(&shared->room, &shared->lock);
     atomic_fetch_sub(&shared->sleepers, 1);
     (void)pthread_mutex_unlock(&shared->lock);
@@ -150,7 +157,8 @@ static void meet_batch(struct hand *hand, uint64_t number, const ttr_batch *batc
 {
     struct output_shared *shared = hand->shared;
     struct slot *slot = &shared->slot[number % SLOTS];
-    while (atomic_load(&shared->claimed) == number && !has_room(shared, number) && !atomic_load(&shared->is_ending))
+    while (atomic_load(&shared->claimed) == number && !has_room(shared, number) &&
+           !atomic_load(&shared->is_ending))
         wait_for_room(shared, number);
     if (atomic_load(&shared->is_ending))
         return;
@@ -174,21 +182,28 @@ static bool make_writer(struct hand *hand, ttr *t)
     return hand->writer != NULL;
 }
 
-/* What another thread does: reads all once more, and writes what it comes to first.  Whatever ends it is the caller's to find, too. */
+/* What another thread does: reads all once more, and writes what it comes to first.  Whatever ends
+ * it is the caller's to find, too. */
 static void *help(void *own)
 {
     struct hand *hand = own;
     struct output_shared *shared = hand->shared;
     const ttr *of = shared->out->t;
-    const ttr_options options = {.size = sizeof options, .resize = of->alloc.resize, .own = of->alloc.own, .max_memory = of->max_memory};
+    const ttr_options options = {.size = sizeof options,
+                                 .resize = of->alloc.resize,
+                                 .own = of->alloc.own,
+                                 .max_memory = of->max_memory};
     ttr *t = ttr_new(&options);
     if (t)
         context_share_descriptors(t, of);
-    ttr_reader *in = t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.own, t) : NULL;
+    ttr_reader *in =
+        t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.own, t) : NULL;
     ttr_batch batch;
     ttr_error error;
     if (in && make_writer(hand, t))
-        for (uint64_t i = 0; !atomic_load(&shared->is_ending) && ttr_read(in, &batch, &error) == TTR_OK; i += batch.n > 0)
+        for (uint64_t i = 0;
+             !atomic_load(&shared->is_ending) && ttr_read(in, &batch, &error) == TTR_OK;
+             i += batch.n > 0)
             if (batch.n)
                 meet_batch(hand, i, &batch);
     if (hand->writer)
@@ -268,7 +283,8 @@ static ttr_status hand_over_up_to(struct output_shared *shared, uint64_t behind,
     return status;
 }
 
-/* Ends the other threads.  What they have written of batches that the caller's thread did not come to is of no use. */
+/* Ends the other threads.  What they have written of batches that the caller's thread did not come
+ * to is of no use. */
 static void send_away(struct output_shared *shared)
 {
     (void)pthread_mutex_lock(&shared->lock);
@@ -308,7 +324,8 @@ ttr_status output_write_shared(struct ttr_writer *out, const ttr_batch *batch, t
     if (batch->n == 0)
         return TTR_OK;
     const uint64_t before = shared->at < SLOTS ? 0 : shared->at - SLOTS + 1;
-    ttr_status status = hand_over_up_to(shared, atomic_load(&shared->waiting) < TEXT_MOST ? before : shared->at, error);
+    ttr_status status = hand_over_up_to(
+        shared, atomic_load(&shared->waiting) < TEXT_MOST ? before : shared->at, error);
     if (status != TTR_OK)
         return status;
     if (is_taken(shared, batch)) {
@@ -361,7 +378,8 @@ static bool make_parts(struct output_shared *shared, unsigned threads)
     const size_t rules = shared->out->format->losses_n;
     bool is_fine = true;
     for (unsigned k = 0; k < SLOTS && rules && is_fine; k++)
-        is_fine = (shared->slot[k].lost = alloc_zero(alloc, rules, sizeof *shared->slot[k].lost)) != NULL;
+        is_fine =
+            (shared->slot[k].lost = alloc_zero(alloc, rules, sizeof *shared->slot[k].lost)) != NULL;
     shared->hand = is_fine ? alloc_zero(alloc, threads + 1, sizeof *shared->hand) : NULL;
     if (!shared->hand)
         return false;

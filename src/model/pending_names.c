@@ -23,8 +23,10 @@ static bool is_before(const struct rename_waiting *a, const struct rename_waitin
 
 bool renames_add(struct renames *renames, const struct rename *what, int64_t time, uint32_t lane)
 {
-    const struct rename_waiting added = {.time = time, .told = renames->told++, .lane = lane, .what = *what};
-    if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room, renames->n + 1, sizeof added))
+    const struct rename_waiting added = {
+        .time = time, .told = renames->told++, .lane = lane, .what = *what};
+    if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room,
+                       renames->n + 1, sizeof added))
         return false;
     struct rename_waiting *heap = renames->waiting;
     size_t at = renames->n++;
@@ -73,10 +75,12 @@ void renames_apply_all(struct renames *renames)
         apply_first(renames);
 }
 
-/* Whether an event comes before the name: one of the same lane and time does not, for a reader ends its batch before it tells a name. */
+/* Whether an event comes before the name: one of the same lane and time does not, for a reader ends
+ * its batch before it tells a name. */
 static bool comes_before(const ttr *t, const ttr_event *event, const struct rename_waiting *next)
 {
-    return event->time < next->time || (event->time == next->time && t->sources[event->source].lane < next->lane);
+    return event->time < next->time ||
+           (event->time == next->time && t->sources[event->source].lane < next->lane);
 }
 
 uint32_t renames_apply(struct renames *renames, const ttr_batch *batch)
@@ -84,7 +88,8 @@ uint32_t renames_apply(struct renames *renames, const ttr_batch *batch)
     uint32_t n = 0;
     while (renames->n && !comes_before(renames->t, ttr_batch_at(batch, 0), &renames->waiting[0]))
         apply_first(renames);
-    while (n < batch->n && (!renames->n || comes_before(renames->t, ttr_batch_at(batch, n), &renames->waiting[0])))
+    while (n < batch->n &&
+           (!renames->n || comes_before(renames->t, ttr_batch_at(batch, n), &renames->waiting[0])))
         n++;
     return n;
 }

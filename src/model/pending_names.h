@@ -1,9 +1,11 @@
 /* Names of threads and processes that inputs tell before their turn has come.
  *
- * Inputs of one trace are read side by side, each some way ahead of what is given in order.  A name told by one of them holds for the events of all, from
- * its time on: until then it waits here.  Who puts the events in order owns this, lends it to the inputs (reader_renames), and asks before
- * each batch how much of it comes before the next name; without any that costs one comparison a batch.
- * Order: by time, then by lane (the place of the input among those that are put in order), then as told.  Thread rule: one thread at a time. */
+ * Inputs of one trace are read side by side, each some way ahead of what is given in order.  A name
+ * told by one of them holds for the events of all, from its time on: until then it waits here.  Who
+ * puts the events in order owns this, lends it to the inputs (reader_renames), and asks before each
+ * batch how much of it comes before the next name; without any that costs one comparison a batch.
+ * Order: by time, then by lane (the place of the input among those that are put in order), then as
+ * told.  Thread rule: one thread at a time. */
 #ifndef TRACETTA_MODEL_PENDING_NAMES_H
 #define TRACETTA_MODEL_PENDING_NAMES_H
 
@@ -16,12 +18,13 @@ struct rename {
     ttr_id thread;
     bool is_of_process; /* of the thread's process, not of itself */
     ttr_id name;        /* 0 = none, where `like` is 0, too */
-    ttr_id like;        /* the thread whose name it is to be, as this is called then; without effect where that has none */
+    ttr_id like; /* the thread whose name it is to be, as this is called then; without effect where
+                    that has none */
 };
 
 struct rename_waiting {
     int64_t time;
-    uint64_t told;      /* how many were told before it */
+    uint64_t told; /* how many were told before it */
     uint32_t lane;
     struct rename what;
 };
@@ -37,7 +40,8 @@ void renames_init(struct renames *renames, ttr *t);
 void renames_free(struct renames *renames);
 
 /* Lets a name wait for its time; false when memory is out. */
-TTR_MUST bool renames_add(struct renames *renames, const struct rename *what, int64_t time, uint32_t lane);
+TTR_MUST bool renames_add(struct renames *renames, const struct rename *what, int64_t time,
+                          uint32_t lane);
 
 /* Names what a rename says now. */
 void rename_apply(ttr *t, const struct rename *what);
@@ -45,14 +49,18 @@ void rename_apply(ttr *t, const struct rename *what);
 /* Names whatever waits. */
 void renames_apply_all(struct renames *renames);
 
-/* Applies what comes before the first event of a batch; how many events come before the next name. */
+/* Applies what comes before the first event of a batch; how many events come before the next name.
+ */
 uint32_t renames_apply(struct renames *renames, const ttr_batch *batch);
 
-/* Ends a batch of at least one event before the next name; *rest is what is behind it, to be given next. */
+/* Ends a batch of at least one event before the next name; *rest is what is behind it, to be given
+ * next. */
 static inline void renames_cut(struct renames *renames, ttr_batch *batch, ttr_batch *rest)
 {
     const uint32_t n = renames->n ? renames_apply(renames, batch) : batch->n;
-    *rest = (ttr_batch){.event = batch->pick ? batch->event : batch->event + n, .pick = batch->pick ? batch->pick + n : NULL, .n = batch->n - n};
+    *rest = (ttr_batch){.event = batch->pick ? batch->event : batch->event + n,
+                        .pick = batch->pick ? batch->pick + n : NULL,
+                        .n = batch->n - n};
     batch->n = n;
 }
 

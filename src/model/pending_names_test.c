@@ -1,4 +1,5 @@
-/* Names that wait: they hold from their place in the order on, whatever the order in which they were told. */
+/* Names that wait: they hold from their place in the order on, whatever the order in which they
+ * were told. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -34,11 +35,15 @@ static void a_batch_ends_before_the_next_name(void **state)
     uint16_t source[2];
     struct renames renames;
     set_up(t, source, &renames);
-    const ttr_id thread = context_thread(t, source[0], 1, 2), one = ttr_text_add(t, "one", 3), two = ttr_text_add(t, "two", 3);
+    const ttr_id thread = context_thread(t, source[0], 1, 2), one = ttr_text_add(t, "one", 3),
+                 two = ttr_text_add(t, "two", 3);
     assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = two}, 30, 1));
     assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = one}, 10, 0));
-    const ttr_event event[5] = {{.time = 9, .source = source[1]}, {.time = 10, .source = source[0]}, {.time = 30, .source = source[0]},
-                                {.time = 30, .source = source[1]}, {.time = 31, .source = source[0]}};
+    const ttr_event event[5] = {{.time = 9, .source = source[1]},
+                                {.time = 10, .source = source[0]},
+                                {.time = 30, .source = source[0]},
+                                {.time = 30, .source = source[1]},
+                                {.time = 31, .source = source[0]}};
     static const uint32_t turned[5] = {4, 3, 2, 1, 0}, straight[5] = {0, 1, 2, 3, 4};
     ttr_batch batch = {.event = event, .n = 5}, rest;
     renames_cut(&renames, &batch, &rest);
@@ -83,7 +88,8 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
         const uint32_t time = (uint32_t)(support_random(&seed) % MANY), lane = i & 1;
         (void)snprintf(text, sizeof text, "%u", i);
         const ttr_id id = ttr_text_add(t, text, strlen(text));
-        assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = id}, time, lane));
+        assert_true(
+            renames_add(&renames, &(struct rename){.thread = thread, .name = id}, time, lane));
         name[time][lane] = id;
         last[time] = name[time][1] ? name[time][1] : name[time][0];
     }
@@ -108,12 +114,18 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
     struct renames renames;
     ttr_thread about;
     set_up(t, source, &renames);
-    const ttr_id parent = context_thread(t, source[0], 1, 1), child = context_thread(t, source[0], 1, 2), other = context_thread(t, source[0], 3, 3);
+    const ttr_id parent = context_thread(t, source[0], 1, 1),
+                 child = context_thread(t, source[0], 1, 2),
+                 other = context_thread(t, source[0], 3, 3);
     const ttr_id name = ttr_text_add(t, "sh", 2), process = ttr_text_add(t, "bash", 4);
-    assert_true(renames_add(&renames, &(struct rename){.thread = child, .like = parent}, 20, 0)); /* told before it is known which */
-    assert_true(renames_add(&renames, &(struct rename){.thread = other, .like = child}, 5, 0)); /* that has none yet */
+    assert_true(renames_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
+                            0)); /* told before it is known which */
+    assert_true(renames_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
+                            0)); /* that has none yet */
     assert_true(renames_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
-    assert_true(renames_add(&renames, &(struct rename){.thread = child, .is_of_process = true, .name = process}, 30, 1));
+    assert_true(renames_add(
+        &renames, &(struct rename){.thread = child, .is_of_process = true, .name = process}, 30,
+        1));
     renames_apply_all(&renames);
     assert_int_equal(name_of(t, child), name);
     assert_int_equal(name_of(t, other), 0);
@@ -127,8 +139,9 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_batch_ends_before_the_next_name),
-                                       cmocka_unit_test(names_hold_by_time_then_by_lane_then_as_told),
-                                       cmocka_unit_test(a_name_may_be_that_of_another_thread_and_of_the_process)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_ends_before_the_next_name),
+        cmocka_unit_test(names_hold_by_time_then_by_lane_then_as_told),
+        cmocka_unit_test(a_name_may_be_that_of_another_thread_and_of_the_process)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

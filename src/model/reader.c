@@ -14,7 +14,8 @@ static void clear_error(ttr_error *error)
 }
 
 /* A failure sticks. */
-static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own, ttr_error *error)
+static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own,
+                         ttr_error *error)
 {
     reader->stuck = status;
     reader->stuck_error = *own;
@@ -42,7 +43,8 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 bool reader_can_read_some(ttr_reader *reader)
 {
     ttr_error error;
-    return reader->ops->some && !reader->has_begun && reader->ops->some(reader, NULL, &error) == TTR_OK;
+    return reader->ops->some && !reader->has_begun &&
+           reader->ops->some(reader, NULL, &error) == TTR_OK;
 }
 
 ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)

@@ -1,4 +1,5 @@
-/* Symbols: which range counts at which time, in which process, and that piles of ranges cost little. */
+/* Symbols: which range counts at which time, in which process, and that piles of ranges cost
+ * little. */
 #include "support/support.h"
 
 #include "model/context.h"
@@ -19,9 +20,13 @@ static struct world begin(void)
     return world;
 }
 
-static void add(struct world *world, ttr_id thread, uint64_t start, uint64_t size, int64_t from, const char *name)
+static void add(struct world *world, ttr_id thread, uint64_t start, uint64_t size, int64_t from,
+                const char *name)
 {
-    struct symbol_range range = {.start = start, .size = size, .from = from, .process = world->t->threads[thread].process,
+    struct symbol_range range = {.start = start,
+                                 .size = size,
+                                 .from = from,
+                                 .process = world->t->threads[thread].process,
                                  .name = ttr_text_add(world->t, name, strlen(name))};
     assert_true(symbols_add(&world->t->symbols, SYMBOL_FUNCTION, &range));
 }
@@ -29,7 +34,9 @@ static void add(struct world *world, ttr_id thread, uint64_t start, uint64_t siz
 static const char *name_at(struct world *world, ttr_id thread, uint64_t address, int64_t time)
 {
     ttr_symbol symbol;
-    return ttr_symbol_get(world->t, thread, address, time, &symbol) ? ttr_text_get(world->t, symbol.name).p : "";
+    return ttr_symbol_get(world->t, thread, address, time, &symbol)
+               ? ttr_text_get(world->t, symbol.name).p
+               : "";
 }
 
 static void a_function_holds_the_addresses_of_its_range(void **state)
@@ -103,13 +110,19 @@ static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **stat
 {
     (void)state;
     struct world world = begin();
-    struct symbol_range range = {.start = 0x7000, .size = 0x1000, .offset = 0x200, .from = 3, .process = world.t->threads[world.one].process,
-                                 .module = symbols_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
+    struct symbol_range range = {
+        .start = 0x7000,
+        .size = 0x1000,
+        .offset = 0x200,
+        .from = 3,
+        .process = world.t->threads[world.one].process,
+        .module = symbols_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
     ttr_symbol symbol;
     assert_true(symbols_add(&world.t->symbols, SYMBOL_MAPPING, &range));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_int_equal(symbol.module, 0);
-    symbols_name_module(&world.t->symbols, range.module, ttr_text_add(world.t, "libc.so", 7)); /* told later */
+    symbols_name_module(&world.t->symbols, range.module,
+                        ttr_text_add(world.t, "libc.so", 7)); /* told later */
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_string_equal(ttr_text_get(world.t, symbol.module).p, "libc.so");
     assert_int_equal(symbol.offset, 0x210);
@@ -128,8 +141,11 @@ static void random_ranges_are_found_as_by_looking_at_all(void **state)
     struct symbol_range all[200];
     uint64_t seed = 7;
     for (size_t i = 0; i < 200; i++) {
-        all[i] = (struct symbol_range){.start = support_random(&seed) % 1000, .size = 1 + support_random(&seed) % 60, .from = (int64_t)i,
-                                       .process = world.t->threads[world.one].process, .name = (ttr_id)i + 1};
+        all[i] = (struct symbol_range){.start = support_random(&seed) % 1000,
+                                       .size = 1 + support_random(&seed) % 60,
+                                       .from = (int64_t)i,
+                                       .process = world.t->threads[world.one].process,
+                                       .name = (ttr_id)i + 1};
         assert_true(symbols_add(&world.t->symbols, SYMBOL_FUNCTION, &all[i]));
     }
     for (int64_t time = 0; time < 250; time += 7)
@@ -140,7 +156,8 @@ static void random_ranges_are_found_as_by_looking_at_all(void **state)
                 if (holds && (all[i].from <= time ? !best || best->from < all[i].from : !best))
                     best = &all[i];
             }
-            const struct symbol_range *found = symbols_find(&world.t->symbols, SYMBOL_FUNCTION, all[0].process, address, time);
+            const struct symbol_range *found =
+                symbols_find(&world.t->symbols, SYMBOL_FUNCTION, all[0].process, address, time);
             assert_int_equal(found ? found->name : 0, best ? best->name : 0);
         }
     ttr_free(world.t);
@@ -152,8 +169,11 @@ static bool add_many(const struct alloc *alloc)
     bool is_fine = true;
     symbols_init(&symbols, alloc);
     for (uint64_t i = 0; i < 100 && is_fine; i++)
-        is_fine = symbols_add(&symbols, SYMBOL_FUNCTION, &(struct symbol_range){.start = i * 7919 % 1000, .size = 3, .name = 1});
-    const struct symbol_range *found = is_fine ? symbols_find(&symbols, SYMBOL_FUNCTION, 0, 7919 % 1000, 0) : NULL;
+        is_fine =
+            symbols_add(&symbols, SYMBOL_FUNCTION,
+                        &(struct symbol_range){.start = i * 7919 % 1000, .size = 3, .name = 1});
+    const struct symbol_range *found =
+        is_fine ? symbols_find(&symbols, SYMBOL_FUNCTION, 0, 7919 % 1000, 0) : NULL;
     is_fine = is_fine && found;
     symbols_free(&symbols);
     return is_fine;

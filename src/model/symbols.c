@@ -1,7 +1,8 @@
 /* Symbols by address: ranges are appended as they come and sorted when somebody asks.
  *
- * Ranges may overlap, since code is unloaded and its place used again.  So a search goes back from the last range that begins at or before the
- * address, as long as one before may reach it, but not further than LOOK_BACK: a file may pile up ranges without end. */
+ * Ranges may overlap, since code is unloaded and its place used again.  So a search goes back from
+ * the last range that begins at or before the address, as long as one before may reach it, but not
+ * further than LOOK_BACK: a file may pile up ranges without end. */
 #include "model/symbols.h"
 
 #include <stdlib.h>
@@ -41,7 +42,8 @@ uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t numb
         return *known;
     size_t n = symbols->modules_n;
     if (n >= UINT32_MAX - 1 ||
-        !alloc_reserve(symbols->alloc, (void **)&symbols->module, &symbols->modules_capacity, n + 1, sizeof *symbols->module) ||
+        !alloc_reserve(symbols->alloc, (void **)&symbols->module, &symbols->modules_capacity, n + 1,
+                       sizeof *symbols->module) ||
         !pairmap_put(&symbols->modules, number, process, (uint32_t)n + 1))
         return 0;
     symbols->module[n] = (struct symbol_module){0};
@@ -70,7 +72,8 @@ static ttr_id name_of(const struct symbols *symbols, uint32_t module)
 }
 
 /* The range added last at that place; sorting moves ranges, so it is found by its start again. */
-static const struct symbol_range *latest_at(const struct symbol_table *table, const struct symbol_range *range)
+static const struct symbol_range *latest_at(const struct symbol_table *table,
+                                            const struct symbol_range *range)
 {
     const uint32_t *at = pairmap_get(&table->latest, range->start, range->process);
     return at ? &table->range[*at] : NULL;
@@ -78,8 +81,8 @@ static const struct symbol_range *latest_at(const struct symbol_table *table, co
 
 static bool is_same(const struct symbol_range *a, const struct symbol_range *b)
 {
-    return a->start == b->start && a->process == b->process && a->size == b->size && a->name == b->name && a->module == b->module &&
-           a->offset == b->offset;
+    return a->start == b->start && a->process == b->process && a->size == b->size &&
+           a->name == b->name && a->module == b->module && a->offset == b->offset;
 }
 
 bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range)
@@ -89,7 +92,8 @@ bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct sy
     if (range->size == 0 || (before && is_same(before, range)))
         return true;
     if (table->n >= UINT32_MAX ||
-        !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1, sizeof *table->range) ||
+        !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1,
+                       sizeof *table->range) ||
         !pairmap_put(&table->latest, range->start, range->process, (uint32_t)table->n))
         return false;
     symbols->reused += before && range->from != SYMBOLS_ALWAYS;
@@ -116,7 +120,8 @@ static bool sort(struct symbols *symbols, struct symbol_table *table)
 {
     if (table->sorted == table->n)
         return true;
-    if (!alloc_reserve(symbols->alloc, (void **)&table->reach, &table->reach_capacity, table->n, sizeof *table->reach))
+    if (!alloc_reserve(symbols->alloc, (void **)&table->reach, &table->reach_capacity, table->n,
+                       sizeof *table->reach))
         return false;
     qsort(table->range, table->n, sizeof *table->range, compare);
     for (size_t i = 0; i < table->n; i++) {
@@ -157,7 +162,8 @@ static bool is_better(const struct symbol_range *a, const struct symbol_range *b
     return is_a_before ? a->from > b->from : a->from < b->from;
 }
 
-const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kind kind, uint32_t process, uint64_t address, int64_t time)
+const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kind kind,
+                                        uint32_t process, uint64_t address, int64_t time)
 {
     struct symbol_table *table = &symbols->table[kind];
     const struct symbol_range *best = NULL;
@@ -174,8 +180,10 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* What holds the address: of the process, of those it was made by, whose memory it has until it runs another program, or of the kernel. */
-static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address, int64_t time)
+/* What holds the address: of the process, of those it was made by, whose memory it has until it
+ * runs another program, or of the kernel. */
+static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, ttr_id thread,
+                                                uint64_t address, int64_t time)
 {
     uint32_t process = t->threads[thread].process;
     for (unsigned i = 0; i < ANCESTORS; i++) {
@@ -187,7 +195,8 @@ static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, t
     return NULL;
 }
 
-static const struct symbol_range *find(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address, int64_t time)
+static const struct symbol_range *find(ttr *t, enum symbol_kind kind, ttr_id thread,
+                                       uint64_t address, int64_t time)
 {
     const struct symbol_range *range = find_anywhere(t, kind, thread, address, time);
     uint32_t kernel = t->sources[t->threads[thread].source].kernel;

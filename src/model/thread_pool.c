@@ -13,9 +13,9 @@ struct ahead {
     pthread_mutex_t lock;
     pthread_cond_t posted, done;
     struct ahead_task *first, *last;
-    atomic_uint waiting;    /* tasks in the line, for looking without the lock */
+    atomic_uint waiting; /* tasks in the line, for looking without the lock */
     unsigned sleeping;
-    bool is_waited_for;     /* somebody waits for `done` */
+    bool is_waited_for; /* somebody waits for `done` */
     atomic_bool is_ending;
     unsigned workers_n;
     pthread_t worker[WORKERS_MAX];
@@ -40,7 +40,8 @@ static inline void pause_shortly(void)
 static void look_around(const struct ahead *ahead)
 {
     for (unsigned i = 0; i < LOOKS; i++) {
-        if (atomic_load_explicit(&ahead->waiting, memory_order_relaxed) || atomic_load_explicit(&ahead->is_ending, memory_order_relaxed))
+        if (atomic_load_explicit(&ahead->waiting, memory_order_relaxed) ||
+            atomic_load_explicit(&ahead->is_ending, memory_order_relaxed))
             return;
         pause_shortly();
     }
@@ -49,7 +50,9 @@ static void look_around(const struct ahead *ahead)
 /* The same, before waiting for a task that a worker is at. */
 static void look_at(const struct ahead_task *task)
 {
-    for (unsigned i = 0; i < LOOKS && atomic_load_explicit(&task->state, memory_order_relaxed) == AHEAD_RUNNING; i++)
+    for (unsigned i = 0;
+         i < LOOKS && atomic_load_explicit(&task->state, memory_order_relaxed) == AHEAD_RUNNING;
+         i++)
         pause_shortly();
 }
 

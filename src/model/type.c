@@ -1,4 +1,5 @@
-/* Questions about types that every language and both programs of a layout ask: ranges, labels, members. */
+/* Questions about types that every language and both programs of a layout ask: ranges, labels,
+ * members. */
 #include "model/type.h"
 
 #include <string.h>
@@ -87,7 +88,8 @@ const struct type_member *type_member_named(const struct type *type, ttr_text na
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
-        if (member->name.n == name.n && (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0))
+        if (member->name.n == name.n &&
+            (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0))
             return member;
     }
     return NULL;
@@ -108,7 +110,8 @@ bool type_is_rich(const struct type *type)
 uint8_t type_most_align(const struct type *type)
 {
     uint8_t most = type ? type->align : 0;
-    const struct type *const inside[] = {type ? type->element : NULL, type ? type->length_type : NULL};
+    const struct type *const inside[] = {type ? type->element : NULL,
+                                         type ? type->length_type : NULL};
     for (size_t i = 0; i < 2; i++) {
         const uint8_t align = inside[i] ? type_most_align(inside[i]) : 0;
         most = align > most ? align : most;

@@ -3,19 +3,25 @@
 
 #include "support/support.h"
 
-#define TEXT(s) {s, sizeof s - 1}
+#define TEXT(s)         \
+    {                   \
+        s, sizeof s - 1 \
+    }
 
 static void ranges_hold_both_their_ends_signed_or_not(void **state)
 {
     (void)state;
     static const struct type_range whole = {0, UINT64_MAX}, high = {UINT64_C(1) << 63, UINT64_MAX};
     static const struct type_range around = {(uint64_t)-3, 2}, two[] = {{1, 1}, {5, 7}};
-    assert_true(type_in_ranges(&whole, 1, false, 0) && type_in_ranges(&whole, 1, false, UINT64_MAX));
+    assert_true(type_in_ranges(&whole, 1, false, 0) &&
+                type_in_ranges(&whole, 1, false, UINT64_MAX));
     assert_true(type_in_ranges(&high, 1, false, UINT64_C(1) << 63));
     assert_false(type_in_ranges(&high, 1, false, (UINT64_C(1) << 63) - 1));
-    assert_true(type_in_ranges(&around, 1, true, (uint64_t)-3) && type_in_ranges(&around, 1, true, 2));
+    assert_true(type_in_ranges(&around, 1, true, (uint64_t)-3) &&
+                type_in_ranges(&around, 1, true, 2));
     assert_true(type_in_ranges(&around, 1, true, 0));
-    assert_false(type_in_ranges(&around, 1, true, (uint64_t)-4) || type_in_ranges(&around, 1, true, 3));
+    assert_false(type_in_ranges(&around, 1, true, (uint64_t)-4) ||
+                 type_in_ranges(&around, 1, true, 3));
     assert_false(type_in_ranges(&around, 1, false, 0));
     assert_true(type_in_ranges(two, 2, false, 1) && type_in_ranges(two, 2, false, 7));
     assert_false(type_in_ranges(two, 2, false, 4) || type_in_ranges(two, 2, false, 8));
@@ -26,7 +32,8 @@ static void labels_have_one_key_where_they_say_the_same(void **state)
 {
     (void)state;
     struct type_range two[2][2] = {{{1, 1}, {5, 7}}, {{1, 1}, {5, 7}}};
-    struct type_label label[2][2] = {{{TEXT("A"), two[0], 2}, {TEXT("B"), two[0], 1}}, {{TEXT("A"), two[1], 2}, {TEXT("B"), two[1], 1}}};
+    struct type_label label[2][2] = {{{TEXT("A"), two[0], 2}, {TEXT("B"), two[0], 1}},
+                                     {{TEXT("A"), two[1], 2}, {TEXT("B"), two[1], 1}}};
     struct type_labels labels = {.label = label[0], .n = 2}, again = {.label = label[1], .n = 2};
     const uint64_t key = type_labels_key(&labels);
     assert_true(key != 0 && key == type_labels_key(&again));
@@ -47,8 +54,10 @@ static void labels_have_one_key_where_they_say_the_same(void **state)
 static void labels_tell_how_many_values_they_name(void **state)
 {
     (void)state;
-    static const struct type_range few[] = {{1, 1}, {(uint64_t)-3, 2}}, rest[] = {{3, UINT64_MAX - 4}, {0, 1}}, all = {0, UINT64_MAX};
-    static const struct type_label label[] = {{TEXT("FEW"), few, 2}, {TEXT("REST"), rest, 2}, {TEXT("ALL"), &all, 1}};
+    static const struct type_range few[] = {{1, 1}, {(uint64_t)-3, 2}},
+                                   rest[] = {{3, UINT64_MAX - 4}, {0, 1}}, all = {0, UINT64_MAX};
+    static const struct type_label label[] = {
+        {TEXT("FEW"), few, 2}, {TEXT("REST"), rest, 2}, {TEXT("ALL"), &all, 1}};
     struct type_labels labels = {.label = label, .n = 0};
     assert_int_equal(type_labels_values(&labels), 0);
     labels.n = 1;
@@ -60,7 +69,8 @@ static void labels_tell_how_many_values_they_name(void **state)
     labels = (struct type_labels){.label = label, .n = 1};
     const uint64_t key = type_labels_key(&labels);
     type_labels_settle(&labels);
-    assert_true(labels.key == key && labels.values == 7 && type_labels_values(&labels) == 7 && labels.entries == 2);
+    assert_true(labels.key == key && labels.values == 7 && type_labels_values(&labels) == 7 &&
+                labels.entries == 2);
     labels = (struct type_labels){.label = label, .n = 1, .entries = 7};
     type_labels_settle(&labels);
     assert_true(labels.entries == 7);
@@ -69,8 +79,10 @@ static void labels_tell_how_many_values_they_name(void **state)
 static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
 {
     (void)state;
-    static const struct type_range many = {2, 9}, one = {5, 5}, low[] = {{(uint64_t)-1, (uint64_t)-1}, {5, 6}};
-    static const struct type_label label[] = {{TEXT("MANY"), &many, 1}, {TEXT("FIVE"), &one, 1}, {TEXT("LOW"), low, 2}};
+    static const struct type_range many = {2, 9}, one = {5, 5},
+                                   low[] = {{(uint64_t)-1, (uint64_t)-1}, {5, 6}};
+    static const struct type_label label[] = {
+        {TEXT("MANY"), &many, 1}, {TEXT("FIVE"), &one, 1}, {TEXT("LOW"), low, 2}};
     static const struct type_labels labels = {.label = label, .n = 3, .is_signed = true};
     assert_ptr_equal(type_label_of(&labels, 5, 0), &label[0]);
     assert_ptr_equal(type_label_of(&labels, 5, 1), &label[1]);
@@ -83,8 +95,12 @@ static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
 static void flags_are_met_by_any_of_their_bits(void **state)
 {
     (void)state;
-    static const struct type_range zero = {0, 0}, pair[] = {{2, 3}, {63, 63}}, beyond = {64, UINT64_MAX}, wide = {60, 100};
-    static const struct type_label label[] = {{TEXT("a"), &zero, 1}, {TEXT("b"), pair, 2}, {TEXT("c"), &beyond, 1}, {TEXT("d"), &wide, 1}};
+    static const struct type_range zero = {0, 0}, pair[] = {{2, 3}, {63, 63}},
+                                   beyond = {64, UINT64_MAX}, wide = {60, 100};
+    static const struct type_label label[] = {{TEXT("a"), &zero, 1},
+                                              {TEXT("b"), pair, 2},
+                                              {TEXT("c"), &beyond, 1},
+                                              {TEXT("d"), &wide, 1}};
     static const struct type_labels labels = {.label = label, .n = 4};
     assert_int_equal(type_flag_bits(&label[0]), 1);
     assert_true(type_flag_bits(&label[1]) == (UINT64_C(1) << 63 | 0xc));
@@ -99,7 +115,8 @@ static void flags_are_met_by_any_of_their_bits(void **state)
 static void members_are_found_by_their_stored_name(void **state)
 {
     (void)state;
-    static const struct type_member members[] = {{.name = TEXT("_len"), .shown = TEXT("len")}, {.name = TEXT("")}, {.name = TEXT("len")}};
+    static const struct type_member members[] = {
+        {.name = TEXT("_len"), .shown = TEXT("len")}, {.name = TEXT("")}, {.name = TEXT("len")}};
     static const struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 3};
     assert_ptr_equal(type_member_named(&type, (ttr_text){"len", 3}), &members[2]);
     assert_ptr_equal(type_member_named(&type, (ttr_text){"_len", 4}), &members[0]);
@@ -110,11 +127,15 @@ static void members_are_found_by_their_stored_name(void **state)
 static void the_largest_alignment_is_found_in_options_of_variants_too(void **state)
 {
     (void)state;
-    static const struct type number = {.kind = TYPE_UINT, .align = 11}, byte = {.kind = TYPE_UINT, .align = 3};
-    static const struct type_member options[] = {{.name = TEXT("near"), .type = &byte}, {.name = TEXT("far"), .type = &number}};
-    static const struct type variant = {.kind = TYPE_VARIANT, .members = options, .members_n = 2}, row = {.kind = TYPE_ARRAY, .element = &variant};
+    static const struct type number = {.kind = TYPE_UINT, .align = 11},
+                             byte = {.kind = TYPE_UINT, .align = 3};
+    static const struct type_member options[] = {{.name = TEXT("near"), .type = &byte},
+                                                 {.name = TEXT("far"), .type = &number}};
+    static const struct type variant = {.kind = TYPE_VARIANT, .members = options, .members_n = 2},
+                             row = {.kind = TYPE_ARRAY, .element = &variant};
     static const struct type_member members[] = {{.name = TEXT("row"), .type = &row}};
-    static const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 1};
+    static const struct type type = {
+        .kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 1};
     assert_int_equal(type_most_align(&type), 11);
     assert_int_equal(type_most_align(&byte), 3);
     assert_int_equal(type_most_align(NULL), 0);

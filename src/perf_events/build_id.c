@@ -14,10 +14,10 @@
 #include "encodings/perf_data/perf_layout.h"
 #include "perf_events/tracing_files.h"
 
-#define PARTS_MAX 128u        /* program headers that are looked at */
-#define NOTES_MAX 65536u      /* bytes of notes that are looked at, of one part */
+#define PARTS_MAX 128u   /* program headers that are looked at */
+#define NOTES_MAX 65536u /* bytes of notes that are looked at, of one part */
 #define PATH_ROOM 4160u
-#define MAPPING_PATH_AT 72u   /* in an MMAP2 record */
+#define MAPPING_PATH_AT 72u /* in an MMAP2 record */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OWN_ORDER ELFDATA2LSB
@@ -56,8 +56,10 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
     struct cursor at = cursor_over(bytes, n, 0);
     while (!at.failed && cursor_left(&at) >= 12) {
         uint32_t name_n = take_u32(&at), content_n = take_u32(&at), type = take_u32(&at);
-        const uint8_t *name = cursor_take(&at, padded(name_n)), *content = name ? cursor_take(&at, content_n) : NULL;
-        if (content && type == NT_GNU_BUILD_ID && name_n == 4 && memcmp(name, "GNU", 4) == 0 && content_n <= BUILD_ID_MOST) {
+        const uint8_t *name = cursor_take(&at, padded(name_n)),
+                      *content = name ? cursor_take(&at, content_n) : NULL;
+        if (content && type == NT_GNU_BUILD_ID && name_n == 4 && memcmp(name, "GNU", 4) == 0 &&
+            content_n <= BUILD_ID_MOST) {
             id.n = (uint8_t)content_n;
             memcpy(id.bytes, content, content_n);
             return id;
@@ -109,11 +111,13 @@ static struct build_id read_elf(int fd)
         Elf64_Ehdr wide;
         Elf32_Ehdr narrow;
     } head;
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || memcmp(head.ident, ELFMAG, SELFMAG) != 0 || head.ident[EI_DATA] != OWN_ORDER)
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head.ident, ELFMAG, SELFMAG) != 0 || head.ident[EI_DATA] != OWN_ORDER)
         return id;
     bool is_wide = head.ident[EI_CLASS] == ELFCLASS64;
     uint64_t at = is_wide ? head.wide.e_phoff : head.narrow.e_phoff;
-    size_t n = is_wide ? head.wide.e_phnum : head.narrow.e_phnum, size = is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    size_t n = is_wide ? head.wide.e_phnum : head.narrow.e_phnum,
+           size = is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
     n = n < PARTS_MAX ? n : PARTS_MAX;
     ssize_t got = at <= INT64_MAX ? pread(fd, parts, n * size, (off_t)at) : 0;
     for (size_t i = 0; !id.n && got > 0 && (i + 1) * size <= (size_t)got; i++) {
@@ -128,7 +132,8 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
 {
     struct build_id id = {.n = 0};
     struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO of that name is no reason to wait */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+                            O_NOCTTY); /* a FIFO of that name is no reason to wait */
     if (fd < 0)
         return id;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (!inode || about.st_ino == inode))
@@ -139,32 +144,38 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
 
 /* --- Of processes and of the kernel --- */
 
-/* The file in the process's own tree of files, which may be another than ours; ours where we may not look there. */
+/* The file in the process's own tree of files, which may be another than ours; ours where we may
+ * not look there. */
 static struct build_id look(uint64_t pid, const char *path, uint64_t inode)
 {
     char own[PATH_ROOM];
     int n = snprintf(own, sizeof own, "/proc/%" PRIu64 "/root%s", pid, path);
-    struct build_id id = n > 0 && n < (int)sizeof own ? build_id_of_file(own, inode) : (struct build_id){.n = 0};
+    struct build_id id =
+        n > 0 && n < (int)sizeof own ? build_id_of_file(own, inode) : (struct build_id){.n = 0};
     return id.n ? id : build_id_of_file(path, inode);
 }
 
-struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *path, uint64_t inode)
+struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *path,
+                               uint64_t inode)
 {
     uint64_t key = hash_pair(hash_bytes(path, strlen(path)), inode);
     const uint32_t *known = keymap_get(&ids->known, key);
     if (known)
         return ids->list[*known];
-    struct build_id id = path[0] == '/' && inode ? look(pid, path, inode) : (struct build_id){.n = 0};
+    struct build_id id =
+        path[0] == '/' && inode ? look(pid, path, inode) : (struct build_id){.n = 0};
     void *list = ids->list;
     if (!alloc_reserve(alloc_default(), &list, &ids->capacity, ids->n + 1, sizeof *ids->list))
         return id;
     ids->list = list;
     ids->list[ids->n] = id;
-    ids->n += keymap_put(&ids->known, key, (uint32_t)ids->n); /* what is not kept is looked for again */
+    ids->n +=
+        keymap_put(&ids->known, key, (uint32_t)ids->n); /* what is not kept is looked for again */
     return id;
 }
 
-struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n, ttr_text *path)
+struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n,
+                                    ttr_text *path)
 {
     const struct build_id none = {.n = 0};
     const uint8_t *bytes = record;
@@ -177,9 +188,11 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
     memcpy(&pid, bytes + 8, sizeof pid);
     memcpy(&inode, bytes + 48, sizeof inode);
     memcpy(&prot, bytes + 64, sizeof prot);
-    *path = (ttr_text){(const char *)bytes + MAPPING_PATH_AT, strnlen((const char *)bytes + MAPPING_PATH_AT, n - MAPPING_PATH_AT)};
+    *path = (ttr_text){(const char *)bytes + MAPPING_PATH_AT,
+                       strnlen((const char *)bytes + MAPPING_PATH_AT, n - MAPPING_PATH_AT)};
     uint64_t key = hash_bytes(path->p, path->n);
-    if ((misc & PERF_MISC_BUILD_ID && perf_mapping_id_bytes(bytes)) || !(prot & PROT_EXEC) || path->n == n - MAPPING_PATH_AT || keymap_get(&ids->told, key))
+    if ((misc & PERF_MISC_BUILD_ID && perf_mapping_id_bytes(bytes)) || !(prot & PROT_EXEC) ||
+        path->n == n - MAPPING_PATH_AT || keymap_get(&ids->told, key))
         return none;
     const struct build_id id = build_ids_find(ids, pid, path->p, inode);
     return id.n && keymap_put(&ids->told, key, 1) ? id : none;

@@ -1,4 +1,5 @@
-/* Build ids: notes written by hand, files made by hand, and files of this machine as readelf shows them. */
+/* Build ids: notes written by hand, files made by hand, and files of this machine as readelf shows
+ * them. */
 #include "perf_events/build_id.h"
 
 #include <elf.h>
@@ -12,9 +13,11 @@
 #include "support/support.h"
 
 /* A note in the byte order of this machine. */
-static size_t put_note(uint8_t *to, uint32_t type, const char *name, const void *content, uint32_t n)
+static size_t put_note(uint8_t *to, uint32_t type, const char *name, const void *content,
+                       uint32_t n)
 {
-    uint32_t name_n = (uint32_t)strlen(name) + 1, name_padded = (name_n + 3) / 4 * 4, padded = (n + 3) / 4 * 4;
+    uint32_t name_n = (uint32_t)strlen(name) + 1, name_padded = (name_n + 3) / 4 * 4,
+             padded = (n + 3) / 4 * 4;
     memset(to, 0, 12 + name_padded + padded);
     memcpy(to, &name_n, 4);
     memcpy(to + 4, &n, 4);
@@ -44,7 +47,8 @@ static void notes_that_are_cut_or_too_long_have_none(void **state)
     for (size_t i = 0; i < n; i++)
         assert_int_equal(build_id_in_notes(notes, i).n, 0);
     assert_int_equal(build_id_in_notes(notes, n).n, 20);
-    assert_int_equal(build_id_in_notes(notes, put_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n, 0);
+    assert_int_equal(build_id_in_notes(notes, put_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n,
+                     0);
     memset(notes, 0xff, sizeof notes);
     assert_int_equal(build_id_in_notes(notes, sizeof notes).n, 0);
 }
@@ -54,12 +58,21 @@ static void write_narrow(const char *path)
 {
     uint8_t notes[64];
     size_t n = put_note(notes, NT_GNU_BUILD_ID, "GNU", "narrow", 6);
-    Elf32_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB},
-                       .e_phoff = sizeof head, .e_phnum = 2, .e_phentsize = sizeof(Elf32_Phdr)};
-    const Elf32_Phdr parts[] = {{.p_type = PT_LOAD}, {.p_type = PT_NOTE, .p_offset = sizeof head + 2 * sizeof(Elf32_Phdr), .p_filesz = (Elf32_Word)n}};
+    Elf32_Ehdr head = {
+        .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32,
+                    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB},
+        .e_phoff = sizeof head,
+        .e_phnum = 2,
+        .e_phentsize = sizeof(Elf32_Phdr)};
+    const Elf32_Phdr parts[] = {{.p_type = PT_LOAD},
+                                {.p_type = PT_NOTE,
+                                 .p_offset = sizeof head + 2 * sizeof(Elf32_Phdr),
+                                 .p_filesz = (Elf32_Word)n}};
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    assert_int_equal(fwrite(&head, sizeof head, 1, file) + fwrite(parts, sizeof parts, 1, file) + fwrite(notes, n, 1, file), 3);
+    assert_int_equal(fwrite(&head, sizeof head, 1, file) + fwrite(parts, sizeof parts, 1, file) +
+                         fwrite(notes, n, 1, file),
+                     3);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -75,11 +88,13 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
     assert_int_equal(build_id_of_file(path, 0).n, 6);
-    assert_memory_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).bytes, "narrow", 6);
+    assert_memory_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).bytes,
+                        "narrow", 6);
     assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino + 1).n, 0);
     assert_int_equal(truncate(path, 90), 0);
     assert_int_equal(build_id_of_file(path, 0).n, 0);
-    assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).n, 6); /* looked at once */
+    assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).n,
+                     6); /* looked at once */
     assert_int_equal(build_id_of_file("/tmp", 0).n, 0);
     assert_int_equal(build_id_of_file("/nowhere/at/all", 0).n, 0);
     build_ids_free(&ids);
@@ -87,8 +102,10 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     (void)unlink(path);
 }
 
-/* An MMAP2 record of the kernel of 96 bytes, as it stands in memory: a part of a file, with device and inode. */
-static void mapping_record(uint8_t to[96], const char *path, uint64_t inode, uint16_t misc, uint32_t prot)
+/* An MMAP2 record of the kernel of 96 bytes, as it stands in memory: a part of a file, with device
+ * and inode. */
+static void mapping_record(uint8_t to[96], const char *path, uint64_t inode, uint16_t misc,
+                           uint32_t prot)
 {
     const struct {
         uint32_t type;
@@ -117,7 +134,8 @@ static void a_mapping_without_an_id_gets_it_from_its_file_once(void **state)
     build_ids_init(&ids);
     mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
     memset(record + 44, 7, record[40] = 20);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* told already */
+    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n,
+                     0); /* told already */
     mapping_record(record, path, about.st_ino, 2, PROT_READ);
     assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* data */
     mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
@@ -141,7 +159,8 @@ static void files_have_the_ids_that_readelf_shows(void **state)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     assert_true(n > 0);
     path[n] = '\0';
-    (void)snprintf(command, sizeof command, "readelf -n '%s' 2>/dev/null | sed -n 's/.*Build ID: //p'", path);
+    (void)snprintf(command, sizeof command,
+                   "readelf -n '%s' 2>/dev/null | sed -n 's/.*Build ID: //p'", path);
     FILE *shown = popen(command, "r");
     char *line = shown ? fgets(text, sizeof text, shown) : NULL;
     if (shown)

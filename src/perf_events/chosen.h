@@ -11,7 +11,7 @@ struct ttr_perf_events {
     struct arena texts;
     struct tracing_files tracefs;
     bool has_tracefs;
-    int tracefs_reason;       /* errno where it has none */
+    int tracefs_reason; /* errno where it has none */
     ttr_perf_event *list;
     size_t n, capacity;
 };

@@ -1,6 +1,7 @@
 /* Which events to record: names and globs become tracepoints with their numbers, or counters.
  *
- * "SYSTEM:NAME" is a tracepoint, with globs in both parts.  Without a colon: a counter (cpu-clock); else a user event, whose system goes without saying
+ * "SYSTEM:NAME" is a tracepoint, with globs in both parts.  Without a colon: a counter (cpu-clock);
+ * else a user event, whose system goes without saying
  * ("Provider_L5K*"); else a tracepoint of whatever system that has the name. */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 
 #define WORD_ROOM 256u
 #define NAME_ROOM (TTR_EDITS_WORD + 1)
-#define NEAREST 3u        /* so many names are offered */
+#define NEAREST 3u /* so many names are offered */
 #define USER_SYSTEMS "user_events*"
 
 ttr_perf_events *ttr_perf_events_new(const char *tracefs)
@@ -62,7 +63,9 @@ static bool add(struct ttr_perf_events *set, const ttr_perf_event *event)
         return true;
     copy.system = arena_copy(&set->texts, event->system, strlen(event->system));
     copy.name = arena_copy(&set->texts, event->name, strlen(event->name));
-    if (!copy.system || !copy.name || !alloc_reserve(alloc_default(), (void **)&set->list, &set->capacity, set->n + 1, sizeof *set->list))
+    if (!copy.system || !copy.name ||
+        !alloc_reserve(alloc_default(), (void **)&set->list, &set->capacity, set->n + 1,
+                       sizeof *set->list))
         return false;
     set->list[set->n++] = copy;
     return true;
@@ -74,7 +77,7 @@ struct search {
     struct buffer text;
     size_t found;
     bool is_out_of_memory;
-    int reason; /* errno of what could not be read, 0 = none */
+    int reason;  /* errno of what could not be read, 0 = none */
     bool is_cut; /* that was a folder, in which there may be more */
 };
 
@@ -93,13 +96,15 @@ static bool add_tracepoint(void *own, const char *system, const char *name)
     if (!number_get_u64(text, strspn(text, "0123456789"), &id))
         return true;
     search->found++;
-    search->is_out_of_memory = !add(search->set, &(ttr_perf_event){.system = system, .name = name, .type = 2, .config = id});
+    search->is_out_of_memory = !add(
+        search->set, &(ttr_perf_event){.system = system, .name = name, .type = 2, .config = id});
     return !search->is_out_of_memory;
 }
 
 static void search_tracepoints(struct search *search, const char *systems, const char *names)
 {
-    if (search->set->has_tracefs && !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search)) {
+    if (search->set->has_tracefs &&
+        !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search)) {
         search->reason = errno;
         search->is_cut = search->reason != ENOENT;
     }
@@ -107,7 +112,8 @@ static void search_tracepoints(struct search *search, const char *systems, const
 
 static bool is_counter(const struct counter *counter, const char *word)
 {
-    return strcmp(counter->name, word) == 0 || (counter->other && strcmp(counter->other, word) == 0);
+    return strcmp(counter->name, word) == 0 ||
+           (counter->other && strcmp(counter->other, word) == 0);
 }
 
 static void search_counters(struct search *search, const char *word)
@@ -116,8 +122,12 @@ static void search_counters(struct search *search, const char *word)
     for (size_t i = 0; (counter = counter_at(i)); i++)
         if (is_counter(counter, word)) {
             search->found++;
-            search->is_out_of_memory = !add(search->set, &(ttr_perf_event){.system = "", .name = counter->name, .type = counter->type,
-                                                                           .config = counter->config, .is_clock = counter->is_clock});
+            search->is_out_of_memory =
+                !add(search->set, &(ttr_perf_event){.system = "",
+                                                    .name = counter->name,
+                                                    .type = counter->type,
+                                                    .config = counter->config,
+                                                    .is_clock = counter->is_clock});
         }
 }
 
@@ -187,19 +197,26 @@ static void offer(const struct ttr_perf_events *set, const char *word, char *to,
     if (set->has_tracefs)
         (void)tracing_files_each(&set->tracefs, "*", "*", consider_tracepoint, &nearest);
     for (size_t i = 0; i < NEAREST && nearest.list[i].edits && n < size; i++)
-        n += (size_t)snprintf(to + n, size - n, "%s%s", i ? ", " : "; near to it: ", nearest.list[i].name);
+        n += (size_t)snprintf(to + n, size - n, "%s%s",
+                              i ? ", " : "; near to it: ", nearest.list[i].name);
 }
 
-static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word, ttr_error *error)
+static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word,
+                               ttr_error *error)
 {
     char offers[NEAREST * (NAME_ROOM + 2) + 16];
     int reason = set->tracefs_reason;
     offer(set, word, offers, sizeof offers);
     if (set->has_tracefs)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word, offers);
-    return fail_sys(error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s", word, offers,
-                    reason == EACCES || reason == EPERM ? "that is root's to look into, or of a group that root lets in (mount -o remount,gid=GROUP /sys/kernel/tracing)"
-                    : reason == ENOENT ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)" : "it cannot be looked into");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word,
+                    offers);
+    return fail_sys(
+        error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s", word, offers,
+        reason == EACCES || reason == EPERM
+            ? "that is root's to look into, or of a group that root lets in (mount -o "
+              "remount,gid=GROUP /sys/kernel/tracing)"
+        : reason == ENOENT ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)"
+                           : "it cannot be looked into");
 }
 
 /* --- Lists --- */
@@ -215,9 +232,13 @@ static ttr_status add_word(struct ttr_perf_events *set, char *word, ttr_error *e
     if (search.found && !search.is_cut)
         return TTR_OK;
     if (search.reason == EACCES || search.reason == EPERM)
-        return fail_sys(error, search.reason, NO_OFFSET, "tracepoint \"%s\" cannot be looked up in %s; root can", word, set->tracefs.root);
+        return fail_sys(error, search.reason, NO_OFFSET,
+                        "tracepoint \"%s\" cannot be looked up in %s; root can", word,
+                        set->tracefs.root);
     if (search.is_cut)
-        return fail_sys(error, search.reason, NO_OFFSET, "the tracepoints in %s/events cannot be listed to their end", set->tracefs.root);
+        return fail_sys(error, search.reason, NO_OFFSET,
+                        "the tracepoints in %s/events cannot be listed to their end",
+                        set->tracefs.root);
     return fail_unknown(set, word, error);
 }
 
@@ -228,7 +249,8 @@ ttr_status ttr_perf_events_add(ttr_perf_events *set, const char *text, ttr_error
         char word[WORD_ROOM];
         size_t n = strcspn(text, ",");
         if (n >= sizeof word)
-            return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%.40s...\" is too long for the name of an event", text);
+            return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                        "\"%.40s...\" is too long for the name of an event", text);
         memcpy(word, text, n);
         word[n] = '\0';
         text += n + (text[n] == ',');

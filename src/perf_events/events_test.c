@@ -132,16 +132,20 @@ static void expect_refusal(const char *root, const char *list, const char *text)
 static void names_that_are_none_are_told_with_near_ones(void **state)
 {
     const char *root = *state;
-    expect_refusal(root, "sched:sched_swich", "the kernel has no event \"sched:sched_swich\"; near to it: sched:sched_switch");
+    expect_refusal(root, "sched:sched_swich",
+                   "the kernel has no event \"sched:sched_swich\"; near to it: sched:sched_switch");
     expect_refusal(root, "cpu-clok", "the kernel has no event \"cpu-clok\"; near to it: cpu-clock");
-    expect_refusal(root, "Shop_L5K2", "the kernel has no event \"Shop_L5K2\"; near to it: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
+    expect_refusal(
+        root, "Shop_L5K2",
+        "the kernel has no event \"Shop_L5K2\"; near to it: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
     expect_refusal(root, "nothing:like_it", "the kernel has no event \"nothing:like_it\"");
 }
 
 /* What lies behind would be recorded neither, without a word. */
 static void tracepoints_that_cannot_be_listed_to_their_end_are_told(void **state)
 {
-    for (fails_at = 1; fails_at <= 9; fails_at++) { /* two entries of itself, and its parent, in each folder */
+    for (fails_at = 1; fails_at <= 9;
+         fails_at++) { /* two entries of itself, and its parent, in each folder */
         ttr_perf_events *set = ttr_perf_events_new(*state);
         ttr_error error = {.text = ""};
         entries_read = 0;
@@ -175,9 +179,12 @@ static void without_tracefs_only_tracepoints_are_missing(void **state)
     ttr_error error = {.text = ""};
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
     assert_int_not_equal(ttr_perf_events_add(set, "sched:sched_switch", &error), TTR_OK);
-    assert_non_null(strstr(error.text, "no event \"sched:sched_switch\" is known without tracefs; it is not mounted (mount -t tracefs none /sys/kernel/tracing)"));
+    assert_non_null(strstr(error.text,
+                           "no event \"sched:sched_switch\" is known without tracefs; it is not "
+                           "mounted (mount -t tracefs none /sys/kernel/tracing)"));
     assert_int_not_equal(ttr_perf_events_add(set, "cpu-clok", &error), TTR_OK);
-    assert_non_null(strstr(error.text, "no event \"cpu-clok\" is known without tracefs; near to it: cpu-clock; it is not mounted"));
+    assert_non_null(strstr(error.text, "no event \"cpu-clok\" is known without tracefs; near to "
+                                       "it: cpu-clock; it is not mounted"));
     ttr_perf_events_free(set);
     ttr_perf_events_free(NULL);
 }
@@ -196,14 +203,19 @@ static void a_recording_of_nothing_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tracepoints_are_found_by_names_and_globs, make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(tracepoints_are_found_by_names_and_globs, make_tracefs,
+                                        remove_tracefs),
         cmocka_unit_test_setup_teardown(user_events_need_no_system, make_tracefs, remove_tracefs),
         cmocka_unit_test_setup_teardown(counters_have_their_names, make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(names_that_are_none_are_told_with_near_ones, make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(tracepoints_that_cannot_be_listed_to_their_end_are_told, make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(threads_that_cannot_be_listed_are_told, make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(names_that_are_none_are_told_with_near_ones, make_tracefs,
+                                        remove_tracefs),
+        cmocka_unit_test_setup_teardown(tracepoints_that_cannot_be_listed_to_their_end_are_told,
+                                        make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(threads_that_cannot_be_listed_are_told, make_tracefs,
+                                        remove_tracefs),
         cmocka_unit_test(without_tracefs_only_tracepoints_are_missing),
-        cmocka_unit_test_setup_teardown(a_recording_of_nothing_is_refused, make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(a_recording_of_nothing_is_refused, make_tracefs,
+                                        remove_tracefs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,15 @@ static uint64_t now_of(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The pair of times that were read closest to each other of some: so a pause between two readings does no harm. */
+/* The pair of times that were read closest to each other of some: so a pause between two readings
+ * does no harm. */
 static void tell_clock(struct perf_put *put)
 {
     uint64_t wall = 0, best_before = 0, best = UINT64_MAX, resolution = 1;
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++) {
-        uint64_t before = now_of(CLOCK_MONOTONIC), between = now_of(CLOCK_REALTIME), after = now_of(CLOCK_MONOTONIC);
+        uint64_t before = now_of(CLOCK_MONOTONIC), between = now_of(CLOCK_REALTIME),
+                 after = now_of(CLOCK_MONOTONIC);
         if (after - before >= best)
             continue;
         best = after - before;
@@ -49,7 +51,8 @@ static ttr_text find_line(struct buffer *text, const char *path, const char *key
 {
     if (!tracing_files_read_path(path, text))
         return (ttr_text){"", 0};
-    const char *line = strstr((const char *)text->bytes, key), *colon = line ? strchr(line, ':') : NULL;
+    const char *line = strstr((const char *)text->bytes, key),
+               *colon = line ? strchr(line, ':') : NULL;
     if (!colon)
         return (ttr_text){"", 0};
     colon += 1 + strspn(colon + 1, " \t");
@@ -67,7 +70,8 @@ static void tell_machine(struct perf_put *put, struct buffer *text)
         perf_put_feature_text(put, PERF_FEATURE_ARCH, text_of(about.machine));
     }
     perf_put_feature_text(put, PERF_FEATURE_VERSION, text_of("tracetta " TTR_VERSION_TEXT));
-    perf_put_feature_cpus(put, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+    perf_put_feature_cpus(put, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+                          (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
     ttr_text model = find_line(text, "/proc/cpuinfo", "model name");
     if (model.n)
         perf_put_feature_text(put, PERF_FEATURE_CPUDESC, model);
@@ -101,14 +105,16 @@ static ttr_text text_at(const struct files *files, size_t from, size_t to)
 }
 
 /* A file that may be missing: then it is empty.  Gives where it ends. */
-static size_t append_file(struct files *files, const struct tracing_files *tracefs, const char *name)
+static size_t append_file(struct files *files, const struct tracing_files *tracefs,
+                          const char *name)
 {
     if (tracing_files_read(tracefs, name, &files->one))
         buffer_add(&files->texts, files->one.bytes, files->one.n);
     return files->texts.n;
 }
 
-static ttr_status add_formats(struct tracing_put *tracing, struct files *files, const ttr_perf_events *events, ttr_error *error)
+static ttr_status add_formats(struct tracing_put *tracing, struct files *files,
+                              const ttr_perf_events *events, ttr_error *error)
 {
     ttr_perf_event event;
     for (size_t i = 0; ttr_perf_events_at(events, i, &event); i++) {
@@ -117,20 +123,30 @@ static ttr_status add_formats(struct tracing_put *tracing, struct files *files, 
             continue;
         (void)snprintf(path, sizeof path, "events/%s/%s/format", event.system, event.name);
         if (!tracing_files_read(&events->tracefs, path, &files->one))
-            return fail_sys(error, errno, NO_OFFSET, "how events of %s:%s are laid out cannot be read", event.system, event.name);
-        tracing_put_format(tracing, text_of(event.system), (ttr_text){(const char *)files->one.bytes, files->one.n});
+            return fail_sys(error, errno, NO_OFFSET,
+                            "how events of %s:%s are laid out cannot be read", event.system,
+                            event.name);
+        tracing_put_format(tracing, text_of(event.system),
+                           (ttr_text){(const char *)files->one.bytes, files->one.n});
     }
     return TTR_OK;
 }
 
-static void put_block(struct perf_put *put, struct tracing_put *tracing, struct files *files, const struct tracing_files *tracefs)
+static void put_block(struct perf_put *put, struct tracing_put *tracing, struct files *files,
+                      const struct tracing_files *tracefs)
 {
     struct buffer block;
-    size_t page = append_file(files, tracefs, "events/header_page"), event = append_file(files, tracefs, "events/header_event"),
-           printk = append_file(files, tracefs, "printk_formats"), comms = append_file(files, tracefs, "saved_cmdlines");
-    const struct tracing_machine machine = {.is_big_endian = put->spec.is_big_endian, .long_bytes = sizeof(long), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
-                                            .header_page = text_at(files, 0, page), .header_event = text_at(files, page, event),
-                                            .printk = text_at(files, event, printk), .comms = text_at(files, printk, comms)};
+    size_t page = append_file(files, tracefs, "events/header_page"),
+           event = append_file(files, tracefs, "events/header_event"),
+           printk = append_file(files, tracefs, "printk_formats"),
+           comms = append_file(files, tracefs, "saved_cmdlines");
+    const struct tracing_machine machine = {.is_big_endian = put->spec.is_big_endian,
+                                            .long_bytes = sizeof(long),
+                                            .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+                                            .header_page = text_at(files, 0, page),
+                                            .header_event = text_at(files, page, event),
+                                            .printk = text_at(files, event, printk),
+                                            .comms = text_at(files, printk, comms)};
     buffer_init(&block, put->spec.alloc);
     tracing_put_block(tracing, &machine, &block);
     if (block.failed || files->texts.failed)
@@ -140,7 +156,8 @@ static void put_block(struct perf_put *put, struct tracing_put *tracing, struct 
     buffer_free(&block);
 }
 
-static ttr_status tell_formats(struct perf_put *put, struct files *files, const ttr_perf_events *events, ttr_error *error)
+static ttr_status tell_formats(struct perf_put *put, struct files *files,
+                               const ttr_perf_events *events, ttr_error *error)
 {
     struct tracing_put tracing;
     tracing_put_init(&tracing, put->spec.alloc);

@@ -32,7 +32,8 @@ struct opening {
 
 /* --- Attributes --- */
 
-static void set_attr(struct opening *opening, struct opened_event *event, const ttr_perf_event *chosen)
+static void set_attr(struct opening *opening, struct opened_event *event,
+                     const ttr_perf_event *chosen)
 {
     const ttr_perf_wish *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
@@ -40,7 +41,8 @@ static void set_attr(struct opening *opening, struct opened_event *event, const 
         .type = chosen->type,
         .size = PERF_ATTR_VER7,
         .config = chosen->config,
-        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
         .read_format = PERF_FORMAT_ID | PERF_READ_LOST,
         .disabled = 1,
         .inherit = wish->pid != 0,
@@ -53,7 +55,8 @@ static void set_attr(struct opening *opening, struct opened_event *event, const 
     };
 }
 
-static void set_chosen(struct opening *opening, struct opened_event *event, const ttr_perf_event *chosen)
+static void set_chosen(struct opening *opening, struct opened_event *event,
+                       const ttr_perf_event *chosen)
 {
     const ttr_perf_wish *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
@@ -78,7 +81,8 @@ static void set_dummy(struct opening *opening, struct opened_event *event)
     event->system = "";
     event->name = "dummy";
     event->attr.sample_period = 1;
-    event->attr.mmap = event->attr.mmap2 = event->attr.build_id = event->attr.comm = event->attr.comm_exec = event->attr.task = 1;
+    event->attr.mmap = event->attr.mmap2 = event->attr.build_id = event->attr.comm =
+        event->attr.comm_exec = event->attr.task = 1;
 }
 
 /* --- Failures --- */
@@ -102,14 +106,20 @@ static void name_event(const struct opened_event *event, char *to, size_t size)
 static bool fail_permission(const struct opening *opening, const struct opened_event *event)
 {
     char name[160];
-    event = event == opening->opened->events ? event + 1 : event; /* what was asked for, not what we need beside it */
+    event = event == opening->opened->events
+                ? event + 1
+                : event; /* what was asked for, not what we need beside it */
     bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
     name_event(event, name, sizeof name);
     (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
-               "%s may not be recorded%s: /proc/sys/kernel/perf_event_paranoid is %d, which leaves %s to root and CAP_PERFMON; be one of them, "
+               "%s may not be recorded%s: /proc/sys/kernel/perf_event_paranoid is %d, which leaves "
+               "%s to root and CAP_PERFMON; be one of them, "
                "or have root run \"sysctl kernel.perf_event_paranoid=%d\"",
-               name, opening->wish->pid ? "" : " on all processors", paranoid_level(), is_tracepoint ? "tracepoints" : "that",
-               is_tracepoint ? -1 : opening->wish->pid ? 1 : 0);
+               name, opening->wish->pid ? "" : " on all processors", paranoid_level(),
+               is_tracepoint ? "tracepoints" : "that",
+               is_tracepoint        ? -1
+               : opening->wish->pid ? 1
+                                    : 0);
     return false;
 }
 
@@ -119,19 +129,28 @@ static bool fail_open(const struct opening *opening, const struct opened_event *
     name_event(event, name, sizeof name);
     switch (reason) {
     case EACCES:
-    case EPERM: return fail_permission(opening, event);
-    case ESRCH: (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64, opening->wish->pid); break;
+    case EPERM:
+        return fail_permission(opening, event);
+    case ESRCH:
+        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64,
+                   opening->wish->pid);
+        break;
     case EMFILE:
     case ENFILE:
-        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "too many events: each takes a descriptor for each thread and processor; choose fewer, or raise ulimit -n");
+        (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
+                   "too many events: each takes a descriptor for each thread and processor; choose "
+                   "fewer, or raise ulimit -n");
         break;
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
         (void)fail(opening->error, TTR_E_UNSUPPORTED, NO_OFFSET, "this machine has no %s%s", name,
-                       event->attr.type == PERF_TYPE_HARDWARE ? " to be counted; cpu-clock samples by time instead" : "");
+                   event->attr.type == PERF_TYPE_HARDWARE
+                       ? " to be counted; cpu-clock samples by time instead"
+                       : "");
         break;
-    default: (void)fail_sys(opening->error, reason, NO_OFFSET, "the kernel does not open %s", name);
+    default:
+        (void)fail_sys(opening->error, reason, NO_OFFSET, "the kernel does not open %s", name);
     }
     return false;
 }
@@ -145,7 +164,8 @@ static int open_one(struct perf_event_attr *attr, uint64_t thread, int cpu)
 }
 
 /* Opens an event, with less where this kernel, or we, cannot have all; -1 with errno. */
-static int open_as_possible(struct opened *opened, struct opened_event *event, uint64_t thread, int cpu)
+static int open_as_possible(struct opened *opened, struct opened_event *event, uint64_t thread,
+                            int cpu)
 {
     struct perf_event_attr *attr = &event->attr;
     int fd = open_one(attr, thread, cpu);
@@ -158,9 +178,11 @@ static int open_as_possible(struct opened *opened, struct opened_event *event, u
         attr->build_id = 0; /* kernels before 5.12 */
         fd = open_one(attr, thread, cpu);
     }
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT && !attr->exclude_kernel) {
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT &&
+        !attr->exclude_kernel) {
         attr->exclude_kernel = attr->exclude_callchain_kernel = 1;
-        opened->is_user_only |= attr->config != PERF_COUNT_SW_DUMMY || attr->type != PERF_TYPE_SOFTWARE;
+        opened->is_user_only |=
+            attr->config != PERF_COUNT_SW_DUMMY || attr->type != PERF_TYPE_SOFTWARE;
         fd = open_one(attr, thread, cpu);
     }
     return fd;
@@ -169,7 +191,8 @@ static int open_as_possible(struct opened *opened, struct opened_event *event, u
 static bool keep(struct opened *opened, struct opened_event *event, int fd)
 {
     struct opened_one one = {.fd = fd};
-    if (!alloc_reserve(opened->alloc, (void **)&event->list, &event->capacity, event->n + 1, sizeof *event->list)) {
+    if (!alloc_reserve(opened->alloc, (void **)&event->list, &event->capacity, event->n + 1,
+                       sizeof *event->list)) {
         (void)close(fd);
         return false;
     }
@@ -181,21 +204,27 @@ static bool keep(struct opened *opened, struct opened_event *event, int fd)
 static bool add_ring(const struct opening *opening, int fd, bool is_backward)
 {
     struct opened *opened = opening->opened;
-    if (!alloc_reserve(opened->alloc, (void **)&opened->rings, &opened->rings_capacity, opened->rings_n + 1, sizeof *opened->rings)) {
+    if (!alloc_reserve(opened->alloc, (void **)&opened->rings, &opened->rings_capacity,
+                       opened->rings_n + 1, sizeof *opened->rings)) {
         (void)fail_memory(opening->error);
         return false;
     }
-    size_t bytes = opened->rings_bytes, least = opening->wish->buffer_kb ? bytes : (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = opened->rings_bytes,
+           least = opening->wish->buffer_kb ? bytes : (size_t)sysconf(_SC_PAGESIZE);
     bool is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
-    while (!is_open && errno == EPERM && bytes > least) { /* what a user may have without being asked for a number */
+    while (!is_open && errno == EPERM &&
+           bytes > least) { /* what a user may have without being asked for a number */
         bytes /= 2;
         is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
     }
     opened->rings_n += is_open;
     if (is_open)
         return true;
-    (void)fail_sys(opening->error, errno, NO_OFFSET, "no buffer of %zu KiB a processor%s", opened->rings_bytes / 1024,
-                   errno == EPERM ? ": /proc/sys/kernel/perf_event_mlock_kb limits what one user may have; ask for a smaller one" : "");
+    (void)fail_sys(opening->error, errno, NO_OFFSET, "no buffer of %zu KiB a processor%s",
+                   opened->rings_bytes / 1024,
+                   errno == EPERM ? ": /proc/sys/kernel/perf_event_mlock_kb limits what one user "
+                                    "may have; ask for a smaller one"
+                                  : "");
     return false;
 }
 
@@ -204,20 +233,24 @@ struct owners {
     int forward, backward; /* -1 = none yet */
 };
 
-static bool join_ring(const struct opening *opening, const struct opened_event *event, struct owners *owners)
+static bool join_ring(const struct opening *opening, const struct opened_event *event,
+                      struct owners *owners)
 {
-    int fd = event->list[event->n - 1].fd, *owner = event->attr.write_backward ? &owners->backward : &owners->forward;
+    int fd = event->list[event->n - 1].fd,
+        *owner = event->attr.write_backward ? &owners->backward : &owners->forward;
     if (*owner < 0) {
         *owner = fd;
         return add_ring(opening, fd, event->attr.write_backward);
     }
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *owner) == 0)
         return true;
-    (void)fail_sys(opening->error, errno, NO_OFFSET, "events of one processor cannot share a buffer");
+    (void)fail_sys(opening->error, errno, NO_OFFSET,
+                   "events of one processor cannot share a buffer");
     return false;
 }
 
-static bool open_event(const struct opening *opening, struct opened_event *event, int cpu, struct owners *owners)
+static bool open_event(const struct opening *opening, struct opened_event *event, int cpu,
+                       struct owners *owners)
 {
     size_t gone = 0;
     for (size_t i = 0; i < opening->threads_n; i++) {
@@ -256,7 +289,8 @@ static bool open_all(const struct opening *opening)
     struct opened *opened = opening->opened;
     struct buffer online;
     buffer_init(&online, opened->alloc);
-    bool has_list = tracing_files_read_path("/sys/devices/system/cpu/online", &online), is_good = true;
+    bool has_list = tracing_files_read_path("/sys/devices/system/cpu/online", &online),
+         is_good = true;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < cpus && is_good; cpu++) {
         struct owners owners = {-1, -1};
@@ -271,7 +305,9 @@ static bool open_all(const struct opening *opening)
 
 static bool add_thread(struct opening *opening, uint64_t thread)
 {
-    if (!alloc_reserve(opening->opened->alloc, (void **)&opening->threads, &opening->threads_capacity, opening->threads_n + 1, sizeof *opening->threads)) {
+    if (!alloc_reserve(opening->opened->alloc, (void **)&opening->threads,
+                       &opening->threads_capacity, opening->threads_n + 1,
+                       sizeof *opening->threads)) {
         (void)fail_memory(opening->error);
         return false;
     }
@@ -292,15 +328,19 @@ static bool find_threads(struct opening *opening)
     while (errno = 0, folder && is_good && (entry = readdir(folder)))
         if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
             is_good = add_thread(opening, tid);
-    const int sys = folder && is_good && errno != ENOENT && errno != ESRCH ? errno : 0; /* those two: it has ended */
+    const int sys = folder && is_good && errno != ENOENT && errno != ESRCH
+                        ? errno
+                        : 0; /* those two: it has ended */
     if (folder)
         (void)closedir(folder);
     if (sys) {
-        (void)fail_sys(opening->error, sys, NO_OFFSET, "the threads of process %" PRIu64 " cannot be listed", opening->wish->pid);
+        (void)fail_sys(opening->error, sys, NO_OFFSET,
+                       "the threads of process %" PRIu64 " cannot be listed", opening->wish->pid);
         return false;
     }
     if (is_good && opening->threads_n == 0) {
-        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64, opening->wish->pid);
+        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64,
+                   opening->wish->pid);
         return false;
     }
     return is_good;
@@ -355,7 +395,8 @@ void opened_enable(const struct opened *opened, bool is_on)
 {
     for (size_t i = 0; i < opened->events_n; i++)
         for (size_t k = 0; k < opened->events[i].n; k++)
-            (void)ioctl(opened->events[i].list[k].fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+            (void)ioctl(opened->events[i].list[k].fd,
+                        is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 uint64_t opened_lost(const struct opened *opened)
@@ -363,7 +404,8 @@ uint64_t opened_lost(const struct opened *opened)
     uint64_t lost = 0, values[3]; /* value, id, lost: see "struct read_format" */
     for (size_t i = 0; i < opened->events_n && opened->counts_lost; i++)
         for (size_t k = 0; k < opened->events[i].n; k++)
-            if (!opened->events[i].attr.write_backward && read(opened->events[i].list[k].fd, values, sizeof values) == (ssize_t)sizeof values)
+            if (!opened->events[i].attr.write_backward &&
+                read(opened->events[i].list[k].fd, values, sizeof values) == (ssize_t)sizeof values)
                 lost += values[2];
     return lost;
 }

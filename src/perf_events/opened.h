@@ -1,7 +1,9 @@
-/* Events opened with perf_event_open: of each thread and processor one, those of a processor writing into one ring.
+/* Events opened with perf_event_open: of each thread and processor one, those of a processor
+ * writing into one ring.
  *
- * Beside what was asked for there is one that never happens (dummy), whose records tell of processes and mapped files.  In a snapshot it has rings of
- * its own, which are not overwritten.  Ownership: opened_free closes everything. */
+ * Beside what was asked for there is one that never happens (dummy), whose records tell of
+ * processes and mapped files.  In a snapshot it has rings of its own, which are not overwritten.
+ * Ownership: opened_free closes everything. */
 #ifndef TRACETTA_PERF_EVENTS_OPENED_H
 #define TRACETTA_PERF_EVENTS_OPENED_H
 
@@ -17,7 +19,7 @@ struct opened_one {
 /* All of one event. */
 struct opened_event {
     struct perf_event_attr attr;
-    const char *system, *name;   /* borrowed from the set; "" and "dummy" for the first */
+    const char *system, *name; /* borrowed from the set; "" and "dummy" for the first */
     struct opened_one *list;
     size_t n, capacity;
 };
@@ -29,8 +31,8 @@ struct opened {
     struct ring *rings;
     size_t rings_n, rings_capacity;
     size_t rings_bytes;
-    bool is_user_only;           /* kernel time had to be left out */
-    bool counts_lost;            /* the kernel tells of each event how many were lost */
+    bool is_user_only; /* kernel time had to be left out */
+    bool counts_lost;  /* the kernel tells of each event how many were lost */
 };
 
 /* Opens what a wish asks for; false with `error`, and opened_free is due in any case. */

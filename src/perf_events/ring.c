@@ -21,11 +21,19 @@
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int protection = is_backward ? PROT_READ : PROT_READ | PROT_WRITE; /* a tail that cannot be written makes the kernel overwrite */
+    int protection =
+        is_backward
+            ? PROT_READ
+            : PROT_READ | PROT_WRITE; /* a tail that cannot be written makes the kernel overwrite */
     void *at = mmap(NULL, page + bytes, protection, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return false;
-    *ring = (struct ring){.page = at, .data = (const uint8_t *)at + page, .size = bytes, .mapped = page + bytes, .fd = fd, .is_backward = is_backward};
+    *ring = (struct ring){.page = at,
+                          .data = (const uint8_t *)at + page,
+                          .size = bytes,
+                          .mapped = page + bytes,
+                          .fd = fd,
+                          .is_backward = is_backward};
     return true;
 }
 
@@ -55,7 +63,8 @@ static void give_out(const struct ring *ring, uint64_t at, uint64_t n, ring_give
 }
 
 /* The size of the record at a place of which `left` bytes can be read; 0 when it is none. */
-static uint64_t record_at(const struct ring *ring, uint64_t at, uint64_t left, uint8_t header[PERF_RECORD_HEADER])
+static uint64_t record_at(const struct ring *ring, uint64_t at, uint64_t left,
+                          uint8_t header[PERF_RECORD_HEADER])
 {
     if (left < PERF_RECORD_HEADER)
         return 0;
@@ -66,7 +75,8 @@ static uint64_t record_at(const struct ring *ring, uint64_t at, uint64_t left, u
 
 #define MAPPING_MAX 8192u /* bytes of an MMAP2 record: a path and some numbers */
 
-static void show_mapping(const struct ring *ring, uint64_t at, uint64_t n, const struct ring_sums *sums)
+static void show_mapping(const struct ring *ring, uint64_t at, uint64_t n,
+                         const struct ring_sums *sums)
 {
     uint8_t bytes[MAPPING_MAX];
     if (!sums->mapped || n > sizeof bytes)
@@ -75,7 +85,8 @@ static void show_mapping(const struct ring *ring, uint64_t at, uint64_t n, const
     sums->mapped(sums->own, bytes, (size_t)n);
 }
 
-static void count_record(const struct ring *ring, uint64_t at, const uint8_t *header, uint64_t n, struct ring_sums *sums)
+static void count_record(const struct ring *ring, uint64_t at, const uint8_t *header, uint64_t n,
+                         struct ring_sums *sums)
 {
     uint8_t bytes[24];
     uint32_t type = load_u32(header);
@@ -117,14 +128,16 @@ struct places {
     size_t n, capacity;
 };
 
-/* Finds what was written since the last time and is not yet overwritten: up to a record that is not whole any more, or to bytes that were never
- * written.  False when memory is out. */
+/* Finds what was written since the last time and is not yet overwritten: up to a record that is not
+ * whole any more, or to bytes that were never written.  False when memory is out. */
 static bool find_places(const struct ring *ring, uint64_t head, uint64_t end, struct places *places)
 {
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t n;
-    for (uint64_t at = head; at != end && (n = record_at(ring, at, end - at, header)) > 0; at += n) {
-        if (!alloc_reserve(places->alloc, (void **)&places->list, &places->capacity, places->n + 1, sizeof *places->list))
+    for (uint64_t at = head; at != end && (n = record_at(ring, at, end - at, header)) > 0;
+         at += n) {
+        if (!alloc_reserve(places->alloc, (void **)&places->list, &places->capacity, places->n + 1,
+                           sizeof *places->list))
             return false;
         places->list[places->n++] = at;
     }
@@ -132,7 +145,8 @@ static bool find_places(const struct ring *ring, uint64_t head, uint64_t end, st
 }
 
 /* The kernel counts down from 0: the newest record is at data_head, the one before it behind. */
-static uint64_t take_backward(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums, ring_give give, void *own)
+static uint64_t take_backward(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
+                              ring_give give, void *own)
 {
     struct places places = {.alloc = alloc};
     uint8_t header[PERF_RECORD_HEADER];
@@ -152,7 +166,9 @@ static uint64_t take_backward(struct ring *ring, const struct alloc *alloc, stru
     return bytes;
 }
 
-uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums, ring_give give, void *own)
+uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
+                   ring_give give, void *own)
 {
-    return ring->is_backward ? take_backward(ring, alloc, sums, give, own) : take_forward(ring, sums, give, own);
+    return ring->is_backward ? take_backward(ring, alloc, sums, give, own)
+                             : take_forward(ring, sums, give, own);
 }

@@ -1,9 +1,10 @@
 /* A ring that the kernel fills with records: one page of counters, then a power of two of bytes.
  *
- * Forward: the kernel writes at data_head and stops where it would reach data_tail; what does not fit is counted and told by a LOST record.
- * Backward (overwrite): the kernel writes each record before the one before it and never stops; what is there is read while it pauses, from
- * data_head on, the newest first.  See "perf_event_mmap_page" in linux/perf_event.h.
- * Thread rule: one reader a ring; the kernel writes meanwhile, which the acquire and release here are for. */
+ * Forward: the kernel writes at data_head and stops where it would reach data_tail; what does not
+ * fit is counted and told by a LOST record. Backward (overwrite): the kernel writes each record
+ * before the one before it and never stops; what is there is read while it pauses, from data_head
+ * on, the newest first.  See "perf_event_mmap_page" in linux/perf_event.h. Thread rule: one reader
+ * a ring; the kernel writes meanwhile, which the acquire and release here are for. */
 #ifndef TRACETTA_PERF_EVENTS_RING_H
 #define TRACETTA_PERF_EVENTS_RING_H
 
@@ -17,10 +18,10 @@
 struct ring {
     struct perf_event_mmap_page *page; /* NULL = not open */
     const uint8_t *data;
-    uint64_t size;      /* of data, a power of two */
-    uint64_t at;        /* forward: what is taken; backward: where the kernel was when it was read last */
-    size_t mapped;      /* bytes */
-    int fd;             /* of the event that owns the ring; borrowed */
+    uint64_t size; /* of data, a power of two */
+    uint64_t at; /* forward: what is taken; backward: where the kernel was when it was read last */
+    size_t mapped; /* bytes */
+    int fd;        /* of the event that owns the ring; borrowed */
     bool is_backward;
 };
 
@@ -30,8 +31,8 @@ typedef void (*ring_give)(void *own, const void *bytes, size_t n);
 /* What was seen of records that passed. */
 struct ring_sums {
     uint64_t records, samples, lost; /* lost: as LOST records tell */
-    uint64_t broken;                 /* records whose size cannot be; what was behind them is skipped */
-    ring_give mapped;                /* takes each whole MMAP2 record; NULL = nobody */
+    uint64_t broken;  /* records whose size cannot be; what was behind them is skipped */
+    ring_give mapped; /* takes each whole MMAP2 record; NULL = nobody */
     void *own;
 };
 
@@ -39,8 +40,9 @@ struct ring_sums {
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward);
 void ring_close(struct ring *ring);
 
-/* Gives all records that are there by now, oldest first, and how many bytes these are.  A backward ring must be paused.  Memory that is out
- * makes a backward ring give nothing. */
-uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums, ring_give give, void *own);
+/* Gives all records that are there by now, oldest first, and how many bytes these are.  A backward
+ * ring must be paused.  Memory that is out makes a backward ring give nothing. */
+uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
+                   ring_give give, void *own);
 
 #endif

@@ -17,7 +17,8 @@ struct scripted {
 static void open_scripted(struct scripted *s, bool is_backward)
 {
     *s = (struct scripted){0};
-    s->ring = (struct ring){.page = &s->page, .data = s->data, .size = SIZE, .is_backward = is_backward};
+    s->ring =
+        (struct ring){.page = &s->page, .data = s->data, .size = SIZE, .is_backward = is_backward};
 }
 
 static void keep(void *own, const void *bytes, size_t n)
@@ -178,7 +179,8 @@ static void an_overwritten_record_is_left_out(void **state)
     (void)state;
     struct scripted s;
     open_scripted(&s, true);
-    for (uint8_t i = 1; i <= 5; i++) /* 24 of 64 bytes each: two are whole, of the third the end is gone */
+    for (uint8_t i = 1; i <= 5;
+         i++) /* 24 of 64 bytes each: two are whole, of the third the end is gone */
         write_backward(&s, PERF_RECORD_SAMPLE, 24, (uint8_t)(i * 16));
     assert_int_equal(take(&s), 48);
     assert_int_equal(s.got[8], 4 * 16);

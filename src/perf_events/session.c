@@ -1,7 +1,8 @@
 /* A recording: opened events, their rings, and the perf.data that is made of them.
  *
- * Rings are emptied in rounds, each ended by a mark: no record of a later round is older than all of the round before the last, so that readers
- * may put them in order with what two rounds hold.  Rings of a snapshot are read at a dump and at the end only.  A file gets a mark each second, so
+ * Rings are emptied in rounds, each ended by a mark: no record of a later round is older than all
+ * of the round before the last, so that readers may put them in order with what two rounds hold.
+ * Rings of a snapshot are read at a dump and at the end only.  A file gets a mark each second, so
  * that it can be read with all names when nobody ends it. */
 #include <errno.h>
 #include <poll.h>
@@ -24,11 +25,11 @@ struct ttr_perf {
     struct buffer out;
     struct ring_sums sums;
     struct build_ids build_ids;
-    struct pollfd *polls;      /* one a ring, one to be woken */
-    uint64_t late_lost;        /* that no record told of, known in the end */
+    struct pollfd *polls;             /* one a ring, one to be woken */
+    uint64_t late_lost;               /* that no record told of, known in the end */
     uint64_t marked_ms, marked_bytes; /* when and where the last mark was */
     bool at_exec, is_snapshot, was_user_only;
-    bool is_given;             /* what is in `out` */
+    bool is_given; /* what is in `out` */
     bool is_dump_due, is_stopping, has_ended;
 };
 
@@ -51,7 +52,8 @@ static void declare_event(struct perf_put *put, const struct opened_event *event
     uint8_t attr[PERF_ATTR_VER7];
     char name[512];
     size_t system_n = strlen(event->system), name_n = strlen(event->name);
-    _Static_assert(sizeof event->attr >= PERF_ATTR_VER7, "the attribute is of a kernel of 5.15 or later");
+    _Static_assert(sizeof event->attr >= PERF_ATTR_VER7,
+                   "the attribute is of a kernel of 5.15 or later");
     memcpy(attr, &event->attr, sizeof attr);
     if (system_n + name_n + 1 > sizeof name)
         system_n = 0, name_n = 0;
@@ -80,7 +82,10 @@ static ttr_status declare_events(struct ttr_perf *perf, ttr_error *error)
 static void tell_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
 {
     const struct opened_event *dummy = &perf->opened.events[0];
-    struct tasks tasks = {.put = &perf->put, .sample_type = dummy->attr.sample_type, .id = dummy->list[0].id, .build_ids = &perf->build_ids};
+    struct tasks tasks = {.put = &perf->put,
+                          .sample_type = dummy->attr.sample_type,
+                          .id = dummy->list[0].id,
+                          .build_ids = &perf->build_ids};
     buffer_init(&tasks.text, perf->alloc);
     tasks_tell_kernel(&tasks);
     tasks_tell(&tasks, wish->pid);
@@ -89,8 +94,12 @@ static void tell_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
 
 static ttr_status open_output(struct ttr_perf *perf, const ttr_perf_wish *wish, ttr_error *error)
 {
-    const struct perf_put_spec spec = {.alloc = perf->alloc, .to = &perf->out, .is_big_endian = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__,
-                                       .is_pipe = wish->flags & TTR_PERF_PIPE, .is_live = true, .zstd_level = wish->zstd_level};
+    const struct perf_put_spec spec = {.alloc = perf->alloc,
+                                       .to = &perf->out,
+                                       .is_big_endian = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__,
+                                       .is_pipe = wish->flags & TTR_PERF_PIPE,
+                                       .is_live = true,
+                                       .zstd_level = wish->zstd_level};
     if (!perf_put_new(&perf->put, &spec))
         return fail_memory(error);
     ttr_status status = declare_events(perf, error);
@@ -122,7 +131,9 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
 {
     ttr_perf_event event;
     if (wish->size != sizeof *wish || !ttr_perf_events_at(wish->events, 0, &event)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a recording wants wish->size to be sizeof(ttr_perf_wish), and one event at least");
+        (void)fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "a recording wants wish->size to be sizeof(ttr_perf_wish), and one event at least");
         return NULL;
     }
     struct ttr_perf *perf = alloc_zero(alloc_default(), 1, sizeof *perf);
@@ -161,7 +172,8 @@ void ttr_perf_close(ttr_perf *perf)
 ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error)
 {
     if (perf->is_stopping)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a recording that was stopped cannot begin again");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "a recording that was stopped cannot begin again");
     if (!perf->at_exec)
         opened_enable(&perf->opened, true);
     return TTR_OK;
@@ -202,7 +214,8 @@ static uint64_t take_ring(struct ttr_perf *perf, struct ring *ring)
     return bytes;
 }
 
-/* One round over all rings.  A snapshot's events are older than what was told of processes since the last dump: there rounds end with dumps. */
+/* One round over all rings.  A snapshot's events are older than what was told of processes since
+ * the last dump: there rounds end with dumps. */
 static void take_round(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
@@ -214,7 +227,8 @@ static void take_round(struct ttr_perf *perf)
         perf_put_round(&perf->put);
 }
 
-/* What a full ring swallowed behind its last record: the kernel would have told it with the next one. */
+/* What a full ring swallowed behind its last record: the kernel would have told it with the next
+ * one. */
 static void tell_late_losses(struct ttr_perf *perf)
 {
     const struct opened_event *dummy = &perf->opened.events[0];
@@ -224,7 +238,9 @@ static void tell_late_losses(struct ttr_perf *perf)
         return;
     perf->late_lost = lost - perf->sums.lost;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    const struct perf_sample about = {.id = dummy->list[0].id, .time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    const struct perf_sample about = {.id = dummy->list[0].id,
+                                      .time = (uint64_t)now.tv_sec * 1000000000u +
+                                              (uint64_t)now.tv_nsec};
     perf_put_lost(&perf->put, dummy->attr.sample_type, &about, perf->late_lost);
 }
 
@@ -242,7 +258,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Waits for a ring to fill.  One whose events can never happen again is not waited for any more.  True when something woke us. */
+/* Waits for a ring to fill.  One whose events can never happen again is not waited for any more.
+ * True when something woke us. */
 static bool wait_for_rings(struct ttr_perf *perf, uint64_t left_ms)
 {
     size_t n = perf->opened.rings_n;
@@ -262,7 +279,8 @@ static void mark(struct ttr_perf *perf, uint64_t now)
     perf->marked_bytes = perf->put.plain_bytes;
 }
 
-ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned limit_ms, ttr_error *error)
+ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned limit_ms,
+                         ttr_error *error)
 {
     uint64_t deadline = now_ms() + limit_ms;
     bool is_woken = false;

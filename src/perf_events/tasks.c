@@ -1,4 +1,5 @@
-/* Processes out of /proc; see the header.  Whatever names processes gave themselves is only copied, within bounds. */
+/* Processes out of /proc; see the header.  Whatever names processes gave themselves is only copied,
+ * within bounds. */
 #include "perf_events/tasks.h"
 
 #include <dirent.h>
@@ -40,12 +41,14 @@ static void tell_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32_
     if (!read_of(tasks, "comm", pid, tid))
         return;
     const char *name = (const char *)tasks->text.bytes;
-    perf_put_comm(tasks->put, tasks->sample_type, &about, (ttr_text){name, strcspn(name, "\n")}, false);
+    perf_put_comm(tasks->put, tasks->sample_type, &about, (ttr_text){name, strcspn(name, "\n")},
+                  false);
     tasks->told++;
 }
 
 /* Puts a mapping with the build id of its file, where that has one. */
-static void put_mapping(struct tasks *tasks, const struct perf_sample *about, struct perf_mapping *mapping, const struct build_id *id)
+static void put_mapping(struct tasks *tasks, const struct perf_sample *about,
+                        struct perf_mapping *mapping, const struct build_id *id)
 {
     mapping->build_id = id->n ? id->bytes : NULL;
     mapping->build_id_n = id->n;
@@ -67,14 +70,17 @@ static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t 
 {
     const char *end = strchr(line, '\n');
     const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .id = tasks->id};
-    struct perf_mapping mapping = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .prot = EXECUTABLE, .flags = PRIVATE};
+    struct perf_mapping mapping = {
+        .pid = (uint32_t)pid, .tid = (uint32_t)pid, .prot = EXECUTABLE, .flags = PRIVATE};
     uint64_t last;
     char access[8] = "";
     int path_at = 0;
     if (!end)
         return NULL;
-    int n = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n", &mapping.start, &last, access, &mapping.offset,
-                   &mapping.major, &mapping.minor, &mapping.inode, &path_at);
+    int n = sscanf(line,
+                   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n",
+                   &mapping.start, &last, access, &mapping.offset, &mapping.major, &mapping.minor,
+                   &mapping.inode, &path_at);
     if (n < 7 || access[2] != 'x' || last < mapping.start)
         return end + 1;
     const char *path = line + path_at;
@@ -121,11 +127,17 @@ void tasks_tell(struct tasks *tasks, uint64_t pid)
 
 /* --- The kernel --- */
 
-static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path, const struct build_id *id)
+static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path,
+                      const struct build_id *id)
 {
     const struct perf_sample about = {.pid = UINT32_MAX, .id = tasks->id};
-    struct perf_mapping mapping = {.pid = UINT32_MAX, .prot = EXECUTABLE, .start = start, .size = size, .offset = start,
-                                   .path = {path, strlen(path)}, .is_kernel = true};
+    struct perf_mapping mapping = {.pid = UINT32_MAX,
+                                   .prot = EXECUTABLE,
+                                   .start = start,
+                                   .size = size,
+                                   .offset = start,
+                                   .path = {path, strlen(path)},
+                                   .is_kernel = true};
     put_mapping(tasks, &about, &mapping, id);
 }
 
@@ -134,10 +146,12 @@ static void tell_modules(struct tasks *tasks)
 {
     if (!tracing_files_read_path("/proc/modules", &tasks->text))
         return;
-    for (const char *line = (const char *)tasks->text.bytes, *end; (end = strchr(line, '\n')); line = end + 1) {
+    for (const char *line = (const char *)tasks->text.bytes, *end; (end = strchr(line, '\n'));
+         line = end + 1) {
         char name[64], path[80];
         uint64_t size, start;
-        if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) != 3 || !start)
+        if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) != 3 ||
+            !start)
             continue;
         (void)snprintf(path, sizeof path, "[%s]", name);
         const struct build_id id = build_ids_kernel(tasks->build_ids, name);
@@ -145,7 +159,8 @@ static void tell_modules(struct tasks *tasks)
     }
 }
 
-/* The addresses of _text and _etext, which stand in the kernel's list of symbols among many others. */
+/* The addresses of _text and _etext, which stand in the kernel's list of symbols among many others.
+ */
 static bool find_text(uint64_t *start, uint64_t *end)
 {
     FILE *symbols = fopen("/proc/kallsyms", "re");

@@ -91,8 +91,10 @@ struct visitor {
     int sys; /* errno of a folder that failed to be listed, 0 = none */
 };
 
-/* Visits the tracepoints of one system; false when the visitor has enough, or what there is cannot be seen. */
-static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names, struct visitor *visitor)
+/* Visits the tracepoints of one system; false when the visitor has enough, or what there is cannot
+ * be seen. */
+static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names,
+                         struct visitor *visitor)
 {
     char path[2 * TRACING_FILES_PATH], id[4 * TRACING_FILES_PATH];
     (void)snprintf(path, sizeof path, "%s/events/%s", tracefs->root, system);
@@ -112,7 +114,8 @@ static bool visit_system(const struct tracing_files *tracefs, const char *system
     return goes_on && !visitor->sys;
 }
 
-bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names, tracing_files_visit visit, void *own)
+bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names,
+                        tracing_files_visit visit, void *own)
 {
     char path[TRACING_FILES_PATH + 16];
     (void)snprintf(path, sizeof path, "%s/events", tracefs->root);

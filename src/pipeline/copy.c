@@ -6,8 +6,10 @@ static ttr_status write_batch(void *own, const ttr_batch *batch, ttr_error *erro
     return ttr_write(own, batch, error);
 }
 
-ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *own, ttr_error *error)
+ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *own,
+                    ttr_error *error)
 {
-    const struct walk walk = {.take = write_batch, .own = out, .progress = progress, .progress_own = own};
+    const struct walk walk = {
+        .take = write_batch, .own = out, .progress = progress, .progress_own = own};
     return walk_events(in, &walk, error);
 }

@@ -27,7 +27,8 @@ static int64_t receive(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-static ttr_status copy(const struct memory_events *given, struct received *received, ttr_progress progress, ttr_error *error)
+static ttr_status copy(const struct memory_events *given, struct received *received,
+                       ttr_progress progress, ttr_error *error)
 {
     ttr *t = ttr_new(NULL);
     memory_random_events(t, events, N, 1, 1000);
@@ -46,7 +47,8 @@ static void every_event_is_written(void **state)
 {
     struct received received = {.room = SIZE_MAX};
     (void)state;
-    assert_int_equal(copy(&(struct memory_events){.event = events, .n = N}, &received, NULL, NULL), TTR_OK);
+    assert_int_equal(copy(&(struct memory_events){.event = events, .n = N}, &received, NULL, NULL),
+                     TTR_OK);
     assert_int_equal(received.lines, N);
 }
 
@@ -57,7 +59,8 @@ static void failures_of_both_sides_end_it(void **state)
     (void)state;
     assert_int_equal(copy(&broken, &received, NULL, NULL), TTR_E_MALFORMED);
     assert_int_equal(received.lines, 300);
-    assert_int_equal(copy(&(struct memory_events){.event = events, .n = N}, &full, NULL, NULL), TTR_E_IO);
+    assert_int_equal(copy(&(struct memory_events){.event = events, .n = N}, &full, NULL, NULL),
+                     TTR_E_IO);
 }
 
 static bool stop_at_once(void *own)

@@ -1,9 +1,11 @@
-/* Where in its program an event was: the field "debug_info" behind the common context of events whose common context has "ip" and "vpid".
+/* Where in its program an event was: the field "debug_info" behind the common context of events
+ * whose common context has "ip" and "vpid".
  *
- * What lies where is told by LTTng-UST's own events: lttng_ust_statedump (what is loaded when tracing begins), lttng_ust_lib and
- * lttng_ust_dl (what comes and goes).  Each is taken to heart before its own field is looked up, as babeltrace2 does.  What an address is
- * called is the caller's business; the answers are kept, by binary and address.
- * Left out: addresses of kernels, and stacks (a field "ips"). */
+ * What lies where is told by LTTng-UST's own events: lttng_ust_statedump (what is loaded when
+ * tracing begins), lttng_ust_lib and lttng_ust_dl (what comes and goes).  Each is taken to heart
+ * before its own field is looked up, as babeltrace2 does.  What an address is called is the
+ * caller's business; the answers are kept, by binary and address. Left out: addresses of kernels,
+ * and stacks (a field "ips"). */
 #include <string.h>
 
 #include "base/status.h"
@@ -41,10 +43,10 @@ struct debug_info {
     struct pairmap answer_of; /* index of the answer */
     const ttr_field **answer; /* FIELDS fields each */
     size_t answers_n, answers_room;
-    struct arena arena;       /* of the answers */
+    struct arena arena; /* of the answers */
     ttr_field unknown[FIELDS];
     ttr_id names[FIELDS];
-    uint8_t build_id[64];     /* of the event being read */
+    uint8_t build_id[64]; /* of the event being read */
 };
 
 /* What the common context says. */
@@ -74,12 +76,12 @@ static uint8_t told_by(ttr_text name)
         const char *name;
         enum told told;
     } rows[] = {
-        {"lttng_ust_statedump:start", TOLD_BEGIN},      {"lttng_ust_statedump:bin_info", TOLD_LOAD},
-        {"lttng_ust_statedump:build_id", TOLD_MORE},    {"lttng_ust_statedump:debug_link", TOLD_MORE},
-        {"lttng_ust_lib:load", TOLD_LOAD},              {"lttng_ust_lib:unload", TOLD_UNLOAD},
-        {"lttng_ust_lib:build_id", TOLD_LATE},          {"lttng_ust_lib:debug_link", TOLD_LATE},
-        {"lttng_ust_dl:dlopen", TOLD_LOAD},             {"lttng_ust_dl:dlmopen", TOLD_LOAD},
-        {"lttng_ust_dl:build_id", TOLD_LATE},           {"lttng_ust_dl:debug_link", TOLD_LATE},
+        {"lttng_ust_statedump:start", TOLD_BEGIN},   {"lttng_ust_statedump:bin_info", TOLD_LOAD},
+        {"lttng_ust_statedump:build_id", TOLD_MORE}, {"lttng_ust_statedump:debug_link", TOLD_MORE},
+        {"lttng_ust_lib:load", TOLD_LOAD},           {"lttng_ust_lib:unload", TOLD_UNLOAD},
+        {"lttng_ust_lib:build_id", TOLD_LATE},       {"lttng_ust_lib:debug_link", TOLD_LATE},
+        {"lttng_ust_dl:dlopen", TOLD_LOAD},          {"lttng_ust_dl:dlmopen", TOLD_LOAD},
+        {"lttng_ust_dl:build_id", TOLD_LATE},        {"lttng_ust_dl:debug_link", TOLD_LATE},
         {"lttng_ust_dl:dlclose", TOLD_CLOSE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -99,10 +101,12 @@ static bool is_named(const ttr_field *field, const char *name)
 /* A plain number that is always there, as the tracer writes them. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
-    return field->value.type == type && field->value.hint != TTR_HINT_ENUM && field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
+    return field->value.type == type && field->value.hint != TTR_HINT_ENUM &&
+           field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
 }
 
-/* Reads the common context up to its end; `field` is what comes behind it, where the result is true. */
+/* Reads the common context up to its end; `field` is what comes behind it, where the result is
+ * true. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -114,7 +118,8 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
         if (is_named(field, "ip") && is_number(field, TTR_TYPE_UINT)) {
             where->ip = field->value.v.u;
             where->has_ip = true;
-        } else if (is_named(field, "vpid") && is_number(field, TTR_TYPE_INT) && field->value.bits == 32) {
+        } else if (is_named(field, "vpid") && is_number(field, TTR_TYPE_INT) &&
+                   field->value.bits == 32) {
             where->vpid = field->value.v.s;
             where->has_vpid = true;
         } else if (is_named(field, "debug_info")) {
@@ -128,7 +133,7 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
 struct about {
     uint64_t base, size;
     ttr_binary binary;
-    size_t id_left;  /* elements of the build id still to come */
+    size_t id_left; /* elements of the build id still to come */
     bool has_base, has_size, has_path;
 };
 
@@ -166,7 +171,8 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
     about->id_left = 0;
     if (field->depth > 0 || field->group != TTR_GROUP_PAYLOAD)
         return;
-    if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL || value->type == TTR_TYPE_INT) {
+    if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL ||
+        value->type == TTR_TYPE_INT) {
         take_number(about, field);
     } else if (value->type == TTR_TYPE_TEXT && is_named(field, "path")) {
         about->binary.path = value->text;
@@ -181,7 +187,8 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
 }
 
 /* Takes to heart what an event tells; false when memory is out. */
-static bool take_told(struct debug_info *info, enum told told, const struct about *about, struct load_place *where)
+static bool take_told(struct debug_info *info, enum told told, const struct about *about,
+                      struct load_place *where)
 {
     where->base = about->base;
     if (told == TOLD_BEGIN) {
@@ -192,10 +199,12 @@ static bool take_told(struct debug_info *info, enum told told, const struct abou
         return true;
     switch (told) {
     case TOLD_LOAD: /* what has no size is the kernel's (vdso) */
-        return !about->has_path || about->size == 0 || loads_add(&info->loads, where, about->size, &about->binary);
+        return !about->has_path || about->size == 0 ||
+               loads_add(&info->loads, where, about->size, &about->binary);
     case TOLD_MORE:
     case TOLD_LATE:
-        return (told == TOLD_LATE && info->options.like_babeltrace2) || loads_tell(&info->loads, where, &about->binary);
+        return (told == TOLD_LATE && info->options.like_babeltrace2) ||
+               loads_tell(&info->loads, where, &about->binary);
     case TOLD_UNLOAD:
         loads_remove(&info->loads, where);
         return true;
@@ -206,9 +215,13 @@ static bool take_told(struct debug_info *info, enum told told, const struct abou
 }
 
 /* Reads on behind the context, `field` being the first there, and takes it to heart. */
-static bool learn(struct debug_info *info, enum told told, struct load_place *where, ttr_fields *fields, ttr_field *field)
+static bool learn(struct debug_info *info, enum told told, struct load_place *where,
+                  ttr_fields *fields, ttr_field *field)
 {
-    struct about about = {.binary = {.size = sizeof(ttr_binary), .path = {"", 0}, .build_id = {"", 0}, .debug_link = {"", 0}}};
+    struct about about = {.binary = {.size = sizeof(ttr_binary),
+                                     .path = {"", 0},
+                                     .build_id = {"", 0},
+                                     .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
     about.binary.is_pic = true; /* libraries do not say so */
     if (field) {
@@ -222,7 +235,8 @@ static bool learn(struct debug_info *info, enum told told, struct load_place *wh
 /* --- Answers --- */
 
 /* Three texts as fields in a struct. */
-static void set_fields(const struct debug_info *info, ttr_field *field, const ttr_text texts[FIELDS - 1])
+static void set_fields(const struct debug_info *info, ttr_field *field,
+                       const ttr_text texts[FIELDS - 1])
 {
     for (size_t i = 0; i < FIELDS; i++) {
         field_clear(&field[i]);
@@ -240,7 +254,8 @@ static void set_fields(const struct debug_info *info, ttr_field *field, const tt
 /* Asks the caller what is at an address of a load; NULL when memory is out. */
 static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
 {
-    ttr_place place = {.size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    ttr_place place = {
+        .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     info->options.locate(info->options.own, binary, address, &place);
     ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
     ttr_text texts[] = {place.binary, place.function, place.source};
@@ -264,7 +279,8 @@ static const ttr_field *answer(struct debug_info *info, const struct load_place 
     const uint32_t *known = pairmap_get(&info->answer_of, key, at);
     if (known)
         return info->answer[*known];
-    if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room, info->answers_n + 1, sizeof *info->answer))
+    if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
+                       info->answers_n + 1, sizeof *info->answer))
         return NULL;
     const ttr_field *field = ask(info, binary, address);
     if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
@@ -285,7 +301,8 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
 {
     struct debug_info *info = own;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
-    uint8_t *verdict = is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *verdict =
+        is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
     uint8_t *told = entry_of(info, &info->told, &info->told_n, event->name);
     if (!told || (is_class && !verdict))
         return ANNOTATE_FAILED;
@@ -304,14 +321,16 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
     if (*told == TOLD_UNKNOWN)
         *told = told_by(ttr_text_get(info->t, event->name));
     struct load_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
-    if (*told != TOLD_NOTHING && !learn(info, (enum told)*told, &place, &fields, has_more ? &field : NULL))
+    if (*told != TOLD_NOTHING &&
+        !learn(info, (enum told) * told, &place, &fields, has_more ? &field : NULL))
         return ANNOTATE_FAILED;
     place.base = where.ip;
     *added = answer(info, &place);
     return *added ? FIELDS : ANNOTATE_FAILED;
 }
 
-/* Between batches answers may go, so that a trace of any number of addresses needs bounded memory. */
+/* Between batches answers may go, so that a trace of any number of addresses needs bounded memory.
+ */
 static void refresh(void *own)
 {
     struct debug_info *info = own;
@@ -359,8 +378,10 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
     bool is_known = options->size == sizeof *options && options->locate;
     struct debug_info *info = is_known ? alloc_zero(&in->t->counted, 1, sizeof *info) : NULL;
     if (!info) {
-        (void)(is_known ? fail_memory(error)
-                        : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_debug_options wants its size and a function to locate addresses"));
+        (void)(is_known
+                   ? fail_memory(error)
+                   : fail(error, TTR_E_MISUSE, NO_OFFSET,
+                          "a ttr_debug_options wants its size and a function to locate addresses"));
         ttr_close(in);
         return NULL;
     }
@@ -372,5 +393,7 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
         (void)fail_memory(error);
         return NULL;
     }
-    return annotate_new(in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info}, error);
+    return annotate_new(
+        in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info},
+        error);
 }

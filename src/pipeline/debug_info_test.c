@@ -1,4 +1,5 @@
-/* Which binary an address belongs to when, where the answer stands in the event, and how often it is asked for. */
+/* Which binary an address belongs to when, where the answer stands in the event, and how often it
+ * is asked for. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -21,7 +22,10 @@ struct scene {
 
 static void begin(struct scene *scene, const struct alloc *alloc)
 {
-    *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own} : NULL)};
+    *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options),
+                                                                .resize = alloc->resize,
+                                                                .own = alloc->own}
+                                               : NULL)};
     scene->builder = scene->t ? ttr_builder_new(scene->t) : NULL;
 }
 
@@ -35,8 +39,12 @@ static void end(struct scene *scene)
 
 static void put_context(struct scene *scene, int pid, uint64_t ip)
 {
-    ttr_field vpid = {.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = pid, .bits = 32}};
-    ttr_field address = {.name = {"ip", 2}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = ip, .bits = 64, .base = 16}};
+    ttr_field vpid = {.name = {"vpid", 4},
+                      .group = TTR_GROUP_COMMON,
+                      .value = {.type = TTR_TYPE_INT, .v.s = pid, .bits = 32}};
+    ttr_field address = {.name = {"ip", 2},
+                         .group = TTR_GROUP_COMMON,
+                         .value = {.type = TTR_TYPE_UINT, .v.u = ip, .bits = 64, .base = 16}};
     ttr_put_field(scene->builder, &vpid);
     ttr_put_field(scene->builder, &address);
 }
@@ -94,9 +102,13 @@ static void tell_id(struct scene *scene, const char *name, int pid, uint64_t bas
     start(scene, name);
     put_context(scene, pid, 1);
     ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_field(scene->builder, &(ttr_field){.name = {"build_id", 8}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(scene->builder, &(ttr_field){.name = {"build_id", 8},
+                                               .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (unsigned i = 0; i < 2; i++)
-        ttr_put_field(scene->builder, &(ttr_field){.name = {"", 0}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 0xa0 + i, .bits = 8}});
+        ttr_put_field(scene->builder,
+                      &(ttr_field){.name = {"", 0},
+                                   .depth = 1,
+                                   .value = {.type = TTR_TYPE_UINT, .v.u = 0xa0 + i, .bits = 8}});
     keep(scene);
 }
 
@@ -116,12 +128,17 @@ static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_pl
     static char text[3][100];
     struct scene *scene = own;
     scene->asked++;
-    place->binary = (ttr_text){text[0], (size_t)snprintf(text[0], 100, "%s%c%llx", binary->path.p, binary->is_pic ? '+' : '@',
+    place->binary = (ttr_text){text[0], (size_t)snprintf(text[0], 100, "%s%c%llx", binary->path.p,
+                                                         binary->is_pic ? '+' : '@',
                                                          (unsigned long long)address)};
     if (binary->build_id.n == 2)
-        place->function = (ttr_text){text[1], (size_t)snprintf(text[1], 100, "%02x%02x", (uint8_t)binary->build_id.p[0], (uint8_t)binary->build_id.p[1])};
+        place->function = (ttr_text){text[1], (size_t)snprintf(text[1], 100, "%02x%02x",
+                                                               (uint8_t)binary->build_id.p[0],
+                                                               (uint8_t)binary->build_id.p[1])};
     if (binary->debug_link.n)
-        place->source = (ttr_text){text[2], (size_t)snprintf(text[2], 100, "%s:%u", binary->debug_link.p, binary->debug_link_crc)};
+        place->source =
+            (ttr_text){text[2], (size_t)snprintf(text[2], 100, "%s:%u", binary->debug_link.p,
+                                                 binary->debug_link_crc)};
 }
 
 /* "name: field=value field={ ... }" */
@@ -132,19 +149,28 @@ static void describe(const ttr *t, const ttr_event *event, char *line)
     int n = snprintf(line, LINE, "%s:", ttr_text_get(t, event->name).p);
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field) && n < LINE - 100) {
-        n += snprintf(line + n, (size_t)(LINE - n), " %.*s%.*s", (int)field.depth, ">>>>", (int)field.name.n, field.name.p);
+        n += snprintf(line + n, (size_t)(LINE - n), " %.*s%.*s", (int)field.depth, ">>>>",
+                      (int)field.name.n, field.name.p);
         if (field.value.type == TTR_TYPE_UINT)
-            n += snprintf(line + n, (size_t)(LINE - n), "=%llx", (unsigned long long)field.value.v.u);
+            n += snprintf(line + n, (size_t)(LINE - n), "=%llx",
+                          (unsigned long long)field.value.v.u);
         else if (field.value.type == TTR_TYPE_TEXT)
-            n += snprintf(line + n, (size_t)(LINE - n), "=%.*s", (int)field.value.text.n, field.value.text.p);
+            n += snprintf(line + n, (size_t)(LINE - n), "=%.*s", (int)field.value.text.n,
+                          field.value.text.p);
     }
 }
 
 /* Reads the scene through the stage, sorted behind it where that is wanted. */
 static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted)
 {
-    const ttr_debug_options options = {.size = sizeof options, .locate = locate, .own = scene, .like_babeltrace2 = like_babeltrace2};
-    const struct memory_events events = {.event = scene->event, .n = scene->n, .batch_max = 5, .order = is_sorted ? TTR_ORDER_NONE : TTR_ORDER_TIME};
+    const ttr_debug_options options = {.size = sizeof options,
+                                       .locate = locate,
+                                       .own = scene,
+                                       .like_babeltrace2 = like_babeltrace2};
+    const struct memory_events events = {.event = scene->event,
+                                         .n = scene->n,
+                                         .batch_max = 5,
+                                         .order = is_sorted ? TTR_ORDER_NONE : TTR_ORDER_TIME};
     ttr_reader *reader = ttr_debug_info(memory_reader(scene->t, &events), &options, NULL);
     ttr_batch batch;
     ttr_status status = TTR_E_NOMEM;
@@ -175,7 +201,9 @@ static void it_stands_behind_the_common_context_and_before_all_else(void **state
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/lib/a.so");
     start(&scene, "p:here");
     put_context(&scene, 7, 0x7123);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"own", 3}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_put_field(scene.builder, &(ttr_field){.name = {"own", 3},
+                                              .group = TTR_GROUP_CONTEXT,
+                                              .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
     ttr_put_uint(scene.builder, "n", 1);
     keep(&scene);
     start(&scene, "p:bare");
@@ -183,8 +211,11 @@ static void it_stands_behind_the_common_context_and_before_all_else(void **state
     keep(&scene);
     for (unsigned is_sorted = 0; is_sorted < 2; is_sorted++) {
         assert_int_equal(run(&scene, false, is_sorted), TTR_END);
-        assert_string_equal(scene.line[1], "p:here: vpid ip=7123 debug_info >bin=/lib/a.so+123 >func= >src= own=2 n=1");
-        assert_string_equal(scene.line[2], "p:bare: vpid ip=7124 debug_info >bin=/lib/a.so+124 >func= >src=");
+        assert_string_equal(
+            scene.line[1],
+            "p:here: vpid ip=7123 debug_info >bin=/lib/a.so+123 >func= >src= own=2 n=1");
+        assert_string_equal(scene.line[2],
+                            "p:bare: vpid ip=7124 debug_info >bin=/lib/a.so+124 >func= >src=");
     }
     end(&scene);
 }
@@ -201,15 +232,24 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     ttr_put_uint(scene.builder, "ip", 0x7001);
     keep(&scene);
     start(&scene, "p:half");
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+                                              .group = TTR_GROUP_COMMON,
+                                              .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     keep(&scene);
     start(&scene, "p:wide"); /* no pid has 64 bits */
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = 1, .bits = 64}});
+    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+                                              .group = TTR_GROUP_COMMON,
+                                              .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(scene.builder,
+                  &(ttr_field){.name = {"vpid", 4},
+                               .group = TTR_GROUP_COMMON,
+                               .value = {.type = TTR_TYPE_INT, .v.s = 1, .bits = 64}});
     keep(&scene);
     start(&scene, "p:had"); /* has it already */
     put_context(&scene, 7, 1);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"debug_info", 10}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 3}});
+    ttr_put_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
+                                              .group = TTR_GROUP_COMMON,
+                                              .value = {.type = TTR_TYPE_UINT, .v.u = 3}});
     keep(&scene);
     assert_int_equal(run(&scene, false, false), TTR_END);
     assert_string_equal(scene.line[0], "p:none: n=1");
@@ -329,10 +369,13 @@ static void wrong_options_are_refused(void **state)
     ttr_error error = {0};
     const struct memory_events none = {.n = 0};
     (void)state;
-    assert_null(ttr_debug_info(memory_reader(t, &none), &(ttr_debug_options){.size = 3, .locate = locate}, &error));
+    assert_null(ttr_debug_info(memory_reader(t, &none),
+                               &(ttr_debug_options){.size = 3, .locate = locate}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    assert_null(ttr_debug_info(memory_reader(t, &none), &(ttr_debug_options){.size = sizeof(ttr_debug_options)}, &error));
-    assert_null(ttr_debug_info(NULL, &(ttr_debug_options){.size = sizeof(ttr_debug_options), .locate = locate}, &error));
+    assert_null(ttr_debug_info(memory_reader(t, &none),
+                               &(ttr_debug_options){.size = sizeof(ttr_debug_options)}, &error));
+    assert_null(ttr_debug_info(
+        NULL, &(ttr_debug_options){.size = sizeof(ttr_debug_options), .locate = locate}, &error));
     assert_int_equal(memory_readers_open(), 0);
     ttr_free(t);
 }

@@ -1,8 +1,11 @@
-/* Adding fields to events: views with a schema of their own, whose walk gives the fields of the one beneath and what was added among them.
+/* Adding fields to events: views with a schema of their own, whose walk gives the fields of the one
+ * beneath and what was added among them.
  *
- * What was added to an event is kept in a table of its batch, to which ttr_event.stack points.  It comes behind the last field of its
- * group, so the walk looks one field ahead there.  Who keeps events longer (sorting) copies their fields, these among them.  What was
- * stored as a record is not that any more: events are not raw, and definitions are left out, so that no writer copies the bytes. */
+ * What was added to an event is kept in a table of its batch, to which ttr_event.stack points.  It
+ * comes behind the last field of its group, so the walk looks one field ahead there.  Who keeps
+ * events longer (sorting) copies their fields, these among them.  What was stored as a record is
+ * not that any more: events are not raw, and definitions are left out, so that no writer copies the
+ * bytes. */
 #include "pipeline/field_injector.h"
 
 #include <string.h>
@@ -31,11 +34,11 @@ struct annotator {
     ttr_reader base;
     ttr_reader *in;
     struct annotate_how how;
-    ttr_event *event;      /* of the batch */
+    ttr_event *event; /* of the batch */
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over;          /* schema by that beneath, 0 = none yet */
+    ttr_id *over; /* schema by that beneath, 0 = none yet */
     size_t over_n;
     struct outer_schema **outer; /* made, to be freed */
     size_t outer_n, outer_room;
@@ -44,13 +47,15 @@ struct annotator {
 /* The walk's own part of ttr_fields.state. */
 struct outer_walk {
     const struct outer_schema *schema;
-    struct added left;       /* still to be given */
-    ttr_field held;          /* of the walk beneath, to be given behind what was added */
+    struct added left;         /* still to be given */
+    ttr_field held;            /* of the walk beneath, to be given behind what was added */
     bool is_reached, has_held; /* is_reached: what was added is being given */
     bool gave_added;
 };
 
-_Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <= sizeof(((ttr_fields *)0)->state), "both walks fit");
+_Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <=
+                   sizeof(((ttr_fields *)0)->state),
+               "both walks fit");
 
 /* --- The walk --- */
 
@@ -85,12 +90,16 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
 /* The place of a group in an event. */
 static unsigned rank_of(uint8_t group)
 {
-    static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0, [TTR_GROUP_HEADER] = 1, [TTR_GROUP_COMMON] = 2, [TTR_GROUP_CONTEXT] = 3,
+    static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
+                                    [TTR_GROUP_HEADER] = 1,
+                                    [TTR_GROUP_COMMON] = 2,
+                                    [TTR_GROUP_CONTEXT] = 3,
                                     [TTR_GROUP_PAYLOAD] = 4};
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Gives the next of what was added; the place for it is where the walk beneath comes to a later group, or ends. */
+/* Gives the next of what was added; the place for it is where the walk beneath comes to a later
+ * group, or ends. */
 static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *field)
 {
     if (!walk->is_reached) {
@@ -125,14 +134,17 @@ static bool outer_next(ttr_fields *fields, ttr_field *field)
 
 static const struct type *outer_type(const ttr_fields *fields)
 {
-    const struct outer_walk *walk = (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
+    const struct outer_walk *walk =
+        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
     const struct field_ops *ops = walk->schema->ops;
     return ops && ops->type && !walk->gave_added ? ops->type(fields) : NULL;
 }
 
-static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                        ttr_text *label)
 {
-    const struct outer_walk *walk = (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
+    const struct outer_walk *walk =
+        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
     if (walk->schema->ops && walk->schema->ops->label)
         return walk->schema->ops->label(fields, value, i, label);
     *label = value->text;
@@ -141,7 +153,8 @@ static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32
 
 static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct outer_walk *walk = (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
+    const struct outer_walk *walk =
+        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
     const struct field_ops *ops = walk->schema->ops;
     return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
 }
@@ -152,17 +165,26 @@ static uint64_t outer_packet(const void *own, const ttr_event *event)
     return schema->ops && schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
 }
 
-static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                             uint32_t room)
 {
     const struct outer_schema *schema = own;
     const struct annotator *annotator = schema->annotator;
     ttr_event beneath = *event;
-    beneath.stack = event->stack <= annotator->added_n ? annotator->added[event->stack - 1].stack : 0;
-    return beneath.stack && schema->ops && schema->ops->frames ? schema->ops->frames(schema->own, &beneath, addresses, room) : 0;
+    beneath.stack =
+        event->stack <= annotator->added_n ? annotator->added[event->stack - 1].stack : 0;
+    return beneath.stack && schema->ops && schema->ops->frames
+               ? schema->ops->frames(schema->own, &beneath, addresses, room)
+               : 0;
 }
 
-static const struct field_ops outer_ops = {.begin = outer_begin, .next = outer_next, .begin_group = outer_begin_group,
-                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames, .type = outer_type,
+static const struct field_ops outer_ops = {.begin = outer_begin,
+                                           .next = outer_next,
+                                           .begin_group = outer_begin_group,
+                                           .packet = outer_packet,
+                                           .label = outer_label,
+                                           .frames = outer_frames,
+                                           .type = outer_type,
                                            .goes_on = outer_goes_on};
 
 /* --- The reader --- */
@@ -191,15 +213,21 @@ static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
     ttr *t = annotator->base.t;
     const struct alloc *alloc = &t->counted;
     struct schema schema = *context_schema(t, beneath);
-    if (!alloc_reserve(alloc, (void **)&annotator->outer, &annotator->outer_room, annotator->outer_n + 1, sizeof *annotator->outer))
+    if (!alloc_reserve(alloc, (void **)&annotator->outer, &annotator->outer_room,
+                       annotator->outer_n + 1, sizeof *annotator->outer))
         return 0;
     struct outer_schema *outer = alloc_zero(alloc, 1, sizeof *outer);
     if (!outer)
         return 0;
     annotator->outer[annotator->outer_n++] = outer;
     *outer = (struct outer_schema){annotator, schema.ops, schema.own};
-    return context_add_schema(t, &(struct schema){.ops = &outer_ops, .own = outer, .event_class = schema.event_class, .beneath = beneath,
-                                                  .has_number = schema.has_number, .number = schema.number, .version = schema.version,
+    return context_add_schema(t, &(struct schema){.ops = &outer_ops,
+                                                  .own = outer,
+                                                  .event_class = schema.event_class,
+                                                  .beneath = beneath,
+                                                  .has_number = schema.has_number,
+                                                  .number = schema.number,
+                                                  .version = schema.version,
                                                   .has_texts = schema.has_texts});
 }
 
@@ -207,8 +235,8 @@ static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)
 {
     size_t before = annotator->over_n;
     if (beneath >= before) {
-        if (!alloc_reserve(&annotator->base.t->counted, (void **)&annotator->over, &annotator->over_n, (size_t)beneath + 1,
-                           sizeof *annotator->over))
+        if (!alloc_reserve(&annotator->base.t->counted, (void **)&annotator->over,
+                           &annotator->over_n, (size_t)beneath + 1, sizeof *annotator->over))
             return 0;
         memset(annotator->over + before, 0, (annotator->over_n - before) * sizeof *annotator->over);
     }
@@ -238,8 +266,10 @@ static bool annotate(struct annotator *annotator, ttr_event *event)
 static bool make_room(struct annotator *annotator, uint32_t n)
 {
     const struct alloc *alloc = &annotator->base.t->counted;
-    return alloc_reserve(alloc, (void **)&annotator->event, &annotator->event_room, n, sizeof *annotator->event) &&
-           alloc_reserve(alloc, (void **)&annotator->added, &annotator->added_room, n, sizeof *annotator->added);
+    return alloc_reserve(alloc, (void **)&annotator->event, &annotator->event_room, n,
+                         sizeof *annotator->event) &&
+           alloc_reserve(alloc, (void **)&annotator->added, &annotator->added_room, n,
+                         sizeof *annotator->added);
 }
 
 static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -297,8 +327,13 @@ static struct notes *annotator_notes(ttr_reader *base)
 /* Ranges are not passed on: what is outside of them may tell what to add to the events inside. */
 ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = annotator_next, .close = annotator_close, .crowd = annotator_crowd,
-                                          .report = annotator_report, .rank = annotator_rank, .input = annotator_input, .notes = annotator_notes};
+    static const struct reader_ops ops = {.next = annotator_next,
+                                          .close = annotator_close,
+                                          .crowd = annotator_crowd,
+                                          .report = annotator_report,
+                                          .rank = annotator_rank,
+                                          .input = annotator_input,
+                                          .notes = annotator_notes};
     struct annotator *annotator = alloc_zero(&in->t->counted, 1, sizeof *annotator);
     if (!annotator) {
         how->close(how->own);
@@ -306,7 +341,8 @@ ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_err
         (void)fail_memory(error);
         return NULL;
     }
-    annotator->base = (ttr_reader){.t = in->t, .ops = &ops, .order = in->order, .reports = in->reports};
+    annotator->base =
+        (ttr_reader){.t = in->t, .ops = &ops, .order = in->order, .reports = in->reports};
     annotator->in = in;
     annotator->how = *how;
     return &annotator->base;

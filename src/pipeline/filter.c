@@ -1,8 +1,9 @@
 /* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
  *
- * Patterns are matched once per text, not per event: a table of verdicts per condition grows with the texts.  What always
- * passes, inverted or not: definitions, and with conditions of time, thread, process and CPU only also objects and gaps, which say
- * something about the trace and not at a time. */
+ * Patterns are matched once per text, not per event: a table of verdicts per condition grows with
+ * the texts.  What always passes, inverted or not: definitions, and with conditions of time,
+ * thread, process and CPU only also objects and gaps, which say something about the trace and not
+ * at a time. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -68,7 +69,8 @@ static uint8_t *verdict_at(struct filter *filter, struct condition *condition, t
     size_t before = condition->verdicts_n;
     if (id < before)
         return &condition->verdict[id];
-    if (!alloc_reserve(&filter->base.t->counted, (void **)&condition->verdict, &condition->verdicts_n, (size_t)id + 1, 1)) {
+    if (!alloc_reserve(&filter->base.t->counted, (void **)&condition->verdict,
+                       &condition->verdicts_n, (size_t)id + 1, 1)) {
         filter->is_out_of_memory = true;
         return NULL;
     }
@@ -109,7 +111,8 @@ static bool string_matches(struct filter *filter, struct condition *condition, t
         return false;
     if (*verdict == UNDECIDED) {
         ttr_text text = ttr_text_get(filter->base.t, id);
-        bool matches = condition == &filter->categories ? matches_part(condition, text) : matches_any(condition, text);
+        bool matches = condition == &filter->categories ? matches_part(condition, text)
+                                                        : matches_any(condition, text);
         *verdict = matches ? YES : NO;
     }
     return *verdict == YES;
@@ -123,7 +126,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* By a number, or by the name the thread or process has now: programs that start others give them their own names first. */
+/* By a number, or by the name the thread or process has now: programs that start others give them
+ * their own names first. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -134,7 +138,8 @@ static bool thread_matches(struct filter *filter, struct condition *condition, t
     bool by_process = condition == &filter->processes;
     bool has_number = by_process ? thread.pid_known : thread.tid_known;
     ttr_id name = by_process ? thread.process_name : thread.thread_name;
-    return (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) || (name && string_matches(filter, condition, name));
+    return (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) ||
+           (name && string_matches(filter, condition, name));
 }
 
 static bool cpu_matches(const struct filter *filter, const ttr_event *event)
@@ -154,7 +159,8 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) && string_matches(filter, &filter->names, event->name) &&
+    return is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
+           string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&
@@ -180,7 +186,8 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         ttr_status status = ttr_read(filter->in, &all, error);
         if (status != TTR_OK)
             return status;
-        if (!alloc_reserve(&base->t->counted, (void **)&filter->pick, &filter->pick_room, all.n, sizeof *filter->pick))
+        if (!alloc_reserve(&base->t->counted, (void **)&filter->pick, &filter->pick_room, all.n,
+                           sizeof *filter->pick))
             return fail_memory(error);
         for (uint32_t i = 0; i < all.n; i++) {
             uint32_t at = all.pick ? all.pick[i] : i;
@@ -237,7 +244,8 @@ static struct notes *filter_notes(ttr_reader *base)
 }
 
 /* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
-static bool copy_condition(struct filter *filter, struct condition *condition, const char *const *list)
+static bool copy_condition(struct filter *filter, struct condition *condition,
+                           const char *const *list)
 {
     size_t n = 0;
     while (list && list[n])
@@ -251,7 +259,8 @@ static bool copy_condition(struct filter *filter, struct condition *condition, c
         return false;
     for (; condition->n < n; condition->n++) {
         const char *pattern = list[condition->n];
-        condition->is_number[condition->n] = number_get_u64(pattern, strlen(pattern), &condition->number[condition->n]);
+        condition->is_number[condition->n] =
+            number_get_u64(pattern, strlen(pattern), &condition->number[condition->n]);
         condition->glob[condition->n] = arena_copy(&filter->arena, pattern, strlen(pattern));
         if (!condition->glob[condition->n])
             return false;
@@ -277,7 +286,8 @@ static bool take_range(const char *text, size_t n, struct cpus *cpus)
     if (!number_get_u64(text, first_n, &cpus->first))
         return false;
     cpus->last = cpus->first;
-    return !dash || (number_get_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
+    return !dash ||
+           (number_get_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
 }
 
 static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_error *error)
@@ -295,7 +305,9 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
         for (size_t n;; part += n + 1) {
             n = strcspn(part, ",");
             if (!take_range(part, n, &filter->cpus[filter->cpus_n++]))
-                return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" are no CPUs: numbers and ranges are wanted, like \"0,4-7\"", *list);
+                return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                            "\"%s\" are no CPUs: numbers and ranges are wanted, like \"0,4-7\"",
+                            *list);
             if (!part[n])
                 break;
         }
@@ -305,29 +317,41 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
 
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
-                                          .crowd = filter_crowd, .scatter = filter_scatter, .kinds = filter_kinds, .report = filter_report,
-                                          .rank = filter_rank, .input = filter_input, .notes = filter_notes};
+    static const struct reader_ops ops = {.next = filter_next,
+                                          .close = filter_close,
+                                          .range = filter_range,
+                                          .crowd = filter_crowd,
+                                          .scatter = filter_scatter,
+                                          .kinds = filter_kinds,
+                                          .report = filter_report,
+                                          .rank = filter_rank,
+                                          .input = filter_input,
+                                          .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;
-    struct filter *filter = what->size == sizeof *what ? alloc_zero(&t->counted, 1, sizeof *filter) : NULL;
+    struct filter *filter =
+        what->size == sizeof *what ? alloc_zero(&t->counted, 1, sizeof *filter) : NULL;
     if (!filter) {
         ttr_close(in);
         (void)(what->size == sizeof *what ? fail_memory(error)
-                                          : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_filter must be made by ttr_filter_init"));
+                                          : fail(error, TTR_E_MISUSE, NO_OFFSET,
+                                                 "a ttr_filter must be made by ttr_filter_init"));
         return NULL;
     }
-    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order, .apart = in->apart, .reports = in->reports};
+    filter->base = (ttr_reader){
+        .t = t, .ops = &ops, .order = in->order, .apart = in->apart, .reports = in->reports};
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);
-    if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error) : fail_memory(error)) != TTR_OK) {
+    if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error)
+                                       : fail_memory(error)) != TTR_OK) {
         filter_close(&filter->base);
         return NULL;
     }
-    filter->spares_objects = !filter->names.glob && !filter->not_names.glob && !filter->categories.glob &&
-                             !filter->providers.glob && !what->kinds && !what->min_level;
+    filter->spares_objects = !filter->names.glob && !filter->not_names.glob &&
+                             !filter->categories.glob && !filter->providers.glob && !what->kinds &&
+                             !what->min_level;
     if (!what->invert && (what->from_ns != INT64_MIN || what->to_ns != INT64_MAX))
         reader_range(in, what->from_ns, what->to_ns);
     return &filter->base;

@@ -21,7 +21,9 @@ static size_t run(ttr *t, const ttr_filter *filter, ttr_event *to, uint64_t seed
 /* The first n events, in batches of so many, through a filter. */
 static ttr_reader *filtered(ttr *t, const ttr_filter *filter, size_t n, uint32_t batch_max)
 {
-    return ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = batch_max}), filter, NULL);
+    return ttr_filter_new(
+        memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = batch_max}),
+        filter, NULL);
 }
 
 static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
@@ -35,9 +37,12 @@ static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
 /* Random conditions, by the bits of a number. */
 static ttr_filter filter_of(unsigned bits)
 {
-    static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write", NULL};
-    static const char *const categories[] = {"net", "sched", NULL}, *const providers[] = {"p", NULL};
-    static const char *const threads[] = {"1001", "worker*", NULL}, *const processes[] = {"100", NULL};
+    static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write",
+                                                                                     NULL};
+    static const char *const categories[] = {"net", "sched", NULL}, *const providers[] = {"p",
+                                                                                          NULL};
+    static const char *const threads[] = {"1001", "worker*", NULL}, *const processes[] = {"100",
+                                                                                          NULL};
     ttr_filter filter;
     ttr_filter_init(&filter);
     filter.names = bits & 1 ? names : NULL;
@@ -54,15 +59,20 @@ static ttr_filter filter_of(unsigned bits)
 
 static bool expect(ttr *t, unsigned bits, const ttr_event *event)
 {
-    const char *name = ttr_text_get(t, event->name).p, *category = ttr_text_get(t, event->category).p;
+    const char *name = ttr_text_get(t, event->name).p,
+               *category = ttr_text_get(t, event->category).p;
     ttr_thread thread = {0};
     (void)ttr_thread_get(t, event->thread, &thread);
     return (!(bits & 1) || strncmp(name, "net", 3) == 0 || strcmp(name, "disk") == 0) &&
-           (!(bits & 2) || !strstr(name, "write")) && (!(bits & 4) || strcmp(category, "io,net") == 0 || strcmp(category, "sched") == 0) &&
-           (!(bits & 8) || event->offset % 3 != 0) && (!(bits & 16) || thread.tid == 1001 || thread.tid == 1003) &&
-           (!(bits & 32) || thread.pid == 100) && (!(bits & 64) || event->kind == TTR_KIND_SPAN || event->kind == TTR_KIND_LOG) &&
+           (!(bits & 2) || !strstr(name, "write")) &&
+           (!(bits & 4) || strcmp(category, "io,net") == 0 || strcmp(category, "sched") == 0) &&
+           (!(bits & 8) || event->offset % 3 != 0) &&
+           (!(bits & 16) || thread.tid == 1001 || thread.tid == 1003) &&
+           (!(bits & 32) || thread.pid == 100) &&
+           (!(bits & 64) || event->kind == TTR_KIND_SPAN || event->kind == TTR_KIND_LOG) &&
            (!(bits & 128) || event->level == 0 || event->level >= TTR_LEVEL_WARNING) &&
-           (!(bits & 256) || event->time >= 300 || (event->kind == TTR_KIND_SPAN && event->time + (int64_t)event->duration > 300));
+           (!(bits & 256) || event->time >= 300 ||
+            (event->kind == TTR_KIND_SPAN && event->time + (int64_t)event->duration > 300));
 }
 
 static void what_passes_and_what_does_not_are_all(void **state)
@@ -115,8 +125,9 @@ static void span_counts_when_it_reaches_into_the_range(void **state)
         int64_t time;
         uint64_t duration;
         bool passes;
-    } cases[] = {{10, 5, false}, {10, 10, false}, {10, 11, true}, {20, 0, true}, {10, UINT64_MAX, true}, {29, 100, true},
-                 {30, 1, false}, {INT64_MIN, 3, false}, {INT64_MIN, UINT64_MAX, true}};
+    } cases[] = {{10, 5, false}, {10, 10, false},        {10, 11, true},
+                 {20, 0, true},  {10, UINT64_MAX, true}, {29, 100, true},
+                 {30, 1, false}, {INT64_MIN, 3, false},  {INT64_MIN, UINT64_MAX, true}};
     ttr *t = ttr_new(NULL);
     ttr_filter filter;
     size_t n = sizeof cases / sizeof cases[0], at = 0;
@@ -124,7 +135,10 @@ static void span_counts_when_it_reaches_into_the_range(void **state)
     ttr_filter_init(&filter);
     filter.from_ns = 20, filter.to_ns = 30;
     for (size_t i = 0; i < n; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = cases[i].time, .duration = cases[i].duration, .offset = i};
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                                .time = cases[i].time,
+                                .duration = cases[i].duration,
+                                .offset = i};
     size_t got = count_passed(t, &filter, n);
     for (size_t i = 0; i < n; i++)
         if (cases[i].passes)
@@ -135,7 +149,8 @@ static void span_counts_when_it_reaches_into_the_range(void **state)
 
 static size_t count_structure(ttr *t, const ttr_filter *filter)
 {
-    static const uint8_t kinds[] = {TTR_KIND_DEFINITION, TTR_KIND_OBJECT, TTR_KIND_GAP, TTR_KIND_INSTANT};
+    static const uint8_t kinds[] = {TTR_KIND_DEFINITION, TTR_KIND_OBJECT, TTR_KIND_GAP,
+                                    TTR_KIND_INSTANT};
     for (size_t i = 0; i < 4; i++)
         events[i] = (ttr_event){.kind = kinds[i], .time = 5};
     return count_passed(t, filter, 4);
@@ -169,10 +184,13 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
     ttr_filter_init(&filter);
     filter.threads = patterns;
     for (size_t i = 0; i < 4; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, i < 3 ? 2 : 3), .offset = i};
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                .thread = context_thread(t, 0, 1, i < 3 ? 2 : 3),
+                                .offset = i};
     ttr_thread_name(t, 1, 3, NULL, "worker 3");
     ttr_reader *reader = filtered(t, &filter, 4, 2);
-    /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its name yet. */
+    /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its
+     * name yet. */
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     assert_int_equal(ttr_batch_at(&batch, 0)->offset, 3);
@@ -195,7 +213,8 @@ static void thread_goes_by_the_name_it_has_now(void **state)
     ttr_filter_init(&filter);
     filter.processes = patterns;
     for (size_t i = 0; i < 6; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, 1), .offset = i};
+        events[i] = (ttr_event){
+            .kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, 1), .offset = i};
     ttr_reader *reader = filtered(t, &filter, 6, 2);
     ttr_thread_name(t, 1, 1, "app", NULL);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
@@ -217,7 +236,8 @@ static void filter_of_another_size_is_refused(void **state)
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     (void)state;
-    assert_null(ttr_filter_new(memory_reader(t, &(struct memory_events){0}), &(ttr_filter){.size = 3}, &error));
+    assert_null(ttr_filter_new(memory_reader(t, &(struct memory_events){0}),
+                               &(ttr_filter){.size = 3}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_int_equal(memory_readers_open(), 0);
     ttr_free(t);
@@ -231,7 +251,8 @@ static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(v
     ttr_filter filter;
     ttr_filter_init(&filter);
     filter.from_ns = 0;
-    events[0] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = INT64_MAX, .thread = context_thread(t, 0, 1, UINT64_MAX)};
+    events[0] = (ttr_event){
+        .kind = TTR_KIND_INSTANT, .time = INT64_MAX, .thread = context_thread(t, 0, 1, UINT64_MAX)};
     assert_int_equal(count_passed(t, &filter, 1), 1);
     filter.threads = (const char *const[]){"99999999999999999999", NULL};
     assert_int_equal(count_passed(t, &filter, 1), 0);
@@ -240,14 +261,18 @@ static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(v
 
 static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
 {
-    static const char *const lists[][3] = {{"2"}, {"0,4-6"}, {"0x1-0x3", "5"}, {"0-4294967295"}, {"4294967296"}};
+    static const char *const lists[][3] = {
+        {"2"}, {"0,4-6"}, {"0x1-0x3", "5"}, {"0-4294967295"}, {"4294967296"}};
     static const char *const expected[] = {"c", "aefg", "bcdf", "abcdefgh", ""};
     ttr *t = ttr_new(NULL);
     ttr_filter filter;
     (void)state;
     ttr_filter_init(&filter);
     for (size_t i = 0; i < 9; i++) /* the last one, whose flag is not there, is of none */
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .offset = i, .cpu = (uint32_t)(i % 8), .flags = i < 8 ? TTR_EVENT_HAS_CPU : 0};
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                .offset = i,
+                                .cpu = (uint32_t)(i % 8),
+                                .flags = i < 8 ? TTR_EVENT_HAS_CPU : 0};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         filter.cpus = lists[k];
         size_t n = count_passed(t, &filter, 9);
@@ -260,7 +285,8 @@ static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
 
 static void what_names_no_cpus_is_refused(void **state)
 {
-    static const char *const wrong[] = {"", ",", "1,", "x", "3-1", "1-", "-1", "1-2-3", "18446744073709551616"};
+    static const char *const wrong[] = {
+        "", ",", "1,", "x", "3-1", "1-", "-1", "1-2-3", "18446744073709551616"};
     ttr *t = ttr_new(NULL);
     ttr_filter filter;
     (void)state;
@@ -268,7 +294,8 @@ static void what_names_no_cpus_is_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr_error error = {0};
         filter.cpus = (const char *const[]){"0", wrong[i], NULL};
-        assert_null(ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 1}), &filter, &error));
+        assert_null(ttr_filter_new(
+            memory_reader(t, &(struct memory_events){.event = events, .n = 1}), &filter, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
         assert_non_null(strstr(error.text, "like \"0,4-7\""));
     }

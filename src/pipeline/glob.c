@@ -1,10 +1,12 @@
-/* A glob matcher of our own: that of the C library depends on the locale and ends at a NUL, and names in traces are any bytes. */
+/* A glob matcher of our own: that of the C library depends on the locale and ends at a NUL, and
+ * names in traces are any bytes. */
 #include "pipeline/glob.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Length of the set at `p` ("[...]") with its brackets, 0 when it is never closed.  A "]" that comes first is a member. */
+/* Length of the set at `p` ("[...]") with its brackets, 0 when it is never closed.  A "]" that
+ * comes first is a member. */
 static size_t set_length(const char *p)
 {
     const char *at = p + 1;
@@ -40,7 +42,8 @@ static size_t character(const char *p, size_t n)
     return length;
 }
 
-/* Matches one element of the pattern that is no star: how much text it takes (0 = no match), and how long the element is. */
+/* Matches one element of the pattern that is no star: how much text it takes (0 = no match), and
+ * how long the element is. */
 static size_t match_one(const char *pattern, const char *text, size_t n, size_t *element)
 {
     *element = 1;
@@ -59,7 +62,8 @@ static size_t match_one(const char *pattern, const char *text, size_t n, size_t 
 
 bool glob_matches(const char *pattern, ttr_text text)
 {
-    const char *star = NULL; /* what follows the last star, and how much text that star has not taken */
+    const char *star =
+        NULL; /* what follows the last star, and how much text that star has not taken */
     size_t at = 0, star_at = 0;
     while (at < text.n || *pattern == '*') {
         if (*pattern == '*') {

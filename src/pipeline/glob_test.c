@@ -9,18 +9,49 @@ static void patterns_match_what_they_say(void **state)
         const char *pattern, *text;
         bool matches;
     } cases[] = {
-        {"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "any", true}, {"net*", "net", true}, {"net*", "network", true},
-        {"net*", "ne", false}, {"*net", "ethernet", true}, {"*net", "nets", false}, {"a*b*c", "axxbyyc", true},
-        {"a*b*c", "axxbyy", false}, {"a**c", "ac", true}, {"?", "", false}, {"?", "x", true}, {"?", "\xc3\xa4", true},
-        {"?x", "\xe2\x82\xacx", true}, {"?", "\xff", true}, {"??", "\xc3\xa4", false}, {"[ab]?", "bz", true},
-        {"[ab]?", "cz", false}, {"[!ab]", "c", true}, {"[!ab]", "a", false}, {"[^ab]", "b", false}, {"[a-f0-9]", "7", true},
-        {"[a-f0-9]", "g", false}, {"[]]", "]", true}, {"[]a]", "a", true}, {"[!]]", "]", false}, {"[a", "[a", true},
-        {"[a", "a", false}, {"[a-]", "-", true}, {"\\*", "*", true}, {"\\*", "x", false}, {"a\\", "a\\", true},
-        {"*[0-9]", "cpu12", true}, {"*.c", "a/b.c", true}, {"ab", "abc", false}, {"abc", "ab", false},
+        {"", "", true},
+        {"", "a", false},
+        {"*", "", true},
+        {"*", "any", true},
+        {"net*", "net", true},
+        {"net*", "network", true},
+        {"net*", "ne", false},
+        {"*net", "ethernet", true},
+        {"*net", "nets", false},
+        {"a*b*c", "axxbyyc", true},
+        {"a*b*c", "axxbyy", false},
+        {"a**c", "ac", true},
+        {"?", "", false},
+        {"?", "x", true},
+        {"?", "\xc3\xa4", true},
+        {"?x", "\xe2\x82\xacx", true},
+        {"?", "\xff", true},
+        {"??", "\xc3\xa4", false},
+        {"[ab]?", "bz", true},
+        {"[ab]?", "cz", false},
+        {"[!ab]", "c", true},
+        {"[!ab]", "a", false},
+        {"[^ab]", "b", false},
+        {"[a-f0-9]", "7", true},
+        {"[a-f0-9]", "g", false},
+        {"[]]", "]", true},
+        {"[]a]", "a", true},
+        {"[!]]", "]", false},
+        {"[a", "[a", true},
+        {"[a", "a", false},
+        {"[a-]", "-", true},
+        {"\\*", "*", true},
+        {"\\*", "x", false},
+        {"a\\", "a\\", true},
+        {"*[0-9]", "cpu12", true},
+        {"*.c", "a/b.c", true},
+        {"ab", "abc", false},
+        {"abc", "ab", false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (glob_matches(cases[i].pattern, (ttr_text){cases[i].text, strlen(cases[i].text)}) != cases[i].matches)
+        if (glob_matches(cases[i].pattern, (ttr_text){cases[i].text, strlen(cases[i].text)}) !=
+            cases[i].matches)
             fail_msg("\"%s\" against \"%s\"", cases[i].pattern, cases[i].text);
 }
 

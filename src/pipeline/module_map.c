@@ -1,5 +1,6 @@
-/* Which binaries lie where.  A process has its loads in order of their addresses; where they overlap (a trace may tell sizes that are too
- * large), an address belongs to the one that begins next below it. */
+/* Which binaries lie where.  A process has its loads in order of their addresses; where they
+ * overlap (a trace may tell sizes that are too large), an address belongs to the one that begins
+ * next below it. */
 #include "pipeline/module_map.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ bool loads_init(struct loads *loads, const struct alloc *alloc)
 void loads_free(struct loads *loads)
 {
     for (size_t i = 0; i < loads->processes_n; i++)
-        alloc_free(loads->alloc, loads->process[i].load, loads->process[i].room, sizeof *loads->process[i].load);
+        alloc_free(loads->alloc, loads->process[i].load, loads->process[i].room,
+                   sizeof *loads->process[i].load);
     alloc_free(loads->alloc, loads->process, loads->processes_room, sizeof *loads->process);
     alloc_free(loads->alloc, loads->binary, loads->binaries_room, sizeof *loads->binary);
     intern_free(&loads->known);
@@ -41,7 +43,8 @@ static void add_key_text(struct buffer *key, ttr_text text)
 static uint32_t intern_binary(struct loads *loads, const ttr_binary *binary)
 {
     struct buffer *key = &loads->key;
-    const size_t lengths[] = {binary->path.n, binary->build_id.n, binary->debug_link.n, binary->debug_link_crc, binary->is_pic};
+    const size_t lengths[] = {binary->path.n, binary->build_id.n, binary->debug_link.n,
+                              binary->debug_link_crc, binary->is_pic};
     buffer_clear(key);
     add_key_text(key, binary->path);
     add_key_text(key, binary->build_id);
@@ -52,7 +55,8 @@ static uint32_t intern_binary(struct loads *loads, const ttr_binary *binary)
         return 0;
     if (id < loads->binaries_n)
         return id;
-    if (!alloc_reserve(loads->alloc, (void **)&loads->binary, &loads->binaries_room, (size_t)id + 1, sizeof *loads->binary))
+    if (!alloc_reserve(loads->alloc, (void **)&loads->binary, &loads->binaries_room, (size_t)id + 1,
+                       sizeof *loads->binary))
         return 0;
     const char *text = intern_get(&loads->known, id).p;
     if (loads->binaries_n == 0)
@@ -76,7 +80,8 @@ static struct loads_process *find_process(const struct loads *loads, const struc
 
 static struct loads_process *add_process(struct loads *loads, const struct load_place *where)
 {
-    if (!alloc_reserve(loads->alloc, (void **)&loads->process, &loads->processes_room, loads->processes_n + 1, sizeof *loads->process) ||
+    if (!alloc_reserve(loads->alloc, (void **)&loads->process, &loads->processes_room,
+                       loads->processes_n + 1, sizeof *loads->process) ||
         !pairmap_put(&loads->process_of, where->trace, where->pid, (uint32_t)loads->processes_n))
         return NULL;
     loads->process[loads->processes_n] = (struct loads_process){NULL, 0, 0};
@@ -140,7 +145,8 @@ void loads_begin(struct loads *loads, const struct load_place *where)
         process->n = 0;
 }
 
-bool loads_add(struct loads *loads, const struct load_place *where, uint64_t size, const ttr_binary *binary)
+bool loads_add(struct loads *loads, const struct load_place *where, uint64_t size,
+               const ttr_binary *binary)
 {
     uint64_t end = where->base + size < where->base ? UINT64_MAX : where->base + size;
     struct loads_process *process = find_process(loads, where);
@@ -156,7 +162,8 @@ bool loads_add(struct loads *loads, const struct load_place *where, uint64_t siz
     if (!load) {
         if (process->n == LOADS_MAX)
             return true;
-        if (!alloc_reserve(loads->alloc, (void **)&process->load, &process->room, process->n + 1, sizeof *process->load))
+        if (!alloc_reserve(loads->alloc, (void **)&process->load, &process->room, process->n + 1,
+                           sizeof *process->load))
             return false;
         size_t at = count_up_to(process, where->base);
         load = &process->load[at];

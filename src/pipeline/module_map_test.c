@@ -5,7 +5,10 @@
 
 static ttr_binary named(const char *path)
 {
-    return (ttr_binary){.size = sizeof(ttr_binary), .path = {path, strlen(path)}, .build_id = {"", 0}, .debug_link = {"", 0}};
+    return (ttr_binary){.size = sizeof(ttr_binary),
+                        .path = {path, strlen(path)},
+                        .build_id = {"", 0},
+                        .debug_link = {"", 0}};
 }
 
 static void loads_are_found_as_in_a_plain_list(void **state)
@@ -21,7 +24,8 @@ static void loads_are_found_as_in_a_plain_list(void **state)
         uint64_t i = support_random(&seed) % PLACES;
         const struct load_place place = {.trace = 1, .pid = 2, .base = i * SIZE};
         if (support_random(&seed) % 3) {
-            uint64_t wanted = 1 + support_random(&seed) % (3 * SIZE); /* may overlap what is above */
+            uint64_t wanted =
+                1 + support_random(&seed) % (3 * SIZE); /* may overlap what is above */
             assert_true(loads_add(&loads, &place, wanted, &binary));
             size[i] = is_there[i] ? size[i] : wanted;
             is_there[i] = true;
@@ -30,11 +34,13 @@ static void loads_are_found_as_in_a_plain_list(void **state)
             is_there[i] = false;
         }
         uint64_t address = support_random(&seed) % (PLACES * SIZE);
-        const struct load *found = loads_find(&loads, &(struct load_place){.trace = 1, .pid = 2, .base = address});
+        const struct load *found =
+            loads_find(&loads, &(struct load_place){.trace = 1, .pid = 2, .base = address});
         const uint64_t none = UINT64_MAX;
         uint64_t truth = none;
         for (uint64_t k = 0; k < PLACES; k++)
-            truth = is_there[k] && k * SIZE <= address && address - k * SIZE < size[k] ? k * SIZE : truth;
+            truth = is_there[k] && k * SIZE <= address && address - k * SIZE < size[k] ? k * SIZE
+                                                                                       : truth;
         assert_int_equal(found ? found->base : none, truth);
     }
     loads_free(&loads);

@@ -14,7 +14,8 @@ ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error
         status = ttr_read(in, &batch, error);
         if (status == TTR_OK)
             status = walk->take(walk->own, &batch, error);
-        if (status == TTR_OK && walk->progress && i % BATCHES_PER_PROGRESS == 0 && !walk->progress(walk->progress_own))
+        if (status == TTR_OK && walk->progress && i % BATCHES_PER_PROGRESS == 0 &&
+            !walk->progress(walk->progress_own))
             return fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request");
     }
     return status == TTR_END ? TTR_OK : status;

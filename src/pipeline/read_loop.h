@@ -5,13 +5,15 @@
 #include <tracetta/analyse.h>
 
 struct walk {
-    ttr_status (*take)(void *own, const ttr_batch *batch, ttr_error *error); /* anything but TTR_OK ends the walk */
+    ttr_status (*take)(void *own, const ttr_batch *batch,
+                       ttr_error *error); /* anything but TTR_OK ends the walk */
     void *own;
     ttr_progress progress; /* may be NULL */
     void *progress_own;
 };
 
-/* Gives TTR_OK at the end of input, TTR_AGAIN where progress said stop or live input has nothing yet, or the failure. */
+/* Gives TTR_OK at the end of input, TTR_AGAIN where progress said stop or live input has nothing
+ * yet, or the failure. */
 TTR_MUST ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error);
 
 #endif

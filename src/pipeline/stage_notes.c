@@ -15,11 +15,13 @@ void remarks_free(struct remarks *remarks)
     notes_free(&remarks->notes);
 }
 
-void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code,
+                 const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    notes_add(&remarks->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
+    notes_add(&remarks->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
+              values);
     va_end(values);
 }
 
@@ -27,8 +29,8 @@ void remarks_report(struct remarks *remarks, ttr_report *report)
 {
     const struct notes *own = &remarks->notes;
     size_t n = report->notes_n + own->n;
-    if (own->n == 0 ||
-        !alloc_reserve(own->alloc, (void **)&remarks->both, &remarks->capacity, n, sizeof *remarks->both))
+    if (own->n == 0 || !alloc_reserve(own->alloc, (void **)&remarks->both, &remarks->capacity, n,
+                                      sizeof *remarks->both))
         return;
     if (report->notes_n)
         memcpy(remarks->both, report->notes, report->notes_n * sizeof *remarks->both);

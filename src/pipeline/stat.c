@@ -1,6 +1,7 @@
-/* Statistics per (provider, name, kind).  Everything is counted as it comes, but for what forms spans: that goes through the
- * span stream and is counted when the span is whole.  Self time comes from nesting (nesting.h), quantiles from a histogram per
- * row with spans.  Memory grows with the rows, not with the events. */
+/* Statistics per (provider, name, kind).  Everything is counted as it comes, but for what forms
+ * spans: that goes through the span stream and is counted when the span is whole.  Self time comes
+ * from nesting (nesting.h), quantiles from a histogram per row with spans.  Memory grows with the
+ * rows, not with the events. */
 #include <string.h>
 
 #include "base/histogram.h"
@@ -14,8 +15,8 @@
 /* 131,072 unclaimed spans of all lanes: 4 MiB. */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations on their way to a histogram.  Histograms are large and hit at random: the wait for memory is most of the cost of
- * counting a span unless it is asked for beforehand. */
+/* Durations on their way to a histogram.  Histograms are large and hit at random: the wait for
+ * memory is most of the cost of counting a span unless it is asked for beforehand. */
 #define PENDING 32u
 
 struct pending {
@@ -31,12 +32,12 @@ struct ttr_stat {
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
-    struct pairmap by_key;        /* (provider and name, kind) to row */
-    uint32_t *latest;             /* by name: the row found last, plus 1 */
+    struct pairmap by_key; /* (provider and name, kind) to row */
+    uint32_t *latest;      /* by name: the row found last, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
-    int64_t begin_ns, end_ns;     /* of the whole trace */
+    int64_t begin_ns, end_ns; /* of the whole trace */
 };
 
 static bool grow(struct ttr_stat *stat, ttr_id name)
@@ -44,7 +45,8 @@ static bool grow(struct ttr_stat *stat, ttr_id name)
     size_t before = stat->latest_n;
     if (name < before)
         return true;
-    if (!alloc_reserve(stat->alloc, (void **)&stat->latest, &stat->latest_n, (size_t)name + 1, sizeof *stat->latest))
+    if (!alloc_reserve(stat->alloc, (void **)&stat->latest, &stat->latest_n, (size_t)name + 1,
+                       sizeof *stat->latest))
         return false;
     memset(stat->latest + before, 0, (stat->latest_n - before) * sizeof *stat->latest);
     return true;
@@ -59,9 +61,12 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
 {
     size_t need = stat->rows_n + 1;
     if (need > UINT32_MAX - 1 ||
-        !alloc_reserve(stat->alloc, (void **)&stat->row, &stat->row_room, need, sizeof *stat->row) ||
-        !alloc_reserve(stat->alloc, (void **)&stat->durations, &stat->durations_room, need, sizeof(struct histogram *)) ||
-        !pairmap_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind, (uint32_t)stat->rows_n))
+        !alloc_reserve(stat->alloc, (void **)&stat->row, &stat->row_room, need,
+                       sizeof *stat->row) ||
+        !alloc_reserve(stat->alloc, (void **)&stat->durations, &stat->durations_room, need,
+                       sizeof(struct histogram *)) ||
+        !pairmap_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
+                     (uint32_t)stat->rows_n))
         return false;
     *at = (uint32_t)stat->rows_n++;
     stat->row[*at] = *key;
@@ -81,7 +86,8 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
         *at = *latest - 1;
         return true;
     }
-    const uint32_t *known = pairmap_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
+    const uint32_t *known =
+        pairmap_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
     if (known)
         *at = *known;
     else if (!add_row(stat, key, at))
@@ -100,7 +106,10 @@ static void widen(struct ttr_stat *stat, ttr_stat_row *row, int64_t begin, int64
 
 static bool count_event(struct ttr_stat *stat, const ttr_event *event)
 {
-    ttr_stat_row key = {.provider = event->provider, .category = event->category, .name = event->name, .kind = event->kind};
+    ttr_stat_row key = {.provider = event->provider,
+                        .category = event->category,
+                        .name = event->name,
+                        .kind = event->kind};
     uint32_t at;
     if (!find_row(stat, &key, &at))
         return false;
@@ -143,9 +152,13 @@ static bool count_span(void *own, const struct whole_span *span)
 {
     struct ttr_stat *stat = own;
     const struct slim_event *event = span->event;
-    ttr_stat_row key = {.provider = event->provider, .category = event->category, .name = event->name, .kind = TTR_KIND_SPAN};
+    ttr_stat_row key = {.provider = event->provider,
+                        .category = event->category,
+                        .name = event->name,
+                        .kind = TTR_KIND_SPAN};
     uint64_t duration = (uint64_t)span->end - (uint64_t)event->time, covered = 0;
-    struct nest_span interval = {.begin = event->time, .end = span->end, .from = span->from, .at = span->at};
+    struct nest_span interval = {
+        .begin = event->time, .end = span->end, .from = span->from, .at = span->at};
     uint32_t at;
     if (!find_row(stat, &key, &at))
         return false;
@@ -169,7 +182,9 @@ static ttr_status count_batch(void *own, const ttr_batch *batch, ttr_error *erro
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        bool is_counted = span_stream_wants(event->kind) ? span_stream_add(&stat->spans, event, SPAN_ACTIVITY) : count_event(stat, event);
+        bool is_counted = span_stream_wants(event->kind)
+                              ? span_stream_add(&stat->spans, event, SPAN_ACTIVITY)
+                              : count_event(stat, event);
         if (!is_counted)
             return fail_memory(error);
     }
@@ -190,7 +205,9 @@ static void free_durations(struct ttr_stat *stat)
 
 static void finish_rows(struct ttr_stat *stat)
 {
-    double seconds = stat->end_ns > stat->begin_ns ? (double)((uint64_t)stat->end_ns - (uint64_t)stat->begin_ns) / 1e9 : 0;
+    double seconds = stat->end_ns > stat->begin_ns
+                         ? (double)((uint64_t)stat->end_ns - (uint64_t)stat->begin_ns) / 1e9
+                         : 0;
     for (size_t i = 0; i < stat->rows_n; i++) {
         ttr_stat_row *row = &stat->row[i];
         const struct histogram *durations = stat->durations[i];
@@ -256,7 +273,8 @@ static void sort_rows(struct ttr_stat *stat)
 ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
-    const struct walk walk = {.take = count_batch, .own = stat, .progress = progress, .progress_own = own};
+    const struct walk walk = {
+        .take = count_batch, .own = stat, .progress = progress, .progress_own = own};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;
@@ -268,10 +286,12 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     pairmap_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    if (!(reader_kinds(in) & SPAN_KINDS)) /* then it does not matter which comes first, and order is half the cost of hundreds of inputs */
+    if (!(reader_kinds(in) & SPAN_KINDS)) /* then it does not matter which comes first, and order is
+                                             half the cost of hundreds of inputs */
         (void)reader_scatter(in);
     ttr_status status = walk_events(in, &walk, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is
+     * nothing to tell it with. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {

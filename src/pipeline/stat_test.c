@@ -27,7 +27,8 @@ static void put_span(ttr *t, size_t at, int64_t begin, int64_t end, const char *
 
 static ttr_stat *stat_of(ttr *t, size_t n)
 {
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 7});
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 7});
     ttr_stat *stat = ttr_stat_new(t, reader, NULL, NULL, NULL);
     assert_non_null(stat);
     ttr_close(reader);
@@ -54,7 +55,8 @@ static void spans_have_total_self_and_quantiles(void **state)
     put_span(t, 2, 0, 100, "outer");
     put(t, 3, TTR_KIND_INSTANT, 1000, "tick");
     ttr_stat *stat = stat_of(t, 4);
-    const ttr_stat_row *inner = row_of(t, stat, "inner"), *outer = row_of(t, stat, "outer"), *tick = row_of(t, stat, "tick");
+    const ttr_stat_row *inner = row_of(t, stat, "inner"), *outer = row_of(t, stat, "outer"),
+                       *tick = row_of(t, stat, "tick");
     assert_int_equal(inner->count, 2);
     assert_int_equal(inner->total, 40);
     assert_int_equal(inner->self, 40);
@@ -86,7 +88,8 @@ static void begin_and_end_are_one_span_of_the_name_of_its_begin(void **state)
     put(t, 6, TTR_KIND_ASYNC_BEGIN, 12, "async")->link = 5;
     put(t, 7, TTR_KIND_ASYNC_END, 90, "async")->link = 5;
     ttr_stat *stat = stat_of(t, 8);
-    const ttr_stat_row *a = row_of(t, stat, "a"), *b = row_of(t, stat, "b"), *async = row_of(t, stat, "async"), *rows;
+    const ttr_stat_row *a = row_of(t, stat, "a"), *b = row_of(t, stat, "b"),
+                       *async = row_of(t, stat, "async"), *rows;
     assert_int_equal(ttr_stat_rows(stat, &rows), 3);
     assert_int_equal(a->kind, TTR_KIND_SPAN);
     assert_int_equal(a->count, 2);
@@ -129,7 +132,8 @@ static void providers_and_kinds_have_rows_of_their_own(void **state)
     const ttr_stat_row *rows;
     (void)state;
     for (size_t i = 0; i < 60; i++)
-        put(t, i, i % 2 ? TTR_KIND_INSTANT : TTR_KIND_LOG, (int64_t)i, "same")->provider = ttr_text_add(t, i % 3 ? "p" : "q", 1);
+        put(t, i, i % 2 ? TTR_KIND_INSTANT : TTR_KIND_LOG, (int64_t)i, "same")->provider =
+            ttr_text_add(t, i % 3 ? "p" : "q", 1);
     put(t, 60, TTR_KIND_GAP, 5, "");
     put(t, 61, TTR_KIND_DEFINITION, 5, "");
     ttr_stat *stat = stat_of(t, 62);
@@ -155,7 +159,8 @@ static void ended_early_it_gives_what_it_has(void **state)
     (void)state;
     for (size_t i = 0; i < N; i++)
         put(t, i, TTR_KIND_INSTANT, 1, "x");
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
     ttr_stat *stat = ttr_stat_new(t, reader, stop_at_once, &calls, &error);
     assert_int_equal(error.status, TTR_AGAIN);
     assert_int_equal(calls, 1);
@@ -174,7 +179,8 @@ static void failure_of_the_reader_is_passed_on_with_what_came_before(void **stat
     (void)state;
     put(t, 0, TTR_KIND_INSTANT, 1, "x");
     put(t, 1, TTR_KIND_INSTANT, 2, "x");
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
     ttr_stat *stat = ttr_stat_new(t, reader, NULL, NULL, &error);
     assert_int_equal(error.status, TTR_E_IO);
     assert_int_equal(ttr_stat_rows(stat, &rows), 1);
@@ -188,13 +194,15 @@ static void begin_that_never_ends_again_and_again_takes_bounded_memory(void **st
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     (void)state;
     memory_random_events(t, events, N, 5, 100000);
     size_t before = heap.bytes;
     ttr_reader *in[60];
     for (size_t i = 0; i < 60; i++)
-        in[i] = memory_reader(t, &(struct memory_events){.event = events, .n = N, .order = TTR_ORDER_TIME});
+        in[i] = memory_reader(
+            t, &(struct memory_events){.event = events, .n = N, .order = TTR_ORDER_TIME});
     ttr_reader *reader = ttr_merge(t, in, 60, NULL);
     ttr_stat *stat = ttr_stat_new(t, reader, NULL, NULL, NULL);
     assert_non_null(stat);
@@ -227,7 +235,8 @@ static void each_allocation_may_fail(void **state)
 static FILE *open_truth(char *trace, size_t size)
 {
     char truth[1024];
-    bool is_there = corpus_find("fxt", "magic-trace-2022.fxt", trace, size) && corpus_find("fxt", "magic-trace-2022.truth.txt", truth, sizeof truth);
+    bool is_there = corpus_find("fxt", "magic-trace-2022.fxt", trace, size) &&
+                    corpus_find("fxt", "magic-trace-2022.truth.txt", truth, sizeof truth);
     return is_there ? fopen(truth, "r") : NULL;
 }
 

@@ -1,4 +1,5 @@
-/* Counting in one pass: kinds, range of time, and how many threads, names, ... have events.  Memory grows with those only. */
+/* Counting in one pass: kinds, range of time, and how many threads, names, ... have events.  Memory
+ * grows with those only. */
 #include <string.h>
 
 #include "base/status.h"
@@ -33,7 +34,8 @@ static void see(struct summing *summing, struct seen *seen, size_t id)
 {
     size_t before = seen->n;
     if (id >= before) {
-        if (!alloc_reserve(summing->alloc, (void **)&seen->is_seen, &seen->n, id + 1, sizeof *seen->is_seen)) {
+        if (!alloc_reserve(summing->alloc, (void **)&seen->is_seen, &seen->n, id + 1,
+                           sizeof *seen->is_seen)) {
             summing->is_out_of_memory = true;
             return;
         }
@@ -55,7 +57,8 @@ static void sum_order(struct summing *summing, const ttr_event *event)
 {
     const size_t i = summing->is_scattered ? event->source : 0, had = summing->before_n;
     if (i >= had) {
-        if (!alloc_reserve(summing->alloc, (void **)&summing->before, &summing->before_n, i + 1, sizeof *summing->before)) {
+        if (!alloc_reserve(summing->alloc, (void **)&summing->before, &summing->before_n, i + 1,
+                           sizeof *summing->before)) {
             summing->is_out_of_memory = true;
             return;
         }
@@ -70,7 +73,8 @@ static void sum_time(struct summing *summing, const ttr_event *event)
 {
     ttr_summary *summary = summing->summary;
     int64_t end = end_of(event);
-    summary->begin_ns = !summary->has_times || event->time < summary->begin_ns ? event->time : summary->begin_ns;
+    summary->begin_ns =
+        !summary->has_times || event->time < summary->begin_ns ? event->time : summary->begin_ns;
     summary->end_ns = !summary->has_times || end > summary->end_ns ? end : summary->end_ns;
     summary->has_times = true;
     sum_order(summing, event);
@@ -104,10 +108,13 @@ static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress, void *own, ttr_error *error)
+ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
+                         void *own, ttr_error *error)
 {
-    struct summing summing = {.t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
-    const struct walk walk = {.take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+    struct summing summing = {
+        .t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
+    const struct walk walk = {
+        .take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
     ttr_status status = walk_events(in, &walk, error);

@@ -22,9 +22,13 @@ static void everything_is_counted(void **state)
     ttr_summary summary;
     (void)state;
     for (size_t i = 0; i < 8; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 100 + (int64_t)i, .thread = context_thread(t, 0, i / 4, i % 3),
-                                .name = ttr_text_add(t, i % 2 ? "a" : "b", 1), .provider = ttr_text_add(t, "p", 1)};
-    events[3] = (ttr_event){.kind = TTR_KIND_SPAN, .time = 50, .duration = 900, .thread = context_process(t, 0, 1)};
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                .time = 100 + (int64_t)i,
+                                .thread = context_thread(t, 0, i / 4, i % 3),
+                                .name = ttr_text_add(t, i % 2 ? "a" : "b", 1),
+                                .provider = ttr_text_add(t, "p", 1)};
+    events[3] = (ttr_event){
+        .kind = TTR_KIND_SPAN, .time = 50, .duration = 900, .thread = context_process(t, 0, 1)};
     events[4] = (ttr_event){.kind = TTR_KIND_GAP, .time = -5};
     events[5] = (ttr_event){.kind = TTR_KIND_DEFINITION, .time = -5};
     events[6].flags = TTR_EVENT_NO_TIME;
@@ -68,7 +72,8 @@ static void ended_early_it_says_so(void **state)
     ttr_error error = {0};
     (void)state;
     memory_random_events(t, events, N, 1, 100);
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
     assert_int_equal(ttr_summarise(t, reader, &summary, stop_at_once, NULL, &error), TTR_AGAIN);
     assert_true(summary.events > 0 && summary.events < N);
     ttr_close(reader);

@@ -1,11 +1,13 @@
-/* The processed profile of Firefox (profiler.firefox.com opens it), as of its version 48: tables of columns per thread, texts by number.
+/* The processed profile of Firefox (profiler.firefox.com opens it), as of its version 48: tables of
+ * columns per thread, texts by number.
  *
- * Each thread has all frames of the profile as functions and all its nodes as stacks.  Times are ms since the first sample.  With a time line each
- * change is a sample whose weight is the time until the next; else each distinct stack is one sample of its weight, in no order of time. */
+ * Each thread has all frames of the profile as functions and all its nodes as stacks.  Times are ms
+ * since the first sample.  With a time line each change is a sample whose weight is the time until
+ * the next; else each distinct stack is one sample of its weight, in no order of time. */
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
-#define VERSION 24            /* of the format Firefox itself gives, which the page wants to know too */
+#define VERSION 24 /* of the format Firefox itself gives, which the page wants to know too */
 #define PROCESSED_VERSION 48
 
 static void number(struct json *json, const char *key, uint64_t value)
@@ -83,7 +85,8 @@ static void put_meta(struct profile_out *out, struct json *json)
     json_object_end(json);
 }
 
-/* Functions, and a frame for each: both have the number of the profile's frame, and so has its text. */
+/* Functions, and a frame for each: both have the number of the profile's frame, and so has its
+ * text. */
 static void put_functions(struct profile_out *out, struct json *json)
 {
     uint32_t n = out->frames_n;
@@ -94,7 +97,8 @@ static void put_functions(struct profile_out *out, struct json *json)
     column(json, "category", n, 1);
     column(json, "subcategory", n, 0);
     count_up(json, "func", n);
-    static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "implementation", "line", "column"};
+    static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "implementation", "line",
+                                          "column"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         column(json, unknown[i], n, INT64_MIN);
     number(json, "length", n);
@@ -131,7 +135,8 @@ static void put_empty_table(struct json *json, const char *key, const char *cons
 }
 
 /* Which of the lane's nodes each node is, in out->path's place of `index`; stacks of the lane. */
-static uint32_t put_stacks(struct profile_out *out, struct json *json, uint32_t lane, uint32_t *index)
+static uint32_t put_stacks(struct profile_out *out, struct json *json, uint32_t lane,
+                           uint32_t *index)
 {
     uint32_t n = 0;
     json_key(json, "stackTable");
@@ -176,8 +181,12 @@ struct sampling {
 
 static void begin(struct sampling *s, const struct profile_out *out, uint32_t lane, int64_t origin)
 {
-    *s = (struct sampling){.out = out, .lane = lane, .origin = origin, .end = out->lane[lane].last_ns,
-                           .has_line = out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS};
+    *s = (struct sampling){.out = out,
+                           .lane = lane,
+                           .origin = origin,
+                           .end = out->lane[lane].last_ns,
+                           .has_line = out->profile->flags & TTR_PROFILE_TIMELINE &&
+                                       out->profile->unit == TTR_PROFILE_NS};
     profile_line_begin(&s->line, out->profile, lane);
     if (s->has_line && !profile_line_next(&s->line))
         s->line.time = s->end;
@@ -209,7 +218,8 @@ static bool next(struct sampling *s)
 
 enum sample_column { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_WEIGHT, SAMPLE_COLUMNS };
 
-static ttr_status put_samples(struct profile_out *out, struct json *json, struct sampling *first, const uint32_t *index, ttr_error *error)
+static ttr_status put_samples(struct profile_out *out, struct json *json, struct sampling *first,
+                              const uint32_t *index, ttr_error *error)
 {
     static const char *const names[SAMPLE_COLUMNS] = {"stack", "time", "weight"};
     uint64_t n = 0;
@@ -259,11 +269,13 @@ static void put_who(struct profile_out *out, struct json *json, uint32_t lane)
     flag(json, "showMarkersInTimeline", false);
 }
 
-static ttr_status put_thread(struct profile_out *out, struct json *json, uint32_t lane, int64_t origin, uint32_t *index, ttr_error *error)
+static ttr_status put_thread(struct profile_out *out, struct json *json, uint32_t lane,
+                             int64_t origin, uint32_t *index, ttr_error *error)
 {
     static const char *const no_resources[] = {"lib", "name", "host", "type", NULL};
     static const char *const no_symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
-    static const char *const no_markers[] = {"data", "name", "startTime", "endTime", "phase", "category", NULL};
+    static const char *const no_markers[] = {"data",  "name",     "startTime", "endTime",
+                                             "phase", "category", NULL};
     struct sampling sampling;
     json_object(json);
     put_who(out, json, lane);

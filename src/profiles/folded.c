@@ -1,6 +1,7 @@
-/* Folded stacks: a line for each distinct stack, outermost frame first, frames apart by ';', then a blank and the weight.  What flame graph tools
- * have read since the first of them; there is no specification beyond that.  Characters that would break a line, or steer a terminal that it is shown
- * on, are replaced. */
+/* Folded stacks: a line for each distinct stack, outermost frame first, frames apart by ';', then a
+ * blank and the weight.  What flame graph tools have read since the first of them; there is no
+ * specification beyond that.  Characters that would break a line, or steer a terminal that it is
+ * shown on, are replaced. */
 #include "base/number.h"
 #include "base/utf.h"
 #include "profiles/profiles.h"
@@ -9,7 +10,8 @@ static void put_frame(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
-        const size_t control = utf8_control(p + i, n - i), length = control ? control : utf8_character(p + i, n - i);
+        const size_t control = utf8_control(p + i, n - i),
+                     length = control ? control : utf8_character(p + i, n - i);
         if (control)
             buffer_add_byte(to, ' ');
         else if (length == 0)
@@ -25,7 +27,8 @@ static void put_lane(struct profile_out *out, const ttr_profile_lane *lane, stru
 {
     if (!lane->thread)
         return;
-    void (*const put[])(const struct profile_out *, const ttr_profile_lane *, struct buffer *) = {profile_process_text, profile_thread_text};
+    void (*const put[])(const struct profile_out *, const ttr_profile_lane *,
+                        struct buffer *) = {profile_process_text, profile_thread_text};
     for (size_t i = 0; i < 2; i++) {
         buffer_clear(scratch);
         put[i](out, lane, scratch);
@@ -64,6 +67,7 @@ static ttr_status write_folded(struct profile_out *out, ttr_error *error)
 }
 
 const struct profile_writer profile_folded = {
-    .about = {"folded", "folded stacks, a line each, for flame graph tools", "folded txt", TTR_PROFILE_MERGED},
+    .about = {"folded", "folded stacks, a line each, for flame graph tools", "folded txt",
+              TTR_PROFILE_MERGED},
     .write = write_folded,
 };

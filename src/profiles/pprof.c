@@ -1,11 +1,13 @@
 /* pprof: github.com/google/pprof, proto/profile.proto, compressed with gzip.
  *
- *   Profile: 1 sample_type | 2 sample | 4 location | 5 function | 6 string_table | 9 time_nanos | 10 duration_nanos
- *   ValueType: 1 type | 2 unit;  Sample: 1 location_id (innermost first) | 2 value | 3 label;  Label: 1 key | 2 str | 3 num
- *   Location: 1 id | 4 line;  Line: 1 function_id;  Function: 1 id | 2 name | 3 system_name | 4 filename
+ *   Profile: 1 sample_type | 2 sample | 4 location | 5 function | 6 string_table | 9 time_nanos |
+ * 10 duration_nanos ValueType: 1 type | 2 unit;  Sample: 1 location_id (innermost first) | 2 value
+ * | 3 label;  Label: 1 key | 2 str | 3 num Location: 1 id | 4 line;  Line: 1 function_id; Function:
+ * 1 id | 2 name | 3 system_name | 4 filename
  *
- * Texts are numbers into the string table, whose first is empty.  A frame is a function at a location of its own; both have its number plus 1.
- * Left out: mappings and addresses; frames have names already. */
+ * Texts are numbers into the string table, whose first is empty.  A frame is a function at a
+ * location of its own; both have its number plus 1. Left out: mappings and addresses; frames have
+ * names already. */
 #include <zlib.h>
 
 #include "base/protobuf.h"
@@ -13,17 +15,37 @@
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_TIME = 9,
-       PROFILE_DURATION = 10 };
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_TIME = 9,
+    PROFILE_DURATION = 10
+};
 enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* The string table begins with these; then come the names of frames, of modules by frame, of threads and processes by lane. */
-enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_TIME, TEXT_NS, TEXT_WEIGHT, TEXT_THREAD, TEXT_PROCESS, TEXT_THREAD_ID, TEXT_FRAMES };
-static const char *const texts[TEXT_FRAMES] = {"", "samples", "count", "time", "nanoseconds", "weight", "thread", "process", "thread_id"};
+/* The string table begins with these; then come the names of frames, of modules by frame, of
+ * threads and processes by lane. */
+enum {
+    TEXT_NONE,
+    TEXT_SAMPLES,
+    TEXT_COUNT,
+    TEXT_TIME,
+    TEXT_NS,
+    TEXT_WEIGHT,
+    TEXT_THREAD,
+    TEXT_PROCESS,
+    TEXT_THREAD_ID,
+    TEXT_FRAMES
+};
+static const char *const texts[TEXT_FRAMES] = {
+    "", "samples", "count", "time", "nanoseconds", "weight", "thread", "process", "thread_id"};
 
 #define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
 #define GZIP_MEMORY 8
@@ -101,7 +123,8 @@ static void put_sample(struct pprof *pprof, const ttr_profile_node *node)
     put_varint(to, node->self);
     protobuf_end(to, list);
     ttr_thread thread;
-    if (out->lane[node->lane].thread && ttr_thread_get(out->t, out->lane[node->lane].thread, &thread)) {
+    if (out->lane[node->lane].thread &&
+        ttr_thread_get(out->t, out->lane[node->lane].thread, &thread)) {
         uint64_t names = TEXT_FRAMES + 2 * (uint64_t)out->frames_n + 2 * (uint64_t)node->lane;
         put_label(to, TEXT_PROCESS, LABEL_STR, names);
         put_label(to, TEXT_THREAD, LABEL_STR, names + 1);
@@ -148,7 +171,8 @@ static ttr_status put_texts(struct pprof *pprof, ttr_error *error)
     for (size_t i = 0; i < TEXT_FRAMES; i++)
         protobuf_string(&pprof->plain, PROFILE_STRING, texts[i]);
     for (uint32_t i = 0; i < out->frames_n && status == TTR_OK; i++) {
-        ttr_text name = profile_frame_text(out, i), module = ttr_text_get(out->t, out->frame[i].module);
+        ttr_text name = profile_frame_text(out, i),
+                 module = ttr_text_get(out->t, out->frame[i].module);
         protobuf_bytes(&pprof->plain, PROFILE_STRING, name.p, name.n);
         protobuf_bytes(&pprof->plain, PROFILE_STRING, module.p, module.n);
         status = drain(pprof, error);
@@ -165,7 +189,8 @@ static ttr_status put_all(struct pprof *pprof, ttr_error *error)
     const struct profile_out *out = pprof->out;
     ttr_status status = TTR_OK;
     bool is_time = out->profile->unit == TTR_PROFILE_NS;
-    int64_t first = out->lanes_n ? out->lane[0].first_ns : 0, last = out->lanes_n ? out->lane[0].last_ns : 0;
+    int64_t first = out->lanes_n ? out->lane[0].first_ns : 0,
+            last = out->lanes_n ? out->lane[0].last_ns : 0;
     put_type(&pprof->plain, TEXT_SAMPLES, TEXT_COUNT);
     put_type(&pprof->plain, is_time ? TEXT_TIME : TEXT_WEIGHT, is_time ? TEXT_NS : TEXT_COUNT);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
@@ -191,7 +216,8 @@ static ttr_status put_all(struct pprof *pprof, ttr_error *error)
 static ttr_status write_pprof(struct profile_out *out, ttr_error *error)
 {
     struct pprof pprof = {.out = out};
-    if (deflateInit2(&pprof.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&pprof.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
         return fail_memory(error);
     buffer_init(&pprof.plain, out->alloc);
     ttr_status status = put_all(&pprof, error);

@@ -10,7 +10,8 @@
 
 #define DRAIN_AT ((size_t)256 * 1024)
 
-static const struct profile_writer *const table[] = {&profile_folded, &profile_speedscope, &profile_pprof, &profile_svg, &profile_firefox};
+static const struct profile_writer *const table[] = {
+    &profile_folded, &profile_speedscope, &profile_pprof, &profile_svg, &profile_firefox};
 
 bool ttr_profile_format_get(size_t i, ttr_profile_format *format)
 {
@@ -54,7 +55,8 @@ static void put_named(struct buffer *to, const char *otherwise, ttr_text name, u
     buffer_add_byte(to, ')');
 }
 
-void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to)
+void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,
+                         struct buffer *to)
 {
     ttr_thread thread;
     if (!lane->thread || !ttr_thread_get(out->t, lane->thread, &thread))
@@ -65,7 +67,8 @@ void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *
         put_named(to, "Thread", ttr_text_get(out->t, thread.thread_name), thread.tid);
 }
 
-void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to)
+void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
+                          struct buffer *to)
 {
     ttr_thread thread;
     if (!lane->thread || !ttr_thread_get(out->t, lane->thread, &thread))
@@ -76,7 +79,8 @@ void profile_process_text(const struct profile_out *out, const ttr_profile_lane 
 
 /* Puts what a function appends to a buffer as a JSON string. */
 static void put_json(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json,
-                     void (*put)(const struct profile_out *, const ttr_profile_lane *, struct buffer *))
+                     void (*put)(const struct profile_out *, const ttr_profile_lane *,
+                                 struct buffer *))
 {
     struct buffer text;
     buffer_init(&text, out->alloc);
@@ -86,12 +90,14 @@ static void put_json(const struct profile_out *out, const ttr_profile_lane *lane
     buffer_free(&text);
 }
 
-void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json)
+void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
+                         struct json *json)
 {
     put_json(out, lane, json, profile_thread_text);
 }
 
-void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json)
+void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
+                          struct json *json)
 {
     put_json(out, lane, json, profile_process_text);
 }
@@ -104,7 +110,8 @@ static const struct profile_writer *find(const char *name)
     return NULL;
 }
 
-static ttr_status write_all(struct profile_out *out, const struct profile_writer *writer, ttr_error *error)
+static ttr_status write_all(struct profile_out *out, const struct profile_writer *writer,
+                            ttr_error *error)
 {
     for (uint32_t i = 0; i < out->nodes_n; i++)
         if (out->node[i].depth >= out->depth_max)
@@ -118,13 +125,15 @@ static ttr_status write_all(struct profile_out *out, const struct profile_writer
     return status;
 }
 
-ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const char *format, const char *title, uint32_t flags,
-                             ttr_error *error)
+ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const char *format,
+                             const char *title, uint32_t flags, ttr_error *error)
 {
     const struct profile_writer *writer = find(format);
     if (!writer)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "no format \"%s\" for profiles: ttr_profile_format_get lists them", format);
-    struct profile_out out = {.profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "no format \"%s\" for profiles: ttr_profile_format_get lists them", format);
+    struct profile_out out = {
+        .profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
     out.frames_n = ttr_profile_frames(profile, &out.frame);
     out.nodes_n = ttr_profile_nodes(profile, &out.node);
     out.lanes_n = ttr_profile_lanes(profile, &out.lane);

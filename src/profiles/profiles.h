@@ -1,6 +1,8 @@
-/* Profiles as files: one file of this folder and one line of its table (profiles.c) for each format.
+/* Profiles as files: one file of this folder and one line of its table (profiles.c) for each
+ * format.
  *
- * A format appends to a buffer and hands it over now and then; the core opens the target, and puts it in place when all went well. */
+ * A format appends to a buffer and hands it over now and then; the core opens the target, and puts
+ * it in place when all went well. */
 #ifndef TRACETTA_PROFILES_PROFILES_H
 #define TRACETTA_PROFILES_PROFILES_H
 
@@ -22,8 +24,8 @@ struct profile_out {
     const char *title;
     struct buffer to;
     struct sink *sink;
-    uint32_t *path;      /* room for the deepest stack */
-    uint32_t depth_max;  /* frames of that */
+    uint32_t *path;     /* room for the deepest stack */
+    uint32_t depth_max; /* frames of that */
 };
 
 struct profile_writer {
@@ -31,7 +33,8 @@ struct profile_writer {
     ttr_status (*write)(struct profile_out *out, ttr_error *error);
 };
 
-extern const struct profile_writer profile_folded, profile_speedscope, profile_pprof, profile_svg, profile_firefox;
+extern const struct profile_writer profile_folded, profile_speedscope, profile_pprof, profile_svg,
+    profile_firefox;
 
 /* Hands what was appended to the target, when it is much. */
 TTR_MUST ttr_status profile_drain(struct profile_out *out, ttr_error *error);
@@ -40,12 +43,16 @@ TTR_MUST ttr_status profile_drain(struct profile_out *out, ttr_error *error);
 uint32_t profile_path(const struct profile_out *out, uint32_t node);
 
 /* Appends what a lane is called: "name (tid)", and its process: "name (pid)". */
-void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to);
-void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to);
+void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,
+                         struct buffer *to);
+void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
+                          struct buffer *to);
 
 /* The same as a JSON string. */
-void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json);
-void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json);
+void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
+                         struct json *json);
+void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
+                          struct json *json);
 
 /* Name of a frame. */
 static inline ttr_text profile_frame_text(const struct profile_out *out, uint32_t frame)

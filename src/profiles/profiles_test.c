@@ -1,4 +1,5 @@
-/* Profiles as files: every format is written whatever the profile, out of memory or of disk is told, and no half file stays. */
+/* Profiles as files: every format is written whatever the profile, out of memory or of disk is
+ * told, and no half file stays. */
 #include "support/support.h"
 
 #include <errno.h>
@@ -17,7 +18,9 @@
 static ttr_profile *profile_of(ttr *t, const ttr_event *events, size_t n, uint32_t flags)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
-    ttr_profile *profile = ttr_profile_new(t, reader, &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags}, NULL);
+    ttr_profile *profile = ttr_profile_new(
+        t, reader, &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags},
+        NULL);
     ttr_close(reader);
     return profile;
 }
@@ -41,17 +44,18 @@ static bool write_one(ttr *t, const ttr_event *events, size_t n, size_t which)
     ttr_error error = {0};
     assert_true(ttr_profile_format_get(which, &format));
     ttr_profile *profile = profile_of(t, events, n, format.flags);
-    bool is_fine = profile && ttr_profile_write(profile, "/dev/null", format.name, "test", 0, &error) == TTR_OK;
+    bool is_fine = profile && ttr_profile_write(profile, "/dev/null", format.name, "test", 0,
+                                                &error) == TTR_OK;
     if (profile && !is_fine)
         assert_int_equal(error.status, TTR_E_NOMEM);
     ttr_profile_free(profile);
     return is_fine;
 }
 
-#define WRITE(number)                                                                                                  \
-    static bool write_##number(ttr *t, const ttr_event *events, size_t n)                                              \
-    {                                                                                                                  \
-        return write_one(t, events, n, number);                                                                        \
+#define WRITE(number)                                                     \
+    static bool write_##number(ttr *t, const ttr_event *events, size_t n) \
+    {                                                                     \
+        return write_one(t, events, n, number);                           \
     }
 WRITE(0)
 WRITE(1)
@@ -62,7 +66,8 @@ WRITE(4)
 static void memory_that_is_out_is_told_by_every_format(void **state)
 {
     (void)state;
-    bool (*const all[])(ttr *, const ttr_event *, size_t) = {write_0, write_1, write_2, write_3, write_4};
+    bool (*const all[])(ttr *, const ttr_event *, size_t) = {write_0, write_1, write_2, write_3,
+                                                             write_4};
     ttr_profile_format format;
     assert_false(ttr_profile_format_get(sizeof all / sizeof *all, &format));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -79,7 +84,8 @@ static void a_full_disk_is_told_by_every_format(void **state)
     ttr_profile *profile = profile_of(t, events, 200, TTR_PROFILE_TIMELINE);
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
         ttr_error error = {0};
-        assert_int_equal(ttr_profile_write(profile, "/dev/full", format.name, "x", 0, &error), TTR_E_IO);
+        assert_int_equal(ttr_profile_write(profile, "/dev/full", format.name, "x", 0, &error),
+                         TTR_E_IO);
         assert_int_equal(error.sys, ENOSPC);
     }
     ttr_profile_free(profile);
@@ -87,14 +93,19 @@ static void a_full_disk_is_told_by_every_format(void **state)
     ttr_free(t);
 }
 
-/* A function that calls itself DEEP times, one ns shorter each; its name needs quoting everywhere. */
+/* A function that calls itself DEEP times, one ns shorter each; its name needs quoting everywhere.
+ */
 static ttr_profile *deep(ttr *t, uint32_t flags)
 {
     ttr_event *events = calloc(DEEP, sizeof *events);
     assert_non_null(events);
     for (int64_t i = 0; i < DEEP; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = i, .duration = (uint64_t)(2 * DEEP - 2 * i), .name = ttr_text_add(t, "<a>;\"\x01\xff&\n", 10),
-                                .thread = context_thread(t, 0, 1, 1), .offset = (uint64_t)i};
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                                .time = i,
+                                .duration = (uint64_t)(2 * DEEP - 2 * i),
+                                .name = ttr_text_add(t, "<a>;\"\x01\xff&\n", 10),
+                                .thread = context_thread(t, 0, 1, 1),
+                                .offset = (uint64_t)i};
     ttr_profile *profile = profile_of(t, events, DEEP, flags);
     free(events);
     assert_non_null(profile);
@@ -112,8 +123,11 @@ static void deep_stacks_of_awkward_names_are_written(void **state)
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
         ttr_error error = {0};
         ttr_profile *profile = deep(t, format.flags);
-        if (strcmp(format.name, "folded") != 0) { /* a line for each depth would be quadratic here */
-            assert_int_equal(ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error), TTR_OK);
+        if (strcmp(format.name, "folded") !=
+            0) { /* a line for each depth would be quadratic here */
+            assert_int_equal(
+                ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error),
+                TTR_OK);
             char *text = slurp(path, &n);
             assert_true(n > 100);
             if (strcmp(format.name, "svg") == 0) {
@@ -140,7 +154,8 @@ static void an_existing_file_is_kept_unless_told_otherwise(void **state)
     assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_OK);
     assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_E_IO);
     assert_int_equal(error.sys, EEXIST);
-    assert_int_equal(ttr_profile_write(profile, path, "firefox", "x", TTR_WRITE_OVERWRITE, &error), TTR_OK);
+    assert_int_equal(ttr_profile_write(profile, path, "firefox", "x", TTR_WRITE_OVERWRITE, &error),
+                     TTR_OK);
     assert_int_equal(ttr_profile_write(profile, path, "picture", "x", 0, &error), TTR_E_MISUSE);
     (void)unlink(path);
     ttr_profile_free(profile);
@@ -149,10 +164,14 @@ static void an_existing_file_is_kept_unless_told_otherwise(void **state)
 
 static void nothing_in_a_name_steers_a_terminal(void **state)
 {
-    static const char awkward[] = "a\x1b[31m;b\xc2\x9b" "2Jc\xc2\x85\xff\x9b";
+    static const char awkward[] = "a\x1b[31m;b\xc2\x9b"
+                                  "2Jc\xc2\x85\xff\x9b";
     ttr_profile_format format;
     ttr *t = ttr_new(NULL);
-    ttr_event event = {.kind = TTR_KIND_SPAN, .duration = 9, .name = ttr_text_add(t, awkward, sizeof awkward - 1), .thread = context_thread(t, 0, 1, 1)};
+    ttr_event event = {.kind = TTR_KIND_SPAN,
+                       .duration = 9,
+                       .name = ttr_text_add(t, awkward, sizeof awkward - 1),
+                       .thread = context_thread(t, 0, 1, 1)};
     char path[64];
     size_t n;
     (void)state;
@@ -162,7 +181,9 @@ static void nothing_in_a_name_steers_a_terminal(void **state)
             continue;
         ttr_error error = {0};
         ttr_profile *profile = profile_of(t, &event, 1, format.flags);
-        assert_int_equal(ttr_profile_write(profile, path, format.name, awkward, TTR_WRITE_OVERWRITE, &error), TTR_OK);
+        assert_int_equal(
+            ttr_profile_write(profile, path, format.name, awkward, TTR_WRITE_OVERWRITE, &error),
+            TTR_OK);
         char *text = slurp(path, &n);
         for (size_t at = 0; at < n; at++)
             assert_true(text[at] == '\n' || utf8_control((const uint8_t *)text + at, n - at) == 0);

@@ -1,7 +1,10 @@
-/* speedscope (https://www.speedscope.app/file-format-schema.json): a profile per thread, as dotnet-trace converts to.
+/* speedscope (https://www.speedscope.app/file-format-schema.json): a profile per thread, as
+ * dotnet-trace converts to.
  *
- * Weights in ns become "evented" profiles, from the time line: each change closes the frames that are over and opens the new ones, so that what lasts
- * is one piece however many samples saw it.  Counts, and threads merged into one, become "sampled" profiles: each distinct stack with its weight. */
+ * Weights in ns become "evented" profiles, from the time line: each change closes the frames that
+ * are over and opens the new ones, so that what lasts is one piece however many samples saw it.
+ * Counts, and threads merged into one, become "sampled" profiles: each distinct stack with its
+ * weight. */
 #include "base/number.h"
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
@@ -46,7 +49,8 @@ static ttr_status put_frames(struct profile_out *out, struct json *json, ttr_err
 }
 
 /* {"type":"O","frame":12,"at":345}: by hand, since there are many. */
-static void put_event(struct profile_out *out, struct json *json, bool is_open, uint32_t frame, uint64_t at)
+static void put_event(struct profile_out *out, struct json *json, bool is_open, uint32_t frame,
+                      uint64_t at)
 {
     char *text = (char *)buffer_room(&out->to, 128);
     if (!text)
@@ -85,7 +89,8 @@ static void change(struct profile_out *out, struct json *json, const uint32_t no
         put_event(out, json, true, out->path[n], at);
 }
 
-static ttr_status put_evented(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+static ttr_status put_evented(struct profile_out *out, struct json *json, uint32_t lane,
+                              ttr_error *error)
 {
     const ttr_profile_lane *about = &out->lane[lane];
     struct profile_line line;
@@ -120,7 +125,8 @@ static ttr_status put_evented(struct profile_out *out, struct json *json, uint32
     return status;
 }
 
-static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_t lane,
+                             ttr_error *error)
 {
     ttr_status status = TTR_OK;
     json_key(json, "samples");
@@ -147,9 +153,11 @@ static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_
     return status;
 }
 
-static ttr_status put_profile(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+static ttr_status put_profile(struct profile_out *out, struct json *json, uint32_t lane,
+                              ttr_error *error)
 {
-    bool has_line = out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS;
+    bool has_line =
+        out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS;
     json_object(json);
     json_key(json, "type");
     json_string(json, has_line ? "evented" : "sampled");
@@ -163,7 +171,8 @@ static ttr_status put_profile(struct profile_out *out, struct json *json, uint32
         json_key(json, "endValue");
         json_u64(json, out->lane[lane].weight);
     }
-    ttr_status status = has_line ? put_evented(out, json, lane, error) : put_stacks(out, json, lane, error);
+    ttr_status status =
+        has_line ? put_evented(out, json, lane, error) : put_stacks(out, json, lane, error);
     json_object_end(json);
     return status;
 }
@@ -193,6 +202,7 @@ static ttr_status write_speedscope(struct profile_out *out, ttr_error *error)
 }
 
 const struct profile_writer profile_speedscope = {
-    .about = {"speedscope", "speedscope JSON, a profile per thread", "speedscope.json", TTR_PROFILE_TIMELINE | TTR_PROFILE_STATES},
+    .about = {"speedscope", "speedscope JSON, a profile per thread", "speedscope.json",
+              TTR_PROFILE_TIMELINE | TTR_PROFILE_STATES},
     .write = write_speedscope,
 };

@@ -5,12 +5,14 @@
 
 #include <tracetta/provider.h>
 
-/* Where the kernel has no random bytes yet: time, process and place are no less different, only less hard to guess. */
+/* Where the kernel has no random bytes yet: time, process and place are no less different, only
+ * less hard to guess. */
 static void make_otherwise(uint8_t id[16])
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t words[2] = {(uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec, (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)id};
+    uint64_t words[2] = {(uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec,
+                         (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)id};
     words[1] *= UINT64_C(0x9E3779B97F4A7C15);
     memcpy(id, words, 16);
 }

@@ -3,7 +3,8 @@
 #include "base/status.h"
 #include "provider/state.h"
 
-ttr_backend *backend_new(const ttr_backend_functions *functions, void *own, void (*free_own)(void *own), ttr_error *error)
+ttr_backend *backend_new(const ttr_backend_functions *functions, void *own,
+                         void (*free_own)(void *own), ttr_error *error)
 {
     ttr_backend *backend = alloc_zero(alloc_default(), 1, sizeof *backend);
     if (!backend) {
@@ -17,7 +18,9 @@ ttr_backend *backend_new(const ttr_backend_functions *functions, void *own, void
 ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own, ttr_error *error)
 {
     if (functions->size != sizeof *functions || !functions->add || !functions->write) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a backend needs functions to add tracepoints and to write, and the size of their table");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "a backend needs functions to add tracepoints and to write, and the size of "
+                   "their table");
         return NULL;
     }
     return backend_new(functions, own, NULL, error);

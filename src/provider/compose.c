@@ -1,5 +1,6 @@
-/* Events whose shape is known only at run time: metadata and payload grow in two buffers and are put together when the event is written.
- * What broke a rule is kept until the next event and told by ttr_compose_write. */
+/* Events whose shape is known only at run time: metadata and payload grow in two buffers and are
+ * put together when the event is written. What broke a rule is kept until the next event and told
+ * by ttr_compose_write. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -61,8 +62,10 @@ static void add_byte(ttr_composer *composer, struct buffer *to, unsigned x)
     add(composer, to, &byte, 1);
 }
 
-/* name, zero, encoding[, format[, tag]][, length]; a format is said where it is not the default, and before a tag. */
-static void add_metadata(ttr_composer *composer, const ttr_field_shape *shape, unsigned flags, size_t fixed_n)
+/* name, zero, encoding[, format[, tag]][, length]; a format is said where it is not the default,
+ * and before a tag. */
+static void add_metadata(ttr_composer *composer, const ttr_field_shape *shape, unsigned flags,
+                         size_t fixed_n)
 {
     struct buffer *to = &composer->metadata;
     bool has_format = shape->format || shape->tag;
@@ -167,7 +170,8 @@ static void add_text(ttr_composer *composer, unsigned encoding, const void *text
         add(composer, &composer->payload, "\0\0\0", unit);
 }
 
-void ttr_compose_value(ttr_composer *composer, const ttr_field_shape *shape, const void *value, size_t n)
+void ttr_compose_value(ttr_composer *composer, const ttr_field_shape *shape, const void *value,
+                       size_t n)
 {
     size_t unit = unit_of(shape->encoding);
     if (!unit || (is_value(shape->encoding) && !value)) {
@@ -181,7 +185,8 @@ void ttr_compose_value(ttr_composer *composer, const ttr_field_shape *shape, con
         add_text(composer, shape->encoding, value, n);
 }
 
-void ttr_compose_array(ttr_composer *composer, const ttr_field_shape *shape, const void *values, size_t n, bool is_fixed)
+void ttr_compose_array(ttr_composer *composer, const ttr_field_shape *shape, const void *values,
+                       size_t n, bool is_fixed)
 {
     size_t unit = unit_of(shape->encoding);
     if (!is_value(shape->encoding) || (n && !values) || (is_fixed && n == 0)) {
@@ -211,9 +216,11 @@ void ttr_compose_struct(ttr_composer *composer, const ttr_field_shape *shape, un
 
 void ttr_compose_metadata(ttr_composer *composer, const ttr_field_shape *shape, uint16_t fixed_n)
 {
-    unsigned arrays = shape->encoding & (TTR_EH_FIXED | TTR_EH_ARRAY), plain = shape->encoding & 0x1Fu;
+    unsigned arrays = shape->encoding & (TTR_EH_FIXED | TTR_EH_ARRAY),
+             plain = shape->encoding & 0x1Fu;
     bool is_known = unit_of(plain) || (plain == TTR_EH_STRUCT && shape->format);
-    if (!is_known || arrays == (TTR_EH_FIXED | TTR_EH_ARRAY) || (arrays == TTR_EH_FIXED && fixed_n == 0)) {
+    if (!is_known || arrays == (TTR_EH_FIXED | TTR_EH_ARRAY) ||
+        (arrays == TTR_EH_FIXED && fixed_n == 0)) {
         refuse(composer, TTR_E_MISUSE);
         return;
     }
@@ -273,5 +280,6 @@ ttr_status ttr_compose_write(ttr_composer *composer, ttr_tracepoint *point)
     if (composer->metadata.failed || composer->payload.failed || composer->block.failed)
         return TTR_E_NOMEM;
     size_t n = composer->block.n - BLOCK_FRONT;
-    return n > TTR_EVENT_MAX ? provider_refuse(point) : provider_send(point, composer->block.bytes + BLOCK_FRONT, n);
+    return n > TTR_EVENT_MAX ? provider_refuse(point)
+                             : provider_send(point, composer->block.bytes + BLOCK_FRONT, n);
 }

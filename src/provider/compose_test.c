@@ -1,9 +1,11 @@
-/* Composed events: bytes as the specification of EventHeader has them, and what breaks its rules. */
+/* Composed events: bytes as the specification of EventHeader has them, and what breaks its rules.
+ */
 #include <tracetta/provider.h>
 
 #include "support/support.h"
 
-/* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where this machine is. */
+/* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where
+ * this machine is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define FLAGS "07"
 #else
@@ -66,7 +68,8 @@ static void end(struct scene *scene)
     ttr_backend_free(NULL);
 }
 
-static void value(struct scene *scene, const char *name, uint8_t encoding, uint8_t format, const void *bytes, size_t n)
+static void value(struct scene *scene, const char *name, uint8_t encoding, uint8_t format,
+                  const void *bytes, size_t n)
 {
     ttr_field_shape shape = {name, encoding, format, 0};
     ttr_compose_value(scene->composer, &shape, bytes, n);
@@ -91,14 +94,17 @@ static void a_composed_event_has_all_its_parts(void **state)
     ttr_compose_activity(scene.composer, id, related);
     value(&scene, "n", TTR_EH_VALUE32, TTR_EH_AS_HEX, &number, 4);
     assert_int_equal(write_it(&scene), TTR_OK);
-    support_assert_hex(scene.kept.event, scene.kept.n, FLAGS " 05 =0304 =0102 01 03  =0020 =8002 01000000000000000000000000000000 02000000000000000000000000000000"
-                                                             "  =0007 =0001 657600 6e00 84 03  =01020304");
+    support_assert_hex(scene.kept.event, scene.kept.n,
+                       FLAGS " 05 =0304 =0102 01 03  =0020 =8002 01000000000000000000000000000000 "
+                             "02000000000000000000000000000000"
+                             "  =0007 =0001 657600 6e00 84 03  =01020304");
     ttr_compose_activity(scene.composer, id, NULL);
     assert_int_equal(write_it(&scene), TTR_OK);
     support_assert_hex(scene.kept.event + 8, 20, "=0010 =8002 01000000000000000000000000000000");
     ttr_compose(scene.composer, "plain");
     assert_int_equal(write_it(&scene), TTR_OK);
-    support_assert_hex(scene.kept.event, scene.kept.n, FLAGS " 00 0000 0000 00 03  =0006 =0001 706c61696e00");
+    support_assert_hex(scene.kept.event, scene.kept.n,
+                       FLAGS " 00 0000 0000 00 03  =0006 =0001 706c61696e00");
     end(&scene);
 }
 
@@ -118,7 +124,8 @@ static void texts_end_where_they_should(void **state)
     assert_int_equal(write_it(&scene), TTR_OK);
     support_assert_hex(scene.kept.event + 12, scene.kept.n - 12,
                        "7400 6100 07 6200 8a 0a 6300 0a 6400 08 6500 0c 6600 09 6700 0d"
-                       " 616200  =0005 6162006364  =0003 78797a  =0070 =0071 0000  =0001 =00000072  00000000  0000");
+                       " 616200  =0005 6162006364  =0003 78797a  =0070 =0071 0000  =0001 =00000072 "
+                       " 00000000  0000");
     end(&scene);
 }
 
@@ -128,7 +135,8 @@ static void arrays_structs_and_packed_fields(void **state)
     struct scene scene;
     static const uint16_t list[2] = {1, 2};
     ttr_field_shape array = {"a", TTR_EH_VALUE16, 0, 0}, tagged = {"s", TTR_EH_STRUCT, 0, 0x99};
-    ttr_field_shape packed = {"k", TTR_EH_ZSTRING8 | TTR_EH_ARRAY, 0, 0}, fixed = {"m", TTR_EH_VALUE8 | TTR_EH_FIXED, TTR_EH_AS_LATIN1, 0};
+    ttr_field_shape packed = {"k", TTR_EH_ZSTRING8 | TTR_EH_ARRAY, 0, 0},
+                    fixed = {"m", TTR_EH_VALUE8 | TTR_EH_FIXED, TTR_EH_AS_LATIN1, 0};
     begin(&scene);
     ttr_compose(scene.composer, "x");
     ttr_compose_struct(scene.composer, &tagged, 2);
@@ -139,7 +147,8 @@ static void arrays_structs_and_packed_fields(void **state)
     ttr_compose_payload(scene.composer, "\1\0z\0abc", 7);
     assert_int_equal(write_it(&scene), TTR_OK);
     support_assert_hex(scene.kept.event + 12, scene.kept.n - 12,
-                       "7800 7300 81 82 =0099 6100 23 =0002 6100 43 6b00 47 6d00 a2 0a =0003  =0001 =0002  =0001 =0001  0100 7a00 616263");
+                       "7800 7300 81 82 =0099 6100 23 =0002 6100 43 6b00 47 6d00 a2 0a =0003  "
+                       "=0001 =0002  =0001 =0001  0100 7a00 616263");
     end(&scene);
 }
 
@@ -147,8 +156,10 @@ static void broken_rules_are_told_until_the_next_event(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_field_shape value8 = {"v", TTR_EH_VALUE8, 0, 0}, none = {"v", 14, 0, 0}, text = {"v", TTR_EH_ZSTRING8, 0, 0}, object = {"v", TTR_EH_STRUCT, 0, 0};
-    ttr_field_shape both = {"v", TTR_EH_VALUE8 | TTR_EH_FIXED | TTR_EH_ARRAY, 0, 0}, format = {"v", TTR_EH_VALUE8, 128, 0}, fixed = {"v", 0x22, 0, 0};
+    ttr_field_shape value8 = {"v", TTR_EH_VALUE8, 0, 0}, none = {"v", 14, 0, 0},
+                    text = {"v", TTR_EH_ZSTRING8, 0, 0}, object = {"v", TTR_EH_STRUCT, 0, 0};
+    ttr_field_shape both = {"v", TTR_EH_VALUE8 | TTR_EH_FIXED | TTR_EH_ARRAY, 0, 0},
+                    format = {"v", TTR_EH_VALUE8, 128, 0}, fixed = {"v", 0x22, 0, 0};
     begin(&scene);
     assert_int_equal(write_it(&scene), TTR_E_MISUSE); /* none was begun */
     for (int rule = 0; rule < 11; rule++) {
@@ -188,9 +199,11 @@ static void large_events_are_refused_and_do_not_grow(void **state)
     ttr_provider_counts counts = {.size = sizeof counts};
     begin(&scene);
     for (size_t n = TTR_EVENT_MAX - 12 - 2 - 2; n < 90000; n = n < TTR_EVENT_MAX ? n + 1 : n * 3) {
-        ttr_compose(scene.composer, "e"); /* header and extension 12, name 2, length 2 and the field's metadata 3 */
+        ttr_compose(scene.composer,
+                    "e"); /* header and extension 12, name 2, length 2 and the field's metadata 3 */
         value(&scene, "b", TTR_EH_BINARY, 0, zeros, n - 3);
-        assert_int_equal(write_it(&scene), n - 3 + 2 + 3 + 2 + 12 <= TTR_EVENT_MAX ? TTR_OK : TTR_E_LIMIT);
+        assert_int_equal(write_it(&scene),
+                         n - 3 + 2 + 3 + 2 + 12 <= TTR_EVENT_MAX ? TTR_OK : TTR_E_LIMIT);
     }
     ttr_compose(scene.composer, "e");
     for (int i = 0; i < 100000; i++)

@@ -1,5 +1,6 @@
-/* Lists of the kernel's tracepoints, from three files of tracefs: available_events ("system:name" lines), set_event (the same of those that are
- * enabled) and user_events_status ("name # Used by ftrace perf").  Of user events the format tells whether they are EventHeader's. */
+/* Lists of the kernel's tracepoints, from three files of tracefs: available_events ("system:name"
+ * lines), set_event (the same of those that are enabled) and user_events_status ("name # Used by
+ * ftrace perf").  Of user events the format tells whether they are EventHeader's. */
 #include <tracetta/tracepoints.h>
 
 #include <errno.h>
@@ -60,7 +61,8 @@ static char *next_line(const struct buffer *text, size_t *at)
     return line;
 }
 
-static ttr_kernel_event *find(const ttr_kernel_events *events, size_t from, const char *system, const char *name)
+static ttr_kernel_event *find(const ttr_kernel_events *events, size_t from, const char *system,
+                              const char *name)
 {
     for (size_t i = 0; i < events->n; i++) {
         ttr_kernel_event *event = &events->list[(from + i) % events->n];
@@ -78,11 +80,14 @@ static bool add(ttr_kernel_events *events, char *line)
     *colon = '\0';
     ttr_kernel_event event = {.size = sizeof event, .provider = "", .group = ""};
     bool is_same = events->n && strcmp(events->list[events->n - 1].system, line) == 0;
-    event.system = is_same ? events->list[events->n - 1].system : arena_copy(&events->texts, line, strlen(line));
+    event.system = is_same ? events->list[events->n - 1].system
+                           : arena_copy(&events->texts, line, strlen(line));
     event.name = arena_copy(&events->texts, colon + 1, strlen(colon + 1));
-    event.is_user_event = event.system && (strcmp(event.system, SYSTEM_PLAIN) == 0 || strcmp(event.system, SYSTEM_MULTI) == 0);
+    event.is_user_event = event.system && (strcmp(event.system, SYSTEM_PLAIN) == 0 ||
+                                           strcmp(event.system, SYSTEM_MULTI) == 0);
     if (!event.system || !event.name ||
-        !alloc_reserve(events->texts.alloc, (void **)&events->list, &events->capacity, events->n + 1, sizeof *events->list))
+        !alloc_reserve(events->texts.alloc, (void **)&events->list, &events->capacity,
+                       events->n + 1, sizeof *events->list))
         return false;
     events->list[events->n++] = event;
     return true;
@@ -116,13 +121,16 @@ static void mark_users(ttr_kernel_events *events, const struct buffer *text)
             continue;
         for (size_t i = 0; i < events->n; i++)
             if (events->list[i].is_user_event && strcmp(events->list[i].name, line) == 0)
-                events->list[i].users = (strstr(used, " ftrace") ? TTR_USED_BY_FTRACE : 0u) | (strstr(used, " perf") ? TTR_USED_BY_PERF : 0u) |
+                events->list[i].users = (strstr(used, " ftrace") ? TTR_USED_BY_FTRACE : 0u) |
+                                        (strstr(used, " perf") ? TTR_USED_BY_PERF : 0u) |
                                         (strstr(used, " other") ? TTR_USED_BY_OTHERS : 0u);
     }
 }
 
-/* Takes the name apart where the first field of its own is EventHeader's; false when memory is out. */
-static bool look_closer(ttr_kernel_events *events, ttr_kernel_event *event, const char *tracefs, struct buffer *text)
+/* Takes the name apart where the first field of its own is EventHeader's; false when memory is out.
+ */
+static bool look_closer(ttr_kernel_events *events, ttr_kernel_event *event, const char *tracefs,
+                        struct buffer *text)
 {
     char file[512];
     struct event_header_name parts;
@@ -187,7 +195,8 @@ ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
     if (sys == ENOMEM)
         (void)fail_memory(error);
     else
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s/available_events cannot be read%s", path, sys == EACCES ? "; root can" : "");
+        (void)fail_sys(error, sys, NO_OFFSET, "%.128s/available_events cannot be read%s", path,
+                       sys == EACCES ? "; root can" : "");
     return NULL;
 }
 
@@ -237,11 +246,18 @@ static ttr_status tell_refusal(int sys, const char *name, ttr_error *error)
 {
     int n = (int)strcspn(name, " ");
     if (sys == EADDRINUSE)
-        return fail_sys(error, sys, NO_OFFSET, "%.*s is registered with other fields already; \"tracetta events delete\" takes it away", n, name);
+        return fail_sys(error, sys, NO_OFFSET,
+                        "%.*s is registered with other fields already; \"tracetta events delete\" "
+                        "takes it away",
+                        n, name);
     if (sys == EPERM || sys == EACCES)
-        return fail_sys(error, sys, NO_OFFSET, "%.*s cannot be registered for good: that needs CAP_PERFMON; run as root", n, name);
+        return fail_sys(error, sys, NO_OFFSET,
+                        "%.*s cannot be registered for good: that needs CAP_PERFMON; run as root",
+                        n, name);
     if (sys == EINVAL)
-        return fail_sys(error, sys, NO_OFFSET, "%.*s cannot be registered: the kernel does not take its name or fields", n, name);
+        return fail_sys(error, sys, NO_OFFSET,
+                        "%.*s cannot be registered: the kernel does not take its name or fields", n,
+                        name);
     return fail_sys(error, sys, NO_OFFSET, "%.*s cannot be registered", n, name);
 }
 
@@ -252,11 +268,17 @@ ttr_status ttr_kernel_events_register(const char *tracefs, const char *name, ttr
     uint32_t enabled = 0, index = 0;
     bool has_fields = strchr(name, ' ') != NULL;
     if (!has_fields && !event_header_name_take((ttr_text){name, strlen(name)}, &parts))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%.128s\" is no name of an EventHeader tracepoint, as Provider_L4K1f is: level and keyword in lower-case "
-                                                    "hexadecimal; other user events need their fields behind the name", name);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "\"%.128s\" is no name of an EventHeader tracepoint, as Provider_L4K1f is: "
+                    "level and keyword in lower-case "
+                    "hexadecimal; other user events need their fields behind the name",
+                    name);
     int n = snprintf(command, sizeof command, "%s%s", name, has_fields ? "" : TRACEFS_EVENT_HEADER);
     if (n < 0 || (size_t)n >= sizeof command || strcspn(name, " ") > 255)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%.32s...\" is too long: a name has at most 255 bytes, a name with fields 1,023", name);
+        return fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "\"%.32s...\" is too long: a name has at most 255 bytes, a name with fields 1,023",
+            name);
     ttr_status status = tracefs_find(tracefs, path, error);
     if (status != TTR_OK)
         return status;
@@ -295,6 +317,8 @@ ttr_status ttr_kernel_events_delete(const char *tracefs, const char *name, ttr_e
     if (sys == ENOENT)
         return fail_sys(error, sys, NO_OFFSET, "there is no user event %.128s", name);
     if (sys == EBUSY)
-        return fail_sys(error, sys, NO_OFFSET, "%.128s is in use: a program has it registered, or somebody records it", name);
+        return fail_sys(error, sys, NO_OFFSET,
+                        "%.128s is in use: a program has it registered, or somebody records it",
+                        name);
     return sys ? fail_sys(error, sys, NO_OFFSET, "%.128s cannot be deleted", name) : TTR_OK;
 }

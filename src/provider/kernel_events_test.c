@@ -1,4 +1,5 @@
-/* The list of tracepoints of the running kernel, or why there is none; what is shown is tested with the command. */
+/* The list of tracepoints of the running kernel, or why there is none; what is shown is tested with
+ * the command. */
 #include <tracetta/tracepoints.h>
 
 #include "support/support.h"
@@ -32,7 +33,8 @@ static void names_are_looked_at_before_the_kernel_is_asked(void **state)
     memcpy(name + sizeof name - 6, "_L1K1", 6);
     assert_int_equal(ttr_kernel_events_register("/nowhere", "Shop", &error), TTR_E_MISUSE);
     assert_int_equal(ttr_kernel_events_register("/nowhere", name, &error), TTR_E_MISUSE);
-    assert_int_equal(ttr_kernel_events_register("/nowhere", "Shop_L1K1", &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(ttr_kernel_events_register("/nowhere", "Shop_L1K1", &error),
+                     TTR_E_UNSUPPORTED);
     assert_int_equal(ttr_kernel_events_delete("/nowhere", "Shop_L1K1", &error), TTR_E_UNSUPPORTED);
     assert_null(ttr_kernel_events_find("/nowhere", &error));
     assert_int_equal(error.status, TTR_E_IO);

@@ -1,10 +1,13 @@
-/* The backend that writes a perf.data file from within the program: no kernel support, no permission, no other process is needed.
+/* The backend that writes a perf.data file from within the program: no kernel support, no
+ * permission, no other process is needed.
  *
- * Each tracepoint becomes an event of the file, with a number of its own and the format that user_events would give it, so that perf, and whoever
- * reads perf.data, takes the file for a recording of user_events.  Samples are put in the order of their times under a lock, collected in
- * memory and written in pieces, with the first event after a tracepoint was declared, and with one that comes a while after the last piece; then
- * what is in the file can be read also where the program does not come to finish it.  Features follow in the end.
- * Left out: signal handlers (the lock), and children of fork, whose events are refused. */
+ * Each tracepoint becomes an event of the file, with a number of its own and the format that
+ * user_events would give it, so that perf, and whoever reads perf.data, takes the file for a
+ * recording of user_events.  Samples are put in the order of their times under a lock, collected in
+ * memory and written in pieces, with the first event after a tracepoint was declared, and with one
+ * that comes a while after the last piece; then what is in the file can be read also where the
+ * program does not come to finish it.  Features follow in the end. Left out: signal handlers (the
+ * lock), and children of fork, whose events are refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,24 +29,26 @@
 
 #define PIECE_BYTES (256u << 10)
 #define PIECE_NS UINT64_C(100000000)
-#define POINTS_MAX 60000u       /* a type is 16 bits wide in a sample */
-#define FIRST_TYPE 1000u        /* above the kernel's own kinds of ring buffer entries */
-#define COMMON_BYTES 8u         /* u16 type, u8 flags, u8 preempt count, s32 pid */
-#define SAMPLE_TYPE                                                                                                    \
-    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_RAW)
+#define POINTS_MAX 60000u /* a type is 16 bits wide in a sample */
+#define FIRST_TYPE 1000u  /* above the kernel's own kinds of ring buffer entries */
+#define COMMON_BYTES 8u   /* u16 type, u8 flags, u8 preempt count, s32 pid */
+#define SAMPLE_TYPE                                                            \
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | \
+     PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_RAW)
 
 struct perf_file {
     pthread_mutex_t lock;
     struct perf_put put;
-    struct buffer out;           /* not yet in the file */
+    struct buffer out; /* not yet in the file */
     struct tracing_put tracing;
-    struct keymap points;        /* a hash of a tracepoint's name to its number */
+    struct keymap points; /* a hash of a tracepoint's name to its number */
     uint32_t points_n;
-    uint64_t written_ns;         /* when the last piece was */
-    bool has_new_points;         /* since then */
-    bool has_many_points;        /* their formats have no room among the records: they are told in the end alone */
-    int fd;                      /* -1 once it is finished */
-    int sys;                     /* the first errno of writing, or 0 */
+    uint64_t written_ns;  /* when the last piece was */
+    bool has_new_points;  /* since then */
+    bool has_many_points; /* their formats have no room among the records: they are told in the end
+                             alone */
+    int fd;               /* -1 once it is finished */
+    int sys;              /* the first errno of writing, or 0 */
     pid_t pid;
     unsigned max_level;
     uint64_t keywords;
@@ -77,7 +82,8 @@ static uint32_t find_point(const struct perf_file *file, const char *name)
     return index ? *index : file->points_n;
 }
 
-/* Declares a tracepoint as an event of the file: number, attribute, format.  False when memory is out. */
+/* Declares a tracepoint as an event of the file: number, attribute, format.  False when memory is
+ * out. */
 static bool declare(struct perf_file *file, const char *name)
 {
     char full[PROVIDER_NAME_MAX + 16];
@@ -88,7 +94,8 @@ static bool declare(struct perf_file *file, const char *name)
                                    .config = type,
                                    .period = 1,
                                    .sample_type = SAMPLE_TYPE,
-                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
+                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL |
+                                            UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
                                    .clockid = CLOCK_MONOTONIC};
     (void)snprintf(full, sizeof full, "user_events:%s", name);
     perf_attr_pack(&attr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, bytes);
@@ -104,7 +111,8 @@ static bool declare(struct perf_file *file, const char *name)
 static void put_formats(struct perf_file *file)
 {
     struct buffer block;
-    const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, .long_bytes = sizeof(long),
+    const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                            .long_bytes = sizeof(long),
                                             .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
     buffer_init(&block, alloc_default());
     tracing_put_block(&file->tracing, &machine, &block);
@@ -137,7 +145,8 @@ static bool is_wanted(const struct perf_file *file, const char *name)
     struct event_header_name parts;
     if (!event_header_name_take((ttr_text){name, strlen(name)}, &parts))
         return false;
-    return (!file->max_level || parts.level <= file->max_level) && (!file->keywords || !parts.keyword || (parts.keyword & file->keywords));
+    return (!file->max_level || parts.level <= file->max_level) &&
+           (!file->keywords || !parts.keyword || (parts.keyword & file->keywords));
 }
 
 static int add(void *own, const ttr_wish *wish, uint32_t *index)
@@ -174,7 +183,8 @@ static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *eve
                                        .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
                                        .raw = {{common, sizeof common}, {event, n}}};
     bool is_put = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
-    if (file->has_new_points || file->out.n >= PIECE_BYTES || sample.time - file->written_ns > PIECE_NS)
+    if (file->has_new_points || file->out.n >= PIECE_BYTES ||
+        sample.time - file->written_ns > PIECE_NS)
         write_piece(file, sample.time);
     if (perf_put_failed(&file->put) || !is_put)
         return is_put ? ENOMEM : EMSGSIZE;
@@ -204,14 +214,20 @@ static void put_features(struct perf_file *file)
     command[strcspn(command, "\n")] = '\0';
     long online = sysconf(_SC_NPROCESSORS_ONLN), there = sysconf(_SC_NPROCESSORS_CONF);
     if (uname(&name) == 0) {
-        perf_put_feature_text(&file->put, PERF_FEATURE_HOSTNAME, (ttr_text){name.nodename, strlen(name.nodename)});
-        perf_put_feature_text(&file->put, PERF_FEATURE_OSRELEASE, (ttr_text){name.release, strlen(name.release)});
-        perf_put_feature_text(&file->put, PERF_FEATURE_ARCH, (ttr_text){name.machine, strlen(name.machine)});
+        perf_put_feature_text(&file->put, PERF_FEATURE_HOSTNAME,
+                              (ttr_text){name.nodename, strlen(name.nodename)});
+        perf_put_feature_text(&file->put, PERF_FEATURE_OSRELEASE,
+                              (ttr_text){name.release, strlen(name.release)});
+        perf_put_feature_text(&file->put, PERF_FEATURE_ARCH,
+                              (ttr_text){name.machine, strlen(name.machine)});
     }
-    perf_put_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1, online > 0 ? (uint32_t)online : 1);
-    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC));
+    perf_put_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1,
+                          online > 0 ? (uint32_t)online : 1);
+    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, clock_ns(CLOCK_REALTIME),
+                           clock_ns(CLOCK_MONOTONIC));
     perf_put_begin(&file->put);
-    const struct perf_sample about = {.pid = (uint32_t)file->pid, .tid = (uint32_t)file->pid, .time = clock_ns(CLOCK_MONOTONIC)};
+    const struct perf_sample about = {
+        .pid = (uint32_t)file->pid, .tid = (uint32_t)file->pid, .time = clock_ns(CLOCK_MONOTONIC)};
     perf_put_comm(&file->put, SAMPLE_TYPE, &about, (ttr_text){command, strlen(command)}, false);
 }
 
@@ -268,7 +284,9 @@ static struct perf_file *file_new(void)
     buffer_init(&file->out, alloc);
     keymap_init(&file->points, alloc);
     tracing_put_init(&file->tracing, alloc);
-    const struct perf_put_spec spec = {.alloc = alloc, .to = &file->out, .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+    const struct perf_put_spec spec = {.alloc = alloc,
+                                       .to = &file->out,
+                                       .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
                                        .is_live = true};
     if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_put_new(&file->put, &spec))
         return file;
@@ -276,7 +294,8 @@ static struct perf_file *file_new(void)
     return NULL;
 }
 
-ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options, ttr_error *error)
+ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options,
+                                   ttr_error *error)
 {
     static const ttr_backend_functions functions = {sizeof functions, add, NULL, write_event};
     struct perf_file *file = file_new();
@@ -286,7 +305,9 @@ ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options
     }
     file->max_level = options ? options->max_level : 0;
     file->keywords = options ? options->keywords : 0;
-    file->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (options && options->overwrite ? O_TRUNC : O_EXCL), 0666);
+    file->fd = open(
+        path, O_WRONLY | O_CREAT | O_CLOEXEC | (options && options->overwrite ? O_TRUNC : O_EXCL),
+        0666);
     if (file->fd < 0) {
         (void)fail_sys(error, errno, NO_OFFSET, "%.256s cannot be made", path);
         free_own(file);

@@ -1,4 +1,5 @@
-/* A perf.data file of events written by this program, read again by the reader of the format; and what keeps it from being whole. */
+/* A perf.data file of events written by this program, read again by the reader of the format; and
+ * what keeps it from being whole. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,8 +36,10 @@ static int remove_folder(void **state)
 static void write_some(size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)), TTR_OK);
-        assert_int_equal(TTR_WRITE(shop, "Detail", TTR_KEYWORD(0x10), TTR_TEXT("text", "abc")), TTR_OK);
+        assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)),
+                         TTR_OK);
+        assert_int_equal(TTR_WRITE(shop, "Detail", TTR_KEYWORD(0x10), TTR_TEXT("text", "abc")),
+                         TTR_OK);
     }
 }
 
@@ -58,7 +61,8 @@ static void close_file(ttr_backend *backend, ttr_status expected)
     ttr_backend_free(backend);
 }
 
-/* Events of the file of a tracepoint's: its name stands before that of the event where this is decoded, or is it. */
+/* Events of the file of a tracepoint's: its name stands before that of the event where this is
+ * decoded, or is it. */
 static size_t count_events(uint64_t *damage)
 {
     size_t n = 0;
@@ -104,7 +108,8 @@ static void what_is_written_can_be_read(void **state)
     assert_int_equal(error.sys, EEXIST);
 }
 
-/* What is left was written by then: names, formats, and all but what came within a moment before the end. */
+/* What is left was written by then: names, formats, and all but what came within a moment before
+ * the end. */
 static void what_a_killed_program_leaves_can_be_read(void **state)
 {
     (void)state;
@@ -131,7 +136,8 @@ static void what_a_killed_program_leaves_can_be_read(void **state)
     while (ttr_read(in, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            ttr_text name = ttr_text_get(t, event->name), provider = ttr_text_get(t, event->provider);
+            ttr_text name = ttr_text_get(t, event->name),
+                     provider = ttr_text_get(t, event->provider);
             bool is_ours = strcmp(provider.p, "Test_File") == 0;
             sold += is_ours && strcmp(name.p, "Sold") == 0;
             details += is_ours && strcmp(name.p, "Detail") == 0;
@@ -159,7 +165,10 @@ static size_t count_rounds(void)
     memcpy(data, bytes + DATA_AT, sizeof data);
     assert_true(data[0] <= got && data[1] <= got - data[0]);
     for (size_t at = data[0], size = 0; at + 8 <= data[0] + data[1]; at += size) {
-        const struct { uint32_t type; uint16_t misc, size; } *head = (const void *)(bytes + at);
+        const struct {
+            uint32_t type;
+            uint16_t misc, size;
+        } *head = (const void *)(bytes + at);
         size = head->size;
         assert_true(size >= 8);
         n += head->type == FINISHED_ROUND;

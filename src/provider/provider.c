@@ -1,7 +1,8 @@
 /* Providers: their tracepoints, and which backends these are registered with.
  *
- * The tracepoints of TTR_WRITE stand in a list that the linker makes; those of ttr_provider_point and of TTR_WRITE_LATE in a chain.  A state, once made,
- * stays for the life of its provider, so that a late writer never meets freed memory. */
+ * The tracepoints of TTR_WRITE stand in a list that the linker makes; those of ttr_provider_point
+ * and of TTR_WRITE_LATE in a chain.  A state, once made, stays for the life of its provider, so
+ * that a late writer never meets freed memory. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static struct provider_state *state_of(ttr_provider *provider)
     if (there)
         return there;
     struct provider_state *made = state_new();
-    if (made && !__atomic_compare_exchange_n(&provider->state, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (made && !__atomic_compare_exchange_n(&provider->state, &there, made, false,
+                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         state_free(made);
         return there;
     }
@@ -57,14 +59,16 @@ static struct provider_state *state_of(ttr_provider *provider)
 }
 
 /* Registers one tracepoint with the i-th backend. */
-static ttr_status add_point(struct provider_state *state, ttr_tracepoint *point, unsigned i, ttr_error *error)
+static ttr_status add_point(struct provider_state *state, ttr_tracepoint *point, unsigned i,
+                            ttr_error *error)
 {
     char name[PROVIDER_NAME_MAX];
     uint32_t index = PROVIDER_NO_INDEX;
     ttr_backend *backend = state->backends[i];
     if (!name_of_point(name, point->provider, point->level, point->keyword))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the name of a tracepoint of %.64s... has more than %u bytes", point->provider->name,
-                    PROVIDER_NAME_MAX - 1);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the name of a tracepoint of %.64s... has more than %u bytes",
+                    point->provider->name, PROVIDER_NAME_MAX - 1);
     ttr_wish wish = {name, &point->enabled, i};
     int sys = backend->functions.add(backend->own, &wish, &index);
     if (sys == 0) {
@@ -72,7 +76,8 @@ static ttr_status add_point(struct provider_state *state, ttr_tracepoint *point,
         return TTR_OK;
     }
     if (sys == EADDRINUSE)
-        return fail_sys(error, sys, NO_OFFSET, "%.128s is registered with other fields already", name);
+        return fail_sys(error, sys, NO_OFFSET, "%.128s is registered with other fields already",
+                        name);
     return fail_sys(error, sys, NO_OFFSET, "%.128s cannot be registered", name);
 }
 
@@ -81,7 +86,8 @@ static void remove_point(struct provider_state *state, ttr_tracepoint *point, un
     char name[PROVIDER_NAME_MAX];
     ttr_backend *backend = state->backends[i];
     uint32_t index = __atomic_load_n(&point->index[i], __ATOMIC_RELAXED);
-    if (index == PROVIDER_NO_INDEX || !name_of_point(name, point->provider, point->level, point->keyword))
+    if (index == PROVIDER_NO_INDEX ||
+        !name_of_point(name, point->provider, point->level, point->keyword))
         return;
     ttr_wish wish = {name, &point->enabled, i};
     if (backend->functions.remove)
@@ -90,8 +96,10 @@ static void remove_point(struct provider_state *state, ttr_tracepoint *point, un
     __atomic_store_n(&point->index[i], PROVIDER_NO_INDEX, __ATOMIC_RELEASE);
 }
 
-/* The first tracepoint of all, and the one behind another: `at` counts those of the linker's list. */
-static ttr_tracepoint *next_point(const ttr_provider *provider, const struct provider_state *state, size_t *at, ttr_tracepoint *before)
+/* The first tracepoint of all, and the one behind another: `at` counts those of the linker's list.
+ */
+static ttr_tracepoint *next_point(const ttr_provider *provider, const struct provider_state *state,
+                                  size_t *at, ttr_tracepoint *before)
 {
     size_t n = (size_t)(provider->last - provider->first);
     while (*at < n) {
@@ -104,12 +112,14 @@ static ttr_tracepoint *next_point(const ttr_provider *provider, const struct pro
     return before ? before->next : NULL;
 }
 
-static ttr_status add_all(ttr_provider *provider, struct provider_state *state, unsigned i, ttr_error *error)
+static ttr_status add_all(ttr_provider *provider, struct provider_state *state, unsigned i,
+                          ttr_error *error)
 {
     ttr_error later;
     ttr_status status = TTR_OK;
     size_t at = 0;
-    for (ttr_tracepoint *point = next_point(provider, state, &at, NULL); point; point = next_point(provider, state, &at, point)) {
+    for (ttr_tracepoint *point = next_point(provider, state, &at, NULL); point;
+         point = next_point(provider, state, &at, point)) {
         ttr_status one = add_point(state, point, i, status == TTR_OK ? error : &later);
         status = status == TTR_OK ? one : status;
     }
@@ -134,10 +144,13 @@ ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_e
     if (!state)
         return fail_memory(error);
     if (backend && find_backend(state, backend) < TTR_BACKENDS_MAX)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the provider %.64s is open with this backend already", provider->name);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the provider %.64s is open with this backend already", provider->name);
     unsigned i = find_backend(state, NULL);
     if (i == TTR_BACKENDS_MAX)
-        return fail(error, TTR_E_LIMIT, NO_OFFSET, "the provider %.64s is open with %u backends already", provider->name, TTR_BACKENDS_MAX);
+        return fail(error, TTR_E_LIMIT, NO_OFFSET,
+                    "the provider %.64s is open with %u backends already", provider->name,
+                    TTR_BACKENDS_MAX);
     if (is_own) {
         ttr_error of_backend = {0};
         backend = ttr_backend_user_events(NULL, &of_backend);
@@ -162,7 +175,8 @@ static bool is_busy(const struct provider_shard *shard)
     return __atomic_load_n(&shard->begun, __ATOMIC_SEQ_CST) != ended;
 }
 
-/* Waits until who wrote when the bits were cleared is through.  In a child of fork only this thread is left. */
+/* Waits until who wrote when the bits were cleared is through.  In a child of fork only this thread
+ * is left. */
 static void wait_for_writers(struct provider_state *state)
 {
     for (unsigned i = 0; i < PROVIDER_SHARDS; i++)
@@ -182,7 +196,8 @@ void ttr_provider_close(ttr_provider *provider)
     for (unsigned i = 0; i < TTR_BACKENDS_MAX; i++) {
         size_t at = 0;
         if (state->backends[i])
-            for (ttr_tracepoint *point = next_point(provider, state, &at, NULL); point; point = next_point(provider, state, &at, point))
+            for (ttr_tracepoint *point = next_point(provider, state, &at, NULL); point;
+                 point = next_point(provider, state, &at, point))
                 remove_point(state, point, i);
     }
     wait_for_writers(state);
@@ -237,7 +252,8 @@ ttr_provider *ttr_provider_new(const char *name, const char *group, ttr_error *e
     memcpy(made->text, name, name_n);
     memcpy(made->text + name_n, group_of, group_n);
     made->text_n = name_n + group_n;
-    made->provider = (ttr_provider){.size = sizeof(ttr_provider), .name = made->text, .group = made->text + name_n};
+    made->provider = (ttr_provider){
+        .size = sizeof(ttr_provider), .name = made->text, .group = made->text + name_n};
     if (state_of(&made->provider))
         return &made->provider;
     alloc_free(alloc_default(), made, 1, sizeof *made + made->text_n);
@@ -260,11 +276,14 @@ void ttr_provider_free(ttr_provider *provider)
     alloc_free(alloc_default(), made, 1, sizeof *made + made->text_n);
 }
 
-ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint64_t keyword, ttr_error *error)
+ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint64_t keyword,
+                                   ttr_error *error)
 {
     char name[PROVIDER_NAME_MAX];
     if (level < 1 || level > 255 || !name_of_point(name, provider, level, keyword)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, level < 1 || level > 255 ? "levels are 1 to 255" : "the tracepoint's name would be too long");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   level < 1 || level > 255 ? "levels are 1 to 255"
+                                            : "the tracepoint's name would be too long");
         return NULL;
     }
     struct provider_state *state = state_of(provider);

@@ -1,5 +1,6 @@
-/* Providers with a backend that keeps bytes: events as the specification of EventHeader has them, what switches them on and off, limits, threads, and
- * what is refused.  Bytes that another library writes are compared in tests/provider. */
+/* Providers with a backend that keeps bytes: events as the specification of EventHeader has them,
+ * what switches them on and off, limits, threads, and what is refused.  Bytes that another library
+ * writes are compared in tests/provider. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +14,8 @@
 
 #include "support/support.h"
 
-/* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where this machine is. */
+/* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where
+ * this machine is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define FLAGS "07"
 #else
@@ -29,8 +31,8 @@ struct kept {
     size_t n;
     uint32_t added, removed, written; /* written: atomic */
     int add_fails, write_fails;
-    bool is_silent;      /* nobody listens */
-    char name[256];      /* of the last that was added */
+    bool is_silent; /* nobody listens */
+    char name[256]; /* of the last that was added */
     uint32_t *enabled[64];
 };
 
@@ -70,7 +72,8 @@ static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
 static int count_write(void *own, uint32_t index, uint8_t *event, size_t n)
 {
     struct kept *kept = own;
-    (void)__atomic_fetch_add(&kept->written, index < 64 && n >= 8 && event[7] > 0, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_add(&kept->written, index < 64 && n >= 8 && event[7] > 0,
+                             __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -105,11 +108,16 @@ static void an_event_is_header_metadata_and_payload(void **state)
     (void)state;
     struct kept kept;
     ttr_backend *backend = open_shop(&kept);
-    assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_KEYWORD(0x1), TTR_ID(0x102, 3), TTR_TAG(0x405), TTR_OPCODE(9),
-                               TTR_U32("n", 7), TTR_TEXT("what", "ab")),
+    assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_KEYWORD(0x1),
+                               TTR_ID(0x102, 3), TTR_TAG(0x405), TTR_OPCODE(9), TTR_U32("n", 7),
+                               TTR_TEXT("what", "ab")),
                      TTR_OK);
-    /* flags, version, id, tag, opcode, level | size 15, kind 1 | "Sold" | "n" value32 | "what" zstring8 | 7 | "ab" */
-    support_assert_hex(kept.event, kept.n, FLAGS " 03 =0102 =0405 09 04  =000e =0001  536f6c6400 6e00 04 7768617400 07  =00000007 616200");
+    /* flags, version, id, tag, opcode, level | size 15, kind 1 | "Sold" | "n" value32 | "what"
+     * zstring8 | 7 | "ab" */
+    support_assert_hex(
+        kept.event, kept.n,
+        FLAGS
+        " 03 =0102 =0405 09 04  =000e =0001  536f6c6400 6e00 04 7768617400 07  =00000007 616200");
     assert_int_equal(shop.last - shop.first > 3, true);
     close_shop(backend);
     assert_int_equal(kept.added, kept.removed);
@@ -119,15 +127,22 @@ static void an_activity_stands_between_header_and_metadata(void **state)
 {
     (void)state;
     struct kept kept;
-    static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, other[16] = {0xff};
+    static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+                         other[16] = {0xff};
     ttr_backend *backend = open_shop(&kept);
     TTR_WRITE(shop, "a", TTR_ACTIVITY(id), TTR_OPCODE(TTR_EH_START), TTR_RELATED(other));
-    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 01 05  =0020 =8002 0102030405060708090a0b0c0d0e0f10 ff000000000000000000000000000000"
-                                           "  =0002 =0001 6100");
+    support_assert_hex(kept.event, kept.n,
+                       FLAGS " 00 0000 0000 01 05  =0020 =8002 0102030405060708090a0b0c0d0e0f10 "
+                             "ff000000000000000000000000000000"
+                             "  =0002 =0001 6100");
     TTR_WRITE(shop, "a", TTR_ACTIVITY(id), TTR_OPCODE(TTR_EH_STOP));
-    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 02 05  =0010 =8002 0102030405060708090a0b0c0d0e0f10  =0002 =0001 6100");
+    support_assert_hex(
+        kept.event, kept.n,
+        FLAGS
+        " 00 0000 0000 02 05  =0010 =8002 0102030405060708090a0b0c0d0e0f10  =0002 =0001 6100");
     TTR_WRITE(shop, "a", TTR_ACTIVITY(NULL), TTR_RELATED(other), TTR_U8("x", 1));
-    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 00 05  =0005 =0001 6100 7800 02  01");
+    support_assert_hex(kept.event, kept.n,
+                       FLAGS " 00 0000 0000 00 05  =0005 =0001 6100 7800 02  01");
     close_shop(backend);
 }
 
@@ -137,12 +152,18 @@ static void fields_may_have_tags_counts_and_attributes(void **state)
     struct kept kept;
     const uint16_t list[3] = {1, 2, 0x304};
     ttr_backend *backend = open_shop(&kept);
-    TTR_WRITE(shop, "t", TTR_U8("x;unit=B", 1, 0x1234), TTR_FIXED(U16, "f", list, 3, 0x5678), TTR_ARRAY(X16, "v", list, 2, 9), TTR_FIXED(U16, "g", list, 1));
-    support_assert_hex(kept.event + 12, kept.n - 12, "7400  783b756e69743d4200 82 80 =1234  6600 a3 80 =5678 =0003  7600 c3 83 =0009  6700 23 =0001"
-                                                     "  01  =0001 =0002 =0304  =0002 =0001 =0002  =0001");
-    TTR_WRITE(shop, "s", TTR_STRUCT("o", 2), TTR_BOOL("b", true), TTR_STRUCT_FIXED("p", 1, 2), TTR_METADATA("k", TTR_EH_VALUE8), TTR_PAYLOAD("AB", 2),
+    TTR_WRITE(shop, "t", TTR_U8("x;unit=B", 1, 0x1234), TTR_FIXED(U16, "f", list, 3, 0x5678),
+              TTR_ARRAY(X16, "v", list, 2, 9), TTR_FIXED(U16, "g", list, 1));
+    support_assert_hex(kept.event + 12, kept.n - 12,
+                       "7400  783b756e69743d4200 82 80 =1234  6600 a3 80 =5678 =0003  7600 c3 83 "
+                       "=0009  6700 23 =0001"
+                       "  01  =0001 =0002 =0304  =0002 =0001 =0002  =0001");
+    TTR_WRITE(shop, "s", TTR_STRUCT("o", 2), TTR_BOOL("b", true), TTR_STRUCT_FIXED("p", 1, 2),
+              TTR_METADATA("k", TTR_EH_VALUE8), TTR_PAYLOAD("AB", 2),
               TTR_TEXT_AS("c", TTR_EH_AS_JSON, "{}", 2), TTR_BINARY_AS("d", TTR_EH_AS_IP, NULL, 0));
-    support_assert_hex(kept.event + 12, kept.n - 12, "7300  6f00 81 02  6200 82 07  7000 a1 01 =0002  6b00 02  6300 8a 0e  6400 8d 11  01 4142 =0002 7b7d 0000");
+    support_assert_hex(kept.event + 12, kept.n - 12,
+                       "7300  6f00 81 02  6200 82 07  7000 a1 01 =0002  6b00 02  6300 8a 0e  6400 "
+                       "8d 11  01 4142 =0002 7b7d 0000");
     close_shop(backend);
 }
 
@@ -184,7 +205,8 @@ static void an_event_above_the_kernels_limit_is_refused_and_counted(void **state
 {
     (void)state;
     struct kept kept;
-    const size_t around = 8 + 4 + 6 + 4 + 2; /* header, extension, "large", "b" and its type, length */
+    const size_t around =
+        8 + 4 + 6 + 4 + 2; /* header, extension, "large", "b" and its type, length */
     ttr_provider_counts before = {.size = sizeof before}, counts = before;
     ttr_backend *backend = open_shop(&kept);
     ttr_provider_count(&shop, &before);
@@ -352,7 +374,10 @@ static void threads_write_while_others_open_and_close(void **state)
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     ttr_provider_count(&shop, &counts);
-    assert_true(written <= counts.written - before.written); /* who came while it was closed is counted, but met no backend */
+    assert_true(
+        written <=
+        counts.written -
+            before.written); /* who came while it was closed is counted, but met no backend */
 }
 
 static void a_child_of_fork_writes_and_closes_on_its_own(void **state)
@@ -394,9 +419,14 @@ static void pieces_may_be_made_by_hand(void **state)
     (void)state;
     struct kept kept;
     static const uint8_t metadata[] = {7, 0, 0, 0, 0, 0, 0, 5, 5, 0, 1, 0, 'e', 0, 'x', 0, 2};
-    static ttr_site site = {.point = {.level = 5, .provider = &grouped, .index = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, .enabled = TTR_SITE_LATE},
-                            .metadata = metadata, .metadata_n = sizeof metadata};
-    const ttr_piece pieces[] = {ttr_piece_of(NULL, 0, 1, 77), ttr_piece_of_u8(9), ttr_piece_of(NULL, 0, 0, TTR_PIECE_END)};
+    static ttr_site site = {.point = {.level = 5,
+                                      .provider = &grouped,
+                                      .index = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+                                      .enabled = TTR_SITE_LATE},
+                            .metadata = metadata,
+                            .metadata_n = sizeof metadata};
+    const ttr_piece pieces[] = {ttr_piece_of(NULL, 0, 1, 77), ttr_piece_of_u8(9),
+                                ttr_piece_of(NULL, 0, 0, TTR_PIECE_END)};
     ttr_backend *backend = keep(&kept);
     assert_int_equal(ttr_site_write(&site, pieces), TTR_OK);
     assert_int_equal(ttr_provider_open(&grouped, backend, NULL), TTR_OK);
@@ -410,7 +440,8 @@ static volatile sig_atomic_t signals;
 
 static void write_in_handler(int number)
 {
-    signals += number == SIGALRM && TTR_WRITE(shop, "signal", TTR_U32("n", 1), TTR_TEXT("text", "from a handler")) == TTR_OK;
+    signals += number == SIGALRM && TTR_WRITE(shop, "signal", TTR_U32("n", 1),
+                                              TTR_TEXT("text", "from a handler")) == TTR_OK;
 }
 
 static void handlers_of_signals_write_too(void **state)
@@ -448,8 +479,10 @@ static void a_kernel_without_user_events_is_told_from_one_without_permission(voi
     assert_int_equal(fclose(data), 0);
     ttr_backend *backend = ttr_backend_user_events(&options, &error);
     assert_non_null(backend);
-    assert_int_equal(ttr_provider_open(&shop, backend, &error), TTR_E_IO); /* an ordinary file knows no ioctl */
-    assert_true(error.sys == ENOTTY || error.sys == ENOSYS); /* ENOSYS: an emulator that does not know this one */
+    assert_int_equal(ttr_provider_open(&shop, backend, &error),
+                     TTR_E_IO); /* an ordinary file knows no ioctl */
+    assert_true(error.sys == ENOTTY ||
+                error.sys == ENOSYS); /* ENOSYS: an emulator that does not know this one */
     ttr_provider_close(&shop);
     ttr_backend_free(backend);
     (void)unlink(file);

@@ -1,18 +1,23 @@
-/* The way of an event: TTR_WRITE's pieces become one block, which goes to each backend where somebody listens.
+/* The way of an event: TTR_WRITE's pieces become one block, which goes to each backend where
+ * somebody listens.
  *
- *     [4 bytes for the backend][header 8][activity: size, kind, 16 or 32 bytes][metadata: size, kind, names and types][payload]
+ *     [4 bytes for the backend][header 8][activity: size, kind, 16 or 32 bytes][metadata: size,
+ * kind, names and types][payload]
  *
- * The block lies on the stack: nothing to allocate, nothing to share, and a signal handler may come at any time.  Most events fit into a
- * small one; only those that do not make the frame large, so that threads and handlers with little stack can write the others. */
+ * The block lies on the stack: nothing to allocate, nothing to share, and a signal handler may come
+ * at any time.  Most events fit into a small one; only those that do not make the frame large, so
+ * that threads and handlers with little stack can write the others. */
 #include <errno.h>
 #include <string.h>
 
 #include "provider/state.h"
 
 #define SMALL_EVENT 1024u
-#define PAGE_EVENT 4064u   /* the largest that ftrace takes with sub-buffers of 4 KiB: docs/user/provider.md tells how it was found */
+#define PAGE_EVENT                                                                                \
+    4064u /* the largest that ftrace takes with sub-buffers of 4 KiB: docs/user/provider.md tells \
+             how it was found */
 #define HEADER 8u
-#define EXTENSION 4u         /* size and kind before its bytes */
+#define EXTENSION 4u          /* size and kind before its bytes */
 #define ACTIVITY_KIND 0x8002u /* activity id; another extension follows */
 
 /* The block being filled; `at` is NULL once something did not fit. */
@@ -31,7 +36,8 @@ static inline void copy_sixteen(uint8_t *to, const uint8_t *from)
     memcpy(to, &words, sizeof words);
 }
 
-/* Copies n bytes, not too many without a call: behind a system call every indirect jump, into libc too, is one that the processor did not foresee. */
+/* Copies n bytes, not too many without a call: behind a system call every indirect jump, into libc
+ * too, is one that the processor did not foresee. */
 static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
 {
     if (n > 256) {
@@ -97,7 +103,8 @@ static void put_array(struct block *block, const ttr_piece *piece)
 
 static void put_zstring(struct block *block, const ttr_piece *piece)
 {
-    put(block, piece->is.bytes, piece->is.bytes ? units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit : 0);
+    put(block, piece->is.bytes,
+        piece->is.bytes ? units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit : 0);
     put_value(block, 0, piece->unit);
 }
 
@@ -122,7 +129,8 @@ static const void *find_related(const ttr_piece *pieces)
 }
 
 /* Moves what stands behind the header to make room for the activity: events with one are few. */
-static void insert_activity(struct block *block, uint8_t *event, const void *activity, const void *related)
+static void insert_activity(struct block *block, uint8_t *event, const void *activity,
+                            const void *related)
 {
     uint8_t ids[32];
     size_t n = related ? 32 : 16;
@@ -162,7 +170,8 @@ __attribute__((noinline)) static ttr_status write_large(ttr_site *site, const tt
     return n ? provider_send(&site->point, block + BLOCK_FRONT, n) : provider_refuse(&site->point);
 }
 
-__attribute__((noinline)) static ttr_status write_small(ttr_site *site, const ttr_piece *pieces, bool *is_done)
+__attribute__((noinline)) static ttr_status write_small(ttr_site *site, const ttr_piece *pieces,
+                                                        bool *is_done)
 {
     uint8_t block[BLOCK_FRONT + SMALL_EVENT];
     size_t n = fill(block + BLOCK_FRONT, SMALL_EVENT, site, pieces);
@@ -204,7 +213,8 @@ ttr_status provider_refuse(ttr_tracepoint *point)
 }
 
 /* Between begun and ended: nothing here is taken away until we are through. */
-static ttr_status send_to_all(struct provider_state *state, const ttr_tracepoint *point, uint8_t *event, size_t n)
+static ttr_status send_to_all(struct provider_state *state, const ttr_tracepoint *point,
+                              uint8_t *event, size_t n)
 {
     ttr_status status = TTR_OK;
     uint32_t bits = __atomic_load_n(&point->enabled, __ATOMIC_SEQ_CST) & PROVIDER_BITS;

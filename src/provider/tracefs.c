@@ -1,10 +1,9 @@
-/* tracefs and the ioctls of user_events (include/uapi/linux/user_events.h of Linux 6.4 and later, spelt out here since no distribution's headers
- * need have it):
+/* tracefs and the ioctls of user_events (include/uapi/linux/user_events.h of Linux 6.4 and later,
+ * spelt out here since no distribution's headers need have it):
  *
- *     DIAG_IOCSREG    [0..3] size 28 | [4] bit | [5] bytes of the word | [6..7] flags | [8..15] address of the word | [16..23] address of the
- *                     command | [24..27] number, filled in
- *     DIAG_IOCSUNREG  [0..3] size 16 | [4] bit | [5..7] 0 | [8..15] address of the word
- *     DIAG_IOCSDEL    a name */
+ *     DIAG_IOCSREG    [0..3] size 28 | [4] bit | [5] bytes of the word | [6..7] flags | [8..15]
+ * address of the word | [16..23] address of the command | [24..27] number, filled in DIAG_IOCSUNREG
+ * [0..3] size 16 | [4] bit | [5..7] 0 | [8..15] address of the word DIAG_IOCSDEL    a name */
 #include "provider/tracefs.h"
 
 #include <errno.h>
@@ -77,7 +76,8 @@ ttr_status tracefs_find(const char *given, char path[TRACEFS_PATH], ttr_error *e
     memcpy(path, usual, strlen(usual) + 1);
     if (given || is_tracefs(usual) || find_mounted(path))
         return TTR_OK;
-    return fail(error, TTR_E_IO, NO_OFFSET, "tracefs is not mounted; as root: mount -t tracefs tracefs /sys/kernel/tracing");
+    return fail(error, TTR_E_IO, NO_OFFSET,
+                "tracefs is not mounted; as root: mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
 int tracefs_open(const char *tracefs, const char *name, ttr_error *error)
@@ -89,10 +89,15 @@ int tracefs_open(const char *tracefs, const char *name, ttr_error *error)
     if (fd >= 0)
         return fd;
     if (sys == ENOENT)
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%.128s is not there: this kernel has no user_events (Linux 6.4 and later built with "
-                                                        "CONFIG_USER_EVENTS do)", path);
+        (void)fail(
+            error, TTR_E_UNSUPPORTED, NO_OFFSET,
+            "%.128s is not there: this kernel has no user_events (Linux 6.4 and later built with "
+            "CONFIG_USER_EVENTS do)",
+            path);
     else if (sys == EACCES || sys == EPERM)
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s may not be written; as root, let a group in: chgrp GROUP on it and chmod g+x on %.64s, or run as root",
+        (void)fail_sys(error, sys, NO_OFFSET,
+                       "%.128s may not be written; as root, let a group in: chgrp GROUP on it and "
+                       "chmod g+x on %.64s, or run as root",
                        path, tracefs);
     else
         (void)fail_sys(error, sys, NO_OFFSET, "%.128s cannot be opened", path);
@@ -117,7 +122,9 @@ int tracefs_register(int fd, const struct tracefs_registration *registration, ui
 
 int tracefs_unregister(int fd, uint32_t *enabled, unsigned bit)
 {
-    struct user_unreg unreg = {.size = sizeof unreg, .disable_bit = (uint8_t)bit, .disable_address = (uint64_t)(uintptr_t)enabled};
+    struct user_unreg unreg = {.size = sizeof unreg,
+                               .disable_bit = (uint8_t)bit,
+                               .disable_address = (uint64_t)(uintptr_t)enabled};
     return ioctl(fd, IOCTL_UNREGISTER, &unreg) == 0 ? 0 : errno;
 }
 

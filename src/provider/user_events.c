@@ -1,5 +1,6 @@
-/* The backend of the kernel's user_events: each tracepoint is registered with the address of its word, in which the kernel sets and clears
- * the bit; an event is one write of its number and its bytes.
+/* The backend of the kernel's user_events: each tracepoint is registered with the address of its
+ * word, in which the kernel sets and clears the bit; an event is one write of its number and its
+ * bytes.
  *
  * Registrations and the descriptor live on in a child of fork, and end with exec. */
 #include <errno.h>
@@ -39,7 +40,8 @@ static int write_event(void *own, uint32_t index, uint8_t *event, size_t n)
     struct user_events *kernel = own;
     uint8_t *block = event - BLOCK_FRONT;
     memcpy(block, &index, sizeof index);
-    if (write(kernel->fd, block, n + BLOCK_FRONT) >= 0 || errno == EBADF) /* EBADF: nobody listens any more */
+    if (write(kernel->fd, block, n + BLOCK_FRONT) >= 0 ||
+        errno == EBADF) /* EBADF: nobody listens any more */
         return 0;
     return errno;
 }
@@ -53,7 +55,8 @@ static void free_own(void *own)
 
 ttr_backend *ttr_backend_user_events(const ttr_user_events_options *options, ttr_error *error)
 {
-    static const ttr_backend_functions functions = {sizeof functions, add, remove_wish, write_event};
+    static const ttr_backend_functions functions = {sizeof functions, add, remove_wish,
+                                                    write_event};
     char path[TRACEFS_PATH];
     if (tracefs_find(options ? options->tracefs : NULL, path, error) != TTR_OK)
         return NULL;
@@ -68,7 +71,9 @@ ttr_backend *ttr_backend_user_events(const ttr_user_events_options *options, ttr
         return NULL;
     }
     kernel->fd = fd;
-    kernel->flags = options ? (options->persist ? TRACEFS_REG_PERSIST : 0) | (options->multi_format ? TRACEFS_REG_MULTI_FORMAT : 0) : 0;
+    kernel->flags = options ? (options->persist ? TRACEFS_REG_PERSIST : 0) |
+                                  (options->multi_format ? TRACEFS_REG_MULTI_FORMAT : 0)
+                            : 0;
     ttr_backend *backend = backend_new(&functions, kernel, free_own, error);
     if (!backend)
         free_own(kernel);

@@ -1,14 +1,18 @@
-/* The damage campaign: small traces of each format are damaged in thousands of ways, and read to the end with all their fields.
+/* The damage campaign: small traces of each format are damaged in thousands of ways, and read to
+ * the end with all their fields.
  *
  * usage: damage [MUTATIONS [CAMPAIGN]]     (default 10000 a campaign; the seeds are fixed)
  *
- * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to nettrace-v6.
+ * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to
+ * nettrace-v6.
  *
- * Counted by content, against the events of the intact trace: exact (there, the same), lost (not there), altered (there, but not
- * in the intact one).  A case fails on a crash, on more than two seconds or too much memory for one input, on a status other
- * than the end, when bytes given in pieces read otherwise than at once, when damage is told of behind the end, and when what a same-format
- * writer makes of the damaged trace is itself damaged.  And small traces of NetTrace are cut at every byte: every event that was whole is given, and no other.
- * Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
+ * Counted by content, against the events of the intact trace: exact (there, the same), lost (not
+ * there), altered (there, but not in the intact one).  A case fails on a crash, on more than two
+ * seconds or too much memory for one input, on a status other than the end, when bytes given in
+ * pieces read otherwise than at once, when damage is told of behind the end, and when what a
+ * same-format writer makes of the damaged trace is itself damaged.  And small traces of NetTrace
+ * are cut at every byte: every event that was whole is given, and no other. Figures are told as
+ * comments.  Traces: the golden vectors put together, and recorded ones. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +30,7 @@
 #include "support/writing.h"
 
 #define BASES_MAX 8u
-#define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
+#define PIECES_EACH 8u    /* every so manieth input is also read in pieces */
 #define RECOVER_PASSES 8u /* copies of copies, at the most */
 #define CUT_FILE_MAX ((size_t)8 << 10)
 #define RECOVER_EACH 4u /* ... and also copied */
@@ -47,61 +51,103 @@ struct campaign {
     const char *traces[4];  /* recorded ones, in TTR_CORPUS */
 };
 
-/* What is planted: the beginning of an object of NetTrace, or of a block of V6; what is changed as a size is the
- * event's own, and from V4 on, where there is none at a fixed place, the first byte of its header. */
-#define OBJECT_OLD {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
-#define OBJECT {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
-#define BLOCK {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {8, 0, 0, 2, 0, 0, 0, 0}, .magic_n = 8}
+/* What is planted: the beginning of an object of NetTrace, or of a block of V6; what is changed as
+ * a size is the event's own, and from V4 on, where there is none at a fixed place, the first byte
+ * of its header. */
+#define OBJECT_OLD                                                                                 \
+    {                                                                                              \
+        .size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8 \
+    }
+#define OBJECT                                                                                    \
+    {                                                                                             \
+        .size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8 \
+    }
+#define BLOCK                                                                                     \
+    {                                                                                             \
+        .size_at = 0, .size_bytes = 1, .bits = 8, .magic = {8, 0, 0, 2, 0, 0, 0, 0}, .magic_n = 8 \
+    }
 
 static const struct campaign campaigns[] = {
-    {"heph", "heph",
-     {.size_at = 4, .size_bytes = 4, .is_big_endian = true, .bits = 32, .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A}, .magic_n = 8},
+    {"heph",
+     "heph",
+     {.size_at = 4,
+      .size_bytes = 4,
+      .is_big_endian = true,
+      .bits = 32,
+      .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A},
+      .magic_n = 8},
      {"src/formats/heph/vectors", "src/formats/heph/vectors-whole"},
      {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
-    {"fxt", "fxt",
-     {.size_at = 0, .size_bytes = 8, .shift = 4, .bits = 12, .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00}, .magic_n = 8},
+    {"fxt",
+     "fxt",
+     {.size_at = 0,
+      .size_bytes = 8,
+      .shift = 4,
+      .bits = 12,
+      .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00},
+      .magic_n = 8},
      {"src/formats/fxt/vectors"},
      {NULL}},
     /* A trace ends where it says so, so that vectors cannot be put together. */
-    {"nettrace-v1", "nettrace", OBJECT_OLD,
-     {"src/formats/nettrace/vectors/v1.hexa"},
-     {NULL}},
-    {"nettrace-v2", "nettrace", OBJECT_OLD,
-     {"src/formats/nettrace/vectors/v2.hexa"},
-     {NULL}},
-    {"nettrace-v3", "nettrace", OBJECT_OLD,
+    {"nettrace-v1", "nettrace", OBJECT_OLD, {"src/formats/nettrace/vectors/v1.hexa"}, {NULL}},
+    {"nettrace-v2", "nettrace", OBJECT_OLD, {"src/formats/nettrace/vectors/v2.hexa"}, {NULL}},
+    {"nettrace-v3",
+     "nettrace",
+     OBJECT_OLD,
      {"src/formats/nettrace/vectors/v3.hexa"},
      {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz"}},
-    {"nettrace-v4", "nettrace", OBJECT,
+    {"nettrace-v4",
+     "nettrace",
+     OBJECT,
      {"src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/events.hexa",
       "src/formats/nettrace/vectors/spans.hexa", "src/formats/nettrace/vectors/symbols.hexa",
       "src/formats/nettrace/vectors/types.hexa", "src/formats/nettrace/vectors-whole/order.hexa"},
      {"nettrace/recorded/c3.nettrace.xz"}},
-    {"nettrace-v5", "nettrace", OBJECT,
-     {"src/formats/nettrace/vectors/nested.hexa"},
-     {NULL}},
-    {"nettrace-v6", "nettrace", BLOCK,
+    {"nettrace-v5", "nettrace", OBJECT, {"src/formats/nettrace/vectors/nested.hexa"}, {NULL}},
+    {"nettrace-v6",
+     "nettrace",
+     BLOCK,
      {"src/formats/nettrace/vectors/v6.hexa", "src/formats/nettrace/vectors/v6-types.hexa",
-      "src/formats/nettrace/vectors/v6-universal.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
+      "src/formats/nettrace/vectors/v6-universal.hexa",
+      "src/formats/nettrace/vectors-whole/v6-points.hexa"},
      {"nettrace/v6/v6_plain.nettrace", "nettrace/v6/v6_minimal.nettrace"}},
     /* So do files and pipes of perf. */
-    {"perf", "perf",
+    {"perf",
+     "perf",
      {.size_at = 6, .size_bytes = 2, .bits = 16, .magic = {9, 0, 0, 0, 2, 0, 32, 0}, .magic_n = 8},
-     {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
-      "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
+     {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa",
+      "src/formats/perf/vectors-whole/file.hexa", "src/formats/perf/vectors-whole/no-id.hexa",
+      "src/formats/perf/vectors-packed/packed.hexa"},
      {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
     /* An event stands behind its size, which has 5 bits. */
-    {"trace_dat", "trace_dat",
-     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
-     {"src/formats/trace_dat/vectors/version-6.hexa", "src/formats/trace_dat/vectors/version-7.hexa", "src/formats/trace_dat/vectors/instance-6.hexa",
+    {"trace_dat",
+     "trace_dat",
+     {.size_at = SIZE_MAX - 3,
+      .size_bytes = 4,
+      .bits = 5,
+      .magic = {0x10, 0, 0, 0, 0, 0, 0, 0},
+      .magic_n = 8},
+     {"src/formats/trace_dat/vectors/version-6.hexa",
+      "src/formats/trace_dat/vectors/version-7.hexa",
+      "src/formats/trace_dat/vectors/instance-6.hexa",
       "src/formats/trace_dat/vectors/big-endian-32.hexa"},
      {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
-    {"trace_pipe_raw", "trace_pipe_raw",
-     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+    {"trace_pipe_raw",
+     "trace_pipe_raw",
+     {.size_at = SIZE_MAX - 3,
+      .size_bytes = 4,
+      .bits = 5,
+      .magic = {0x20, 0, 0, 0, 0, 0, 0, 0},
+      .magic_n = 8},
      {"src/formats/trace_pipe_raw/vectors"},
      {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
-    {"interceptor", "interceptor",
-     {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {0x28, 0, 0, 0, 'P', '_', 'L', '5'}, .magic_n = 8},
+    {"interceptor",
+     "interceptor",
+     {.size_at = 0,
+      .size_bytes = 4,
+      .bits = 32,
+      .magic = {0x28, 0, 0, 0, 'P', '_', 'L', '5'},
+      .magic_n = 8},
      {"src/formats/interceptor/vectors"},
      {"eventheader/linuxtracepoints/EventHeaderInterceptorLE64.dat"}},
 };
@@ -116,7 +162,8 @@ struct pieces {
 static int64_t pull(void *own, void *to, size_t n)
 {
     struct pieces *pieces = own;
-    size_t left = pieces->n - pieces->at, give = 1 + (size_t)(support_random(&pieces->state) % 3000);
+    size_t left = pieces->n - pieces->at,
+           give = 1 + (size_t)(support_random(&pieces->state) % 3000);
     give = give < left ? give : left;
     give = give < n ? give : n;
     if (give)
@@ -132,26 +179,29 @@ struct reading {
     size_t n;
     bool is_in_pieces;
     uint32_t flags;
-    struct base *records;  /* gets the offsets of the records, or NULL */
+    struct base *records;    /* gets the offsets of the records, or NULL */
     bool are_events_records; /* of a format that gives no records as they are */
-    struct buffer *begins; /* gets the offsets of the events, or NULL */
-    struct buffer *copy;   /* gets what the writer of the format makes of it, or NULL */
+    struct buffer *begins;   /* gets the offsets of the events, or NULL */
+    struct buffer *copy;     /* gets what the writer of the format makes of it, or NULL */
 };
 
-static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event, struct outcome *outcome)
+static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event,
+                      struct outcome *outcome)
 {
     outcome_add(outcome, outcome_hash(t, event));
     if (reading->begins)
         buffer_add(reading->begins, &event->offset, sizeof event->offset);
 }
 
-static void add_batch(const ttr *t, const struct reading *reading, const ttr_batch *batch, struct outcome *outcome)
+static void add_batch(const ttr *t, const struct reading *reading, const ttr_batch *batch,
+                      struct outcome *outcome)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP)
             add_event(t, reading, event, outcome);
-        if (reading->records && (event->flags & TTR_EVENT_RAW || reading->are_events_records) && reading->records->records_n < reading->n)
+        if (reading->records && (event->flags & TTR_EVENT_RAW || reading->are_events_records) &&
+            reading->records->records_n < reading->n)
             reading->records->records[reading->records->records_n++] = event->offset;
     }
 }
@@ -171,11 +221,14 @@ static uint64_t end_of_damage(const ttr_report *report)
     return end;
 }
 
-static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, struct outcome *outcome)
+static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading,
+                     struct outcome *outcome)
 {
     ttr_error error = {0};
     ttr_batch batch;
-    ttr_writer *writer = reading->copy ? ttr_create_push(t, writing_to_buffer, reading->copy, reading->format, NULL, &error) : NULL;
+    ttr_writer *writer = reading->copy ? ttr_create_push(t, writing_to_buffer, reading->copy,
+                                                         reading->format, NULL, &error)
+                                       : NULL;
     while ((outcome->status = ttr_read(reader, &batch, &error)) == TTR_OK) {
         add_batch(t, reading, &batch, outcome);
         if (writer && ttr_write(writer, &batch, &error) != TTR_OK)
@@ -197,8 +250,10 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    ttr_options context = {.size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
-    ttr_read_options options = {.size = sizeof options, .from = reading->format, .flags = reading->flags};
+    ttr_options context = {
+        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    ttr_read_options options = {
+        .size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};
     ttr_error error = {0};
     double begin = outcome_seconds();
@@ -206,8 +261,10 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     outcome->damage_end = 0;
     outcome->text[0] = '\0';
     ttr *t = ttr_new(&context);
-    ttr_reader *reader = reading->is_in_pieces ? ttr_open_pull(t, pull, &pieces, "pieces", &options, &error)
-                                               : ttr_open_memory(t, reading->bytes, reading->n, "bytes", &options, &error);
+    ttr_reader *reader =
+        reading->is_in_pieces
+            ? ttr_open_pull(t, pull, &pieces, "pieces", &options, &error)
+            : ttr_open_memory(t, reading->bytes, reading->n, "bytes", &options, &error);
     if (reader) {
         read_all(t, reader, reading, outcome);
     } else {
@@ -239,9 +296,10 @@ static bool check_outcome(const struct reading *reading, const struct outcome *o
     return outcome_is_bounded(outcome, reading->n);
 }
 
-/* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged by each other (as the recover
- * command does it). */
-static void copy_once_more(struct reading *reading, struct buffer *copy, size_t *events, struct outcome *other)
+/* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged
+ * by each other (as the recover command does it). */
+static void copy_once_more(struct reading *reading, struct buffer *copy, size_t *events,
+                           struct outcome *other)
 {
     struct buffer next;
     buffer_init(&next, alloc_default());
@@ -259,7 +317,8 @@ static void copy_once_more(struct reading *reading, struct buffer *copy, size_t 
 }
 
 /* The same bytes in pieces; and what a writer makes of them, which must be whole. */
-static bool check_otherwise(const struct reading *reading, const struct outcome *outcome, unsigned trial)
+static bool check_otherwise(const struct reading *reading, const struct outcome *outcome,
+                            unsigned trial)
 {
     static struct outcome other;
     struct reading again = *reading;
@@ -267,8 +326,11 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     if (trial % PIECES_EACH == 0) {
         again.is_in_pieces = true;
         read_input(&again, &other);
-        is_good = outcome_same(outcome, &other) || outcome_complain("in pieces it reads otherwise", &other);
-        is_good = (other.damage_end <= reading->n || outcome_complain("damage is told of behind the end, in pieces", &other)) && is_good;
+        is_good = outcome_same(outcome, &other) ||
+                  outcome_complain("in pieces it reads otherwise", &other);
+        is_good = (other.damage_end <= reading->n ||
+                   outcome_complain("damage is told of behind the end, in pieces", &other)) &&
+                  is_good;
     }
     ttr_format_info info = {0};
     for (size_t i = 0; ttr_format_get(i, &info) && strcmp(info.name, reading->format) != 0; i++)
@@ -293,8 +355,10 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     return is_good;
 }
 
-/* One more of the damaged traces, with nothing behind its end, so that a sanitizer sees what is read there. */
-static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally, unsigned trial, size_t *n)
+/* One more of the damaged traces, with nothing behind its end, so that a sanitizer sees what is
+ * read there. */
+static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally,
+                            unsigned trial, size_t *n)
 {
     uint64_t state = hash_pair(tally->mutation + 1u, trial + 1u);
     uint8_t *room = malloc(mutate_room(input) + 1);
@@ -309,14 +373,16 @@ static uint8_t *mutate_once(const struct mutate_input *input, const struct tally
     return bytes;
 }
 
-static bool try_one(const struct campaign *campaign, const struct mutate_input *input, const struct base *base, struct tally *tally)
+static bool try_one(const struct campaign *campaign, const struct mutate_input *input,
+                    const struct base *base, struct tally *tally)
 {
     static struct outcome outcome;
     unsigned trial = tally->trials++;
     size_t n;
     uint8_t *bytes = mutate_once(input, tally, trial, &n);
     struct reading reading = {.format = campaign->format, .bytes = bytes, .n = n};
-    outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation), trial);
+    outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation),
+                  trial);
     read_input(&reading, &outcome);
     bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
     size_t exact = outcome_exact(base->hashes, base->events, &outcome);
@@ -331,17 +397,22 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
 /* Of a format that gives no records as they are the events are taken for them. */
 static bool gives_no_records(const char *format)
 {
-    return strcmp(format, "nettrace") == 0 || strcmp(format, "trace_dat") == 0 || strcmp(format, "trace_pipe_raw") == 0;
+    return strcmp(format, "nettrace") == 0 || strcmp(format, "trace_dat") == 0 ||
+           strcmp(format, "trace_pipe_raw") == 0;
 }
 
-/* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing in it. */
+/* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing
+ * in it. */
 static bool prepare(const struct campaign *campaign, struct base *base)
 {
     struct outcome outcome = {.n = 0};
     base->records = calloc(base->bytes.n + 1, sizeof *base->records);
     if (!base->records)
         abort();
-    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base,
+    struct reading reading = {.format = campaign->format,
+                              .bytes = base->bytes.bytes,
+                              .n = base->bytes.n,
+                              .records = base,
                               .are_events_records = gives_no_records(campaign->format)};
     read_input(&reading, &outcome);
     base->hashes = outcome.hashes;
@@ -378,7 +449,8 @@ static void add_vector(const char *path, struct buffer *to)
     hexa_free(&hexa);
 }
 
-/* Adds the bytes of all vectors of a folder that read without damage, or of the one that is named. */
+/* Adds the bytes of all vectors of a folder that read without damage, or of the one that is named.
+ */
 static void add_vectors(const char *root, const char *folder, struct buffer *to)
 {
     char path[600];
@@ -401,7 +473,9 @@ static void add_file(const char *path, struct buffer *to)
     const char *end = strrchr(path, '.');
     bool is_packed = end && strcmp(end, ".xz") == 0;
     (void)snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null", path);
-    FILE *file = is_packed ? popen(command, "r") : fopen(path, "rb"); /* NOLINT: a tool of the tests, a path of its own table */
+    FILE *file = is_packed
+                     ? popen(command, "r")
+                     : fopen(path, "rb"); /* NOLINT: a tool of the tests, a path of its own table */
     for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
         buffer_add(to, block, n);
     if (file)
@@ -432,21 +506,31 @@ static size_t gather(const struct campaign *campaign, struct base *bases)
     return n;
 }
 
-static struct mutate_input input_of(const struct campaign *campaign, const struct base *base, const struct base *other)
+static struct mutate_input input_of(const struct campaign *campaign, const struct base *base,
+                                    const struct base *other)
 {
-    return (struct mutate_input){.bytes = base->bytes.bytes, .n = base->bytes.n, .records = base->records, .records_n = base->records_n,
-                                 .other = other->bytes.bytes, .other_n = other->bytes.n, .format = &campaign->mutate};
+    return (struct mutate_input){.bytes = base->bytes.bytes,
+                                 .n = base->bytes.n,
+                                 .records = base->records,
+                                 .records_n = base->records_n,
+                                 .other = other->bytes.bytes,
+                                 .other_n = other->bytes.n,
+                                 .format = &campaign->mutate};
 }
 
 static void tell(const struct tally *tally)
 {
-    double trials = tally->trials ? tally->trials : 1, intact = tally->intact ? (double)tally->intact : 1;
-    (void)printf("# %-10s %6u inputs  exact %7.3f %%  lost %8.2f  altered %8.2f an input  slowest %.0f ms\n", mutate_name(tally->mutation),
-                 tally->trials, 100 * (double)tally->exact / intact, (double)(tally->intact - tally->exact) / trials,
-                 (double)tally->altered / trials, tally->slowest * 1e3);
+    double trials = tally->trials ? tally->trials : 1,
+           intact = tally->intact ? (double)tally->intact : 1;
+    (void)printf(
+        "# %-10s %6u inputs  exact %7.3f %%  lost %8.2f  altered %8.2f an input  slowest %.0f ms\n",
+        mutate_name(tally->mutation), tally->trials, 100 * (double)tally->exact / intact,
+        (double)(tally->intact - tally->exact) / trials, (double)tally->altered / trials,
+        tally->slowest * 1e3);
 }
 
-/* How many events were whole before the cut, in the order of the file (what the next one begins behind), and how many had begun. */
+/* How many events were whole before the cut, in the order of the file (what the next one begins
+ * behind), and how many had begun. */
 static void count_whole(const struct buffer *begins, size_t cut, size_t *least, size_t *most)
 {
     uint64_t last_begin = 0, begin;
@@ -468,7 +552,10 @@ static bool cut_everywhere(const struct campaign *campaign, const struct base *b
     struct buffer begins;
     bool is_good = true;
     buffer_init(&begins, alloc_default());
-    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .begins = &begins};
+    struct reading reading = {.format = campaign->format,
+                              .bytes = base->bytes.bytes,
+                              .n = base->bytes.n,
+                              .begins = &begins};
     read_input(&reading, &whole);
     for (size_t n = 0; n < base->bytes.n; n++) {
         size_t least, most;
@@ -501,7 +588,8 @@ static void run_cuts(const struct campaign *campaign, const struct base *bases, 
             cuts += bases[i].bytes.n;
         }
     (void)printf("# cut at %zu bytes\n", cuts);
-    (void)tap_case(is_good && cuts, "%s cut anywhere gives every event that was whole", campaign->name);
+    (void)tap_case(is_good && cuts, "%s cut anywhere gives every event that was whole",
+                   campaign->name);
 }
 
 static void run(const struct campaign *campaign, unsigned mutations)
@@ -514,7 +602,8 @@ static void run(const struct campaign *campaign, unsigned mutations)
         struct tally tally = {.mutation = (enum mutation)kind};
         bool is_kind_good = true;
         while (tally.trials < mutations / MUTATIONS + 1) {
-            const struct base *base = &bases[tally.trials % n], *other = &bases[(tally.trials / n) % n];
+            const struct base *base = &bases[tally.trials % n],
+                              *other = &bases[(tally.trials / n) % n];
             struct mutate_input input = input_of(campaign, base, other);
             is_kind_good = try_one(campaign, &input, base, &tally) && is_kind_good;
         }
@@ -527,7 +616,8 @@ static void run(const struct campaign *campaign, unsigned mutations)
         forget(&bases[--n]);
 }
 
-/* What recovery must reach on a recorded trace with all types of values, in percent of its events. */
+/* What recovery must reach on a recorded trace with all types of values, in percent of its events.
+ */
 struct target {
     enum mutation mutation;
     double percent;
@@ -535,8 +625,10 @@ struct target {
 
 static void run_targets(void)
 {
-    static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
-    const struct campaign all_types = {"heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
+    static const struct target targets[] = {
+        {MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
+    const struct campaign all_types = {
+        "heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
     struct base base;
     if (gather(&all_types, &base) == 0) {
         tap_skip("heph targets", "no recorded traces in %s", corpus_folder());
@@ -549,8 +641,10 @@ static void run_targets(void)
         while (tally.trials < 200)
             is_reached = try_one(&all_types, &input, &base, &tally) && is_reached;
         tell(&tally);
-        is_reached = is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
-        (void)tap_case(is_reached, "heph keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
+        is_reached =
+            is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
+        (void)tap_case(is_reached, "heph keeps %.1f %% of the events after %s", targets[i].percent,
+                       mutate_name(targets[i].mutation));
     }
     forget(&base);
 }
@@ -561,7 +655,8 @@ int main(int argc, char **argv)
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
-        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 || strcmp(argv[2], campaigns[i].name) == 0)
+        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 ||
+            strcmp(argv[2], campaigns[i].name) == 0)
             run(&campaigns[i], mutations);
     run_targets();
     return tap_end();

@@ -1,13 +1,16 @@
-/* The damage campaign of traces that are folders: one file of a small trace of CTF is damaged, the others stay as they are, and the
- * trace is read to the end with all its fields.
+/* The damage campaign of traces that are folders: one file of a small trace of CTF is damaged, the
+ * others stay as they are, and the trace is read to the end with all its fields.
  *
- * usage: damage_folder [MUTATIONS [PART]]   (default 1000 for each part of a trace, half of them of golden vectors; the seeds are fixed)
+ * usage: damage_folder [MUTATIONS [PART]]   (default 1000 for each part of a trace, half of them of
+ * golden vectors; the seeds are fixed)
  *
- * Parts: streams; metadata as TSDL, in packets, as CTF 2, as RFC v1.1 has it; LTTng's index of a stream, read from the middle of the
- * trace's time on, so that it is used.  Counted by content, as damage.c does it.  A case fails on a crash, on too much time or memory
- * for one input, and on a status other than the end; damaged metadata may instead be refused with a reason.  A damaged index changes no
- * event.  And a stream that is cut at any byte (in short runs: at many) gives every event that was whole before the cut, and no other.
- * Traces: the golden vectors, and recorded ones in TTR_CORPUS. */
+ * Parts: streams; metadata as TSDL, in packets, as CTF 2, as RFC v1.1 has it; LTTng's index of a
+ * stream, read from the middle of the trace's time on, so that it is used.  Counted by content, as
+ * damage.c does it.  A case fails on a crash, on too much time or memory for one input, and on a
+ * status other than the end; damaged metadata may instead be refused with a reason.  A damaged
+ * index changes no event.  And a stream that is cut at any byte (in short runs: at many) gives
+ * every event that was whole before the cut, and no other. Traces: the golden vectors, and recorded
+ * ones in TTR_CORPUS. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,16 +40,34 @@
 
 enum part { PART_STREAM, PART_TSDL, PART_PACKETS, PART_CTF2, PART_RFC11, PART_INDEX, PARTS };
 
-static const char *const part_names[PARTS] = {"streams", "tsdl", "packets", "ctf2", "rfc11", "index"};
+static const char *const part_names[PARTS] = {"streams", "tsdl",  "packets",
+                                              "ctf2",    "rfc11", "index"};
 
 /* Where numbers are that say how much there is, and what begins something. */
 static const struct mutate_format part_formats[PARTS] = {
-    [PART_STREAM] = {.size_at = 48, .size_bytes = 8, .bits = 64, .magic = {0xC1, 0x1F, 0xFC, 0xC1}, .magic_n = 4}, /* content, in LTTng's */
+    [PART_STREAM] = {.size_at = 48,
+                     .size_bytes = 8,
+                     .bits = 64,
+                     .magic = {0xC1, 0x1F, 0xFC, 0xC1},
+                     .magic_n = 4}, /* content, in LTTng's */
     [PART_TSDL] = {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = "struct {", .magic_n = 8},
-    [PART_PACKETS] = {.size_at = 24, .size_bytes = 4, .bits = 32, .magic = {0x57, 0x1D, 0xD1, 0x75}, .magic_n = 4},
-    [PART_CTF2] = {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {0x1E, '{', '"', 't', 'y', 'p', 'e', '"'}, .magic_n = 8},
+    [PART_PACKETS] = {.size_at = 24,
+                      .size_bytes = 4,
+                      .bits = 32,
+                      .magic = {0x57, 0x1D, 0xD1, 0x75},
+                      .magic_n = 4},
+    [PART_CTF2] = {.size_at = 0,
+                   .size_bytes = 1,
+                   .bits = 8,
+                   .magic = {0x1E, '{', '"', 't', 'y', 'p', 'e', '"'},
+                   .magic_n = 8},
     [PART_RFC11] = {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = "section ", .magic_n = 8},
-    [PART_INDEX] = {.size_at = 0, .size_bytes = 8, .is_big_endian = true, .bits = 64, .magic = {0xC1, 0xF1, 0xDC, 0xC1}, .magic_n = 4},
+    [PART_INDEX] = {.size_at = 0,
+                    .size_bytes = 8,
+                    .is_big_endian = true,
+                    .bits = 64,
+                    .magic = {0xC1, 0xF1, 0xDC, 0xC1},
+                    .magic_n = 4},
 };
 
 struct trace {
@@ -57,7 +78,7 @@ struct trace {
     size_t n, size;
     uint64_t *hashes; /* of its events, sorted */
     size_t events;
-    uint64_t *late;   /* of those from the middle of its time on */
+    uint64_t *late; /* of those from the middle of its time on */
     size_t late_n;
     int64_t middle;
     bool is_recorded;
@@ -98,7 +119,8 @@ struct place {
 };
 
 /* Gives the places of the events in their files too, where `places` is not NULL. */
-static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome, struct buffer *places)
+static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome,
+                     struct buffer *places)
 {
     ttr_error error = {0};
     ttr_batch batch;
@@ -138,7 +160,8 @@ static void learn_times(struct reading *reading, ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         if (!report.has_times)
             continue;
-        reading->first_ns = report.first_ns < reading->first_ns ? report.first_ns : reading->first_ns;
+        reading->first_ns =
+            report.first_ns < reading->first_ns ? report.first_ns : reading->first_ns;
         reading->last_ns = report.last_ns > reading->last_ns ? report.last_ns : reading->last_ns;
     }
 }
@@ -147,7 +170,8 @@ static void read_input(struct reading *reading, struct outcome *outcome)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    ttr_options context = {.size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    ttr_options context = {
+        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr_read_options options = {.size = sizeof options, .from = "ctf"};
     ttr_filter filter;
     ttr_error error = {0};
@@ -217,7 +241,8 @@ static void settle(struct trace *trace)
     }
     trace->hashes = keep(&outcome);
     trace->events = outcome.n;
-    trace->middle = reading.first_ns + (int64_t)(((uint64_t)reading.last_ns - (uint64_t)reading.first_ns) / 2);
+    trace->middle =
+        reading.first_ns + (int64_t)(((uint64_t)reading.last_ns - (uint64_t)reading.first_ns) / 2);
     reading.from_ns = trace->middle;
     read_input(&reading, &outcome);
     trace->late = keep(&outcome);
@@ -251,7 +276,8 @@ static void add_vector_file(struct trace *trace, const char *path, const char *e
     hexa_free(&hexa);
 }
 
-static void add_recorded_file(struct trace *trace, const char *path, const char *folder, const char *entry)
+static void add_recorded_file(struct trace *trace, const char *path, const char *folder,
+                              const char *entry)
 {
     static char block[FILE_MAX + 1];
     struct stat about;
@@ -265,7 +291,8 @@ static void add_recorded_file(struct trace *trace, const char *path, const char 
 }
 
 /* Adds the files of a folder: vectors, or recorded ones under names that begin with `prefix`. */
-static void add_folder(struct trace *trace, const char *folder, const char *prefix, bool are_vectors)
+static void add_folder(struct trace *trace, const char *folder, const char *prefix,
+                       bool are_vectors)
 {
     struct dirent **entries = NULL;
     int n = scandir(folder, &entries, NULL, alphasort);
@@ -320,8 +347,9 @@ static void add_recorded(const char *corpus, const char *name)
 static void add_corpus(const char *corpus)
 {
     static const char *const folders[] = {
-        "lttng-2.13.9/small/ust/uid/0/64-bit", "lttng-2.15.1/ctx/ust/uid/0/64-bit", "lttng-2.15.1/discard/ust/uid/0/64-bit",
-        "lttng-2.15.1/discard18/ust/uid/0/64-bit", "lttng-2.15.1/tfsize/ust/uid/0/64-bit", "babeltrace/ctf-traces/succeed/multi-domains/ust"};
+        "lttng-2.13.9/small/ust/uid/0/64-bit",   "lttng-2.15.1/ctx/ust/uid/0/64-bit",
+        "lttng-2.15.1/discard/ust/uid/0/64-bit", "lttng-2.15.1/discard18/ust/uid/0/64-bit",
+        "lttng-2.15.1/tfsize/ust/uid/0/64-bit",  "babeltrace/ctf-traces/succeed/multi-domains/ust"};
     static const char *const parents[] = {"babeltrace/ctf-traces/succeed", "actf", "tracecompass"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         add_recorded(corpus, folders[i]);
@@ -352,7 +380,8 @@ static enum part part_of(const struct trace *trace, size_t file)
         return PART_STREAM;
     if (strncmp(trace->name, "rfc11-", 6) == 0)
         return PART_RFC11;
-    if (bytes->n >= 4 && (memcmp(bytes->bytes, magic[0], 4) == 0 || memcmp(bytes->bytes, magic[1], 4) == 0))
+    if (bytes->n >= 4 &&
+        (memcmp(bytes->bytes, magic[0], 4) == 0 || memcmp(bytes->bytes, magic[1], 4) == 0))
         return PART_PACKETS;
     return bytes->n && (bytes->bytes[0] == 0x1E || bytes->bytes[0] == '{') ? PART_CTF2 : PART_TSDL;
 }
@@ -383,32 +412,42 @@ static size_t find_targets(enum part part, bool are_recorded, struct target *tar
     size_t n = 0;
     for (size_t i = 0; i < traces_n; i++)
         for (size_t file = 0; file < traces[i].n && n < TARGETS_MAX; file++)
-            if (traces[i].is_recorded == are_recorded && traces[i].bytes[file].n && part_of(&traces[i], file) == part) {
+            if (traces[i].is_recorded == are_recorded && traces[i].bytes[file].n &&
+                part_of(&traces[i], file) == part) {
                 targets[n] = (struct target){.trace = &traces[i], .file = file};
                 find_records(&targets[n++], part);
             }
     return n;
 }
 
-static bool check(enum part part, const struct trace *trace, const struct outcome *outcome, size_t exact)
+static bool check(enum part part, const struct trace *trace, const struct outcome *outcome,
+                  size_t exact)
 {
     bool is_metadata = part != PART_STREAM && part != PART_INDEX;
-    bool is_refusal = outcome->status == TTR_E_MALFORMED || outcome->status == TTR_E_TRUNCATED || outcome->status == TTR_E_UNSUPPORTED ||
-                      outcome->status == TTR_E_LIMIT;
-    if (outcome->status != TTR_END && !(is_metadata && is_refusal && outcome->n == 0 && outcome->text[0]))
+    bool is_refusal = outcome->status == TTR_E_MALFORMED || outcome->status == TTR_E_TRUNCATED ||
+                      outcome->status == TTR_E_UNSUPPORTED || outcome->status == TTR_E_LIMIT;
+    if (outcome->status != TTR_END &&
+        !(is_metadata && is_refusal && outcome->n == 0 && outcome->text[0]))
         return outcome_complain("reading does not go to the end", outcome);
     if (part == PART_INDEX && (exact != trace->late_n || outcome->n != exact))
         return outcome_complain("a damaged index changes what is read", outcome);
     return outcome_is_bounded(outcome, 2 * trace->size);
 }
 
-static bool try_one(enum part part, const struct target *target, const struct target *other, struct tally *tally)
+static bool try_one(enum part part, const struct target *target, const struct target *other,
+                    struct tally *tally)
 {
     static struct outcome outcome;
     const struct trace *trace = target->trace;
-    const struct buffer *own = &trace->bytes[target->file], *strange = &other->trace->bytes[other->file];
-    struct mutate_input input = {.bytes = own->bytes, .n = own->n, .records = target->records, .records_n = target->records_n,
-                                 .other = strange->bytes, .other_n = strange->n, .format = &part_formats[part]};
+    const struct buffer *own = &trace->bytes[target->file],
+                        *strange = &other->trace->bytes[other->file];
+    struct mutate_input input = {.bytes = own->bytes,
+                                 .n = own->n,
+                                 .records = target->records,
+                                 .records_n = target->records_n,
+                                 .other = strange->bytes,
+                                 .other_n = strange->n,
+                                 .format = &part_formats[part]};
     unsigned trial = tally->trials++;
     uint64_t state = hash_pair(hash_pair(part + 1u, tally->mutation + 1u), trial + 1u);
     uint8_t *bytes = malloc(mutate_room(&input) + 1);
@@ -420,11 +459,14 @@ static bool try_one(enum part part, const struct target *target, const struct ta
     memcpy(files, trace->files, sizeof files);
     files[target->file].bytes = fit ? fit : bytes;
     files[target->file].n = n;
-    outcome_begin("%s of %s, %s trial %u", trace->file_name[target->file], trace->name, mutate_name(tally->mutation), trial);
-    struct reading reading = {.files = files, .n = trace->n, .from_ns = part == PART_INDEX ? trace->middle : INT64_MIN};
+    outcome_begin("%s of %s, %s trial %u", trace->file_name[target->file], trace->name,
+                  mutate_name(tally->mutation), trial);
+    struct reading reading = {
+        .files = files, .n = trace->n, .from_ns = part == PART_INDEX ? trace->middle : INT64_MIN};
     read_input(&reading, &outcome);
     size_t intact = part == PART_INDEX ? trace->late_n : trace->events;
-    size_t exact = outcome_exact(part == PART_INDEX ? trace->late : trace->hashes, intact, &outcome);
+    size_t exact =
+        outcome_exact(part == PART_INDEX ? trace->late : trace->hashes, intact, &outcome);
     tally->intact += intact;
     tally->exact += exact;
     tally->altered += outcome.n - exact;
@@ -436,10 +478,14 @@ static bool try_one(enum part part, const struct target *target, const struct ta
 
 static void tell(const struct tally *tally)
 {
-    double trials = tally->trials ? tally->trials : 1, intact = tally->intact ? (double)tally->intact : 1;
-    (void)printf("# %-10s %6u inputs  refused %6u  exact %7.3f %%  lost %8.2f  altered %8.2f an input  slowest %.0f ms\n",
-                 mutate_name(tally->mutation), tally->trials, tally->refused, 100 * (double)tally->exact / intact,
-                 (double)(tally->intact - tally->exact) / trials, (double)tally->altered / trials, tally->slowest * 1e3);
+    double trials = tally->trials ? tally->trials : 1,
+           intact = tally->intact ? (double)tally->intact : 1;
+    (void)printf("# %-10s %6u inputs  refused %6u  exact %7.3f %%  lost %8.2f  altered %8.2f an "
+                 "input  slowest %.0f ms\n",
+                 mutate_name(tally->mutation), tally->trials, tally->refused,
+                 100 * (double)tally->exact / intact,
+                 (double)(tally->intact - tally->exact) / trials, (double)tally->altered / trials,
+                 tally->slowest * 1e3);
 }
 
 static void run(enum part part, bool are_recorded, unsigned mutations)
@@ -457,10 +503,13 @@ static void run(enum part part, bool are_recorded, unsigned mutations)
         bool is_kind_good = true;
         while (tally.trials < mutations / MUTATIONS + 1) {
             uint64_t choice = hash_pair(kind + 1u, tally.trials + 1u);
-            is_kind_good = try_one(part, &targets[choice % n], &targets[(choice >> 32) % n], &tally) && is_kind_good;
+            is_kind_good =
+                try_one(part, &targets[choice % n], &targets[(choice >> 32) % n], &tally) &&
+                is_kind_good;
         }
         tell(&tally);
-        (void)tap_case(is_kind_good, "%s %s, %s", part_names[part], origin, mutate_name((enum mutation)kind));
+        (void)tap_case(is_kind_good, "%s %s, %s", part_names[part], origin,
+                       mutate_name((enum mutation)kind));
     }
     while (n)
         free(targets[--n].records);
@@ -469,7 +518,8 @@ static void run(enum part part, bool are_recorded, unsigned mutations)
 /* --- Cut anywhere --- */
 
 /* Events of a stream alone, and where they begin. */
-static void read_cut(const struct trace *trace, size_t file, size_t n, struct outcome *outcome, struct buffer *places)
+static void read_cut(const struct trace *trace, size_t file, size_t n, struct outcome *outcome,
+                     struct buffer *places)
 {
     ttr_file files[2];
     uint8_t *bytes = malloc(n + 1);
@@ -493,19 +543,23 @@ static struct place place_at(const struct buffer *places, size_t i)
     return place;
 }
 
-/* An event that the next one begins behind was whole, unless both share the byte behind the cut; one that begins at the cut was not there. */
-static bool check_cut(const struct outcome *whole, const struct buffer *places, const struct outcome *cut, size_t n)
+/* An event that the next one begins behind was whole, unless both share the byte behind the cut;
+ * one that begins at the cut was not there. */
+static bool check_cut(const struct outcome *whole, const struct buffer *places,
+                      const struct outcome *cut, size_t n)
 {
     size_t least = 0, most = 0;
     for (size_t i = 0; i < whole->n; i++) {
         most += place_at(places, i).begin < n;
-        least += i + 1 < whole->n && place_at(places, i + 1).begin <= n && place_at(places, i).end <= n;
+        least +=
+            i + 1 < whole->n && place_at(places, i + 1).begin <= n && place_at(places, i).end <= n;
     }
     if (cut->status != TTR_END)
         return outcome_complain("reading does not go to the end", cut);
     if (cut->n < least || cut->n > most)
         return outcome_complain("cut, it has not every whole event", cut);
-    return outcome_exact(whole->hashes, whole->n, cut) == cut->n || outcome_complain("cut, it has other events", cut);
+    return outcome_exact(whole->hashes, whole->n, cut) == cut->n ||
+           outcome_complain("cut, it has other events", cut);
 }
 
 static bool cut_everywhere(const struct trace *trace, size_t file, size_t stride, size_t *cuts)
@@ -526,10 +580,12 @@ static bool cut_everywhere(const struct trace *trace, size_t file, size_t stride
     return is_good;
 }
 
-/* The begin of a trace means something else where its end is missing ("-whole"), where it is to be guessed, or where it is compressed (rfc11_sizes_test.c). */
+/* The begin of a trace means something else where its end is missing ("-whole"), where it is to be
+ * guessed, or where it is compressed (rfc11_sizes_test.c). */
 static bool can_be_cut(const struct trace *trace)
 {
-    static const char *const others[] = {"-bad-", "_nok", "-whole", "-probed", "-gzip", "-bzip2", "-compressed"};
+    static const char *const others[] = {"-bad-", "_nok",   "-whole",     "-probed",
+                                         "-gzip", "-bzip2", "-compressed"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strstr(trace->name, others[i]))
             return false;
@@ -542,7 +598,8 @@ static void run_cuts(size_t stride)
     bool is_good = true;
     for (size_t i = 0; i < traces_n; i++)
         for (size_t file = 0; file < traces[i].n; file++)
-            if (can_be_cut(&traces[i]) && part_of(&traces[i], file) == PART_STREAM && traces[i].bytes[file].n <= CUT_FILE_MAX) {
+            if (can_be_cut(&traces[i]) && part_of(&traces[i], file) == PART_STREAM &&
+                traces[i].bytes[file].n <= CUT_FILE_MAX) {
                 is_good = cut_everywhere(&traces[i], file, stride, &cuts) && is_good;
                 files++;
             }

@@ -1,6 +1,8 @@
-/* One record in the middle is destroyed: every event before and behind it is read as it was, and the damage is told of where it is.
+/* One record in the middle is destroyed: every event before and behind it is read as it was, and
+ * the damage is told of where it is.
  *
- * For the containers of Linux tracing, by recorded traces (TTR_CORPUS).  Several records of each are destroyed, one at a time. */
+ * For the containers of Linux tracing, by recorded traces (TTR_CORPUS).  Several records of each
+ * are destroyed, one at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +28,8 @@ struct trace {
     uint64_t regions, from, to; /* of the first region */
 };
 
-/* Which record is destroyed how: `bytes` are put at the event's offset and `shift`; none: it is an event in a page of a ring buffer. */
+/* Which record is destroyed how: `bytes` are put at the event's offset and `shift`; none: it is an
+ * event in a page of a ring buffer. */
 struct container {
     const char *path, *format;
     size_t shift;
@@ -53,7 +56,8 @@ static void keep(struct trace *trace, const ttr *t, const ttr_batch *batch)
             continue;
         trace->events = realloc(trace->events, (trace->events_n + 1) * sizeof *trace->events);
         assert_non_null(trace->events);
-        trace->events[trace->events_n++] = (struct event){outcome_hash(t, event), event->offset, event->payload_size};
+        trace->events[trace->events_n++] =
+            (struct event){outcome_hash(t, event), event->offset, event->payload_size};
     }
 }
 
@@ -79,15 +83,18 @@ static void read_trace(struct trace *trace, const char *format)
     ttr_free(t);
 }
 
-static void expect_all_but_one(const struct trace *whole, const struct trace *damaged, size_t missing)
+static void expect_all_but_one(const struct trace *whole, const struct trace *damaged,
+                               size_t missing)
 {
     assert_int_equal(damaged->events_n, whole->events_n - 1);
     for (size_t i = 0; i < damaged->events_n; i++)
         if (damaged->events[i].hash != whole->events[i + (i >= missing)].hash)
-            fail_msg("event %zu is another one, where event %zu of %zu was destroyed", i, missing, whole->events_n);
+            fail_msg("event %zu is another one, where event %zu of %zu was destroyed", i, missing,
+                     whole->events_n);
 }
 
-/* Lets an event of a ring buffer reach over its page: a length stands before it where its type is 0, else there is none, but 0 demands one. */
+/* Lets an event of a ring buffer reach over its page: a length stands before it where its type is
+ * 0, else there is none, but 0 demands one. */
 static void overreach(uint8_t *data, uint32_t size)
 {
     uint32_t before = load_u32le(data - 4);
@@ -96,7 +103,8 @@ static void overreach(uint8_t *data, uint32_t size)
     data[-4] = has_length ? data[-4] : data[-4] & 0xe0;
 }
 
-static void destroy_one(const struct container *container, const struct trace *whole, size_t missing)
+static void destroy_one(const struct container *container, const struct trace *whole,
+                        size_t missing)
 {
     struct trace damaged = {.bytes = malloc(whole->n), .n = whole->n};
     uint64_t record = whole->events[missing].offset;
@@ -149,6 +157,7 @@ static void all_events_around_a_destroyed_record_are_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_events_around_a_destroyed_record_are_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_events_around_a_destroyed_record_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

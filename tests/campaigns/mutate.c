@@ -10,8 +10,9 @@
 
 const char *mutate_name(enum mutation mutation)
 {
-    static const char *const names[MUTATIONS] = {"flip-1", "flip-10", "flip-100", "set-byte", "zero-512", "zero-4k", "cut", "duplicate",
-                                                 "swap", "truncate", "splice", "size", "plant"};
+    static const char *const names[MUTATIONS] = {
+        "flip-1",    "flip-10", "flip-100", "set-byte", "zero-512", "zero-4k", "cut",
+        "duplicate", "swap",    "truncate", "splice",   "size",     "plant"};
     return names[mutation];
 }
 
@@ -63,7 +64,8 @@ static void swap(uint8_t *to, size_t n, uint64_t *state)
     uint8_t block[BLOCK_MAX];
     size_t count = n / 2 < BLOCK_MAX ? n / 2 : BLOCK_MAX;
     count = count ? 1 + below(state, count) : 0;
-    size_t first = below(state, n / 2 - count + 1), second = n / 2 + below(state, n - n / 2 - count + 1);
+    size_t first = below(state, n / 2 - count + 1),
+           second = n / 2 + below(state, n - n / 2 - count + 1);
     memcpy(block, to + first, count);
     memcpy(to + first, to + second, count);
     memcpy(to + second, block, count);
@@ -95,7 +97,9 @@ static void store(uint8_t *p, const struct mutate_format *format, uint64_t x)
 static void change_size(const struct mutate_input *input, uint8_t *to, uint64_t *state)
 {
     const struct mutate_format *format = input->format;
-    size_t at = input->records_n ? (size_t)input->records[below(state, input->records_n)] + format->size_at : 0;
+    size_t at = input->records_n
+                    ? (size_t)input->records[below(state, input->records_n)] + format->size_at
+                    : 0;
     if (at + format->size_bytes > input->n)
         return;
     uint64_t mask = format->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << format->bits) - 1;
@@ -112,25 +116,49 @@ static void plant(const struct mutate_input *input, uint8_t *to, uint64_t *state
         memcpy(to + below(state, input->n - n + 1), input->format->magic, n);
 }
 
-size_t mutate(const struct mutate_input *input, enum mutation mutation, uint64_t *state, uint8_t *to)
+size_t mutate(const struct mutate_input *input, enum mutation mutation, uint64_t *state,
+              uint8_t *to)
 {
     size_t n = input->n;
     memcpy(to, input->bytes, n);
     switch (mutation) {
-    case MUTATE_FLIP_1: flip(to, n, 1, state); break;
-    case MUTATE_FLIP_10: flip(to, n, 10, state); break;
-    case MUTATE_FLIP_100: flip(to, n, 100, state); break;
-    case MUTATE_SET_BYTE: to[below(state, n)] = (uint8_t)support_random(state); break;
-    case MUTATE_ZERO_512: zero(to, n, 512, state); break;
-    case MUTATE_ZERO_4K: zero(to, n, 4096, state); break;
-    case MUTATE_CUT: return cut(to, n, state);
-    case MUTATE_DUPLICATE: return duplicate(to, n, state);
-    case MUTATE_SWAP: swap(to, n, state); break;
-    case MUTATE_TRUNCATE: return below(state, n);
-    case MUTATE_SPLICE: return splice(input, to, state);
-    case MUTATE_SIZE: change_size(input, to, state); break;
-    case MUTATE_PLANT: plant(input, to, state); break;
-    default: break;
+    case MUTATE_FLIP_1:
+        flip(to, n, 1, state);
+        break;
+    case MUTATE_FLIP_10:
+        flip(to, n, 10, state);
+        break;
+    case MUTATE_FLIP_100:
+        flip(to, n, 100, state);
+        break;
+    case MUTATE_SET_BYTE:
+        to[below(state, n)] = (uint8_t)support_random(state);
+        break;
+    case MUTATE_ZERO_512:
+        zero(to, n, 512, state);
+        break;
+    case MUTATE_ZERO_4K:
+        zero(to, n, 4096, state);
+        break;
+    case MUTATE_CUT:
+        return cut(to, n, state);
+    case MUTATE_DUPLICATE:
+        return duplicate(to, n, state);
+    case MUTATE_SWAP:
+        swap(to, n, state);
+        break;
+    case MUTATE_TRUNCATE:
+        return below(state, n);
+    case MUTATE_SPLICE:
+        return splice(input, to, state);
+    case MUTATE_SIZE:
+        change_size(input, to, state);
+        break;
+    case MUTATE_PLANT:
+        plant(input, to, state);
+        break;
+    default:
+        break;
     }
     return n;
 }

@@ -39,7 +39,8 @@ void outcome_begin(const char *what, ...)
     va_start(arguments, what);
     (void)vsnprintf(doing, sizeof doing, what, arguments);
     va_end(arguments);
-    (void)setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_sec = SECONDS_HANG}}, NULL);
+    (void)setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_sec = SECONDS_HANG}},
+                    NULL);
 }
 
 double outcome_seconds(void)
@@ -113,12 +114,14 @@ size_t outcome_exact(const uint64_t *intact, size_t n, const struct outcome *out
 
 bool outcome_same(const struct outcome *a, const struct outcome *b)
 {
-    return a->n == b->n && (a->n == 0 || memcmp(a->hashes, b->hashes, a->n * sizeof *a->hashes) == 0);
+    return a->n == b->n &&
+           (a->n == 0 || memcmp(a->hashes, b->hashes, a->n * sizeof *a->hashes) == 0);
 }
 
 bool outcome_complain(const char *what, const struct outcome *outcome)
 {
-    (void)printf("# %s: %s (%s %s)\n", doing, what, ttr_status_text(outcome->status), outcome->text);
+    (void)printf("# %s: %s (%s %s)\n", doing, what, ttr_status_text(outcome->status),
+                 outcome->text);
     return false;
 }
 

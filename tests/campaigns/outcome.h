@@ -1,4 +1,5 @@
-/* What reading a damaged trace gave, by content: for the damage campaigns (damage.c, damage_folder.c).  Plain data, one thread. */
+/* What reading a damaged trace gave, by content: for the damage campaigns (damage.c,
+ * damage_folder.c).  Plain data, one thread. */
 #ifndef TRACETTA_TESTS_CAMPAIGNS_OUTCOME_H
 #define TRACETTA_TESTS_CAMPAIGNS_OUTCOME_H
 

@@ -1,7 +1,8 @@
-/* Faults anywhere in a whole chain: read, rearrange, write.  With the n-th allocation failing, with the output full after k bytes, with
- * the input failing after k bytes, and with input in small pieces, each pair of formats must end with the right status, give back
- * all its memory, and leave nothing open.  Where there are thousands of places, every some-th is tried.
- * usage: chain_test; speaks TAP. */
+/* Faults anywhere in a whole chain: read, rearrange, write.  With the n-th allocation failing, with
+ * the output full after k bytes, with the input failing after k bytes, and with input in small
+ * pieces, each pair of formats must end with the right status, give back all its memory, and leave
+ * nothing open.  Where there are thousands of places, every some-th is tried. usage: chain_test;
+ * speaks TAP. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -18,10 +19,10 @@ enum { EVENTS = 60, PLACES_MAX = 150 };
 struct chain {
     const char *from, *to;
     unsigned wrapping;
-    struct buffer input[2]; /* a merge takes both */
-    size_t fail_at;         /* allocation; 0: none */
-    size_t room;            /* bytes that the output takes */
-    size_t give;            /* bytes that the input gives */
+    struct buffer input[2];   /* a merge takes both */
+    size_t fail_at;           /* allocation; 0: none */
+    size_t room;              /* bytes that the output takes */
+    size_t give;              /* bytes that the input gives */
     size_t requests, written; /* what the last run came to */
     uint64_t events;
 };
@@ -71,15 +72,21 @@ static ttr_reader *wrap(ttr *t, const struct chain *chain, ttr_reader *in[2], tt
     ttr_filter_init(&filter);
     filter.from_ns = 1010;
     switch (chain->wrapping) {
-    case 1: return ttr_sort(in[0], error);
-    case 2: return ttr_merge(t, in, 2, error);
-    case 3: return ttr_filter_new(in[0], &filter, error);
-    case 4: return ttr_pair(in[0], error);
-    default: return in[0];
+    case 1:
+        return ttr_sort(in[0], error);
+    case 2:
+        return ttr_merge(t, in, 2, error);
+    case 3:
+        return ttr_filter_new(in[0], &filter, error);
+    case 4:
+        return ttr_pair(in[0], error);
+    default:
+        return in[0];
     }
 }
 
-static ttr_reader *open_chain(ttr *t, const struct chain *chain, struct feed feeds[2], ttr_error *error)
+static ttr_reader *open_chain(ttr *t, const struct chain *chain, struct feed feeds[2],
+                              ttr_error *error)
 {
     ttr_read_options options = {.size = sizeof options, .from = chain->from};
     ttr_reader *in[2] = {ttr_open_pull(t, pull, &feeds[0], "first", &options, error), NULL};
@@ -131,7 +138,8 @@ static ttr_status run(struct chain *chain, ttr_error *error)
     support_heap_init(&heap, chain->fail_at);
     *error = (ttr_error){.status = TTR_E_NOMEM};
     chain->written = chain->events = 0;
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     ttr_status status = t ? run_in(t, chain, error) : TTR_E_NOMEM;
     ttr_free(t);
     chain->requests = heap.requests;
@@ -140,7 +148,8 @@ static ttr_status run(struct chain *chain, ttr_error *error)
 
 static bool tell(const struct chain *chain, const char *what, size_t at, ttr_status status)
 {
-    printf("# %s to %s, %s: %s %zu: %s\n", chain->from, chain->to, wrappings[chain->wrapping], what, at, ttr_status_text(status));
+    printf("# %s to %s, %s: %s %zu: %s\n", chain->from, chain->to, wrappings[chain->wrapping], what,
+           at, ttr_status_text(status));
     return false;
 }
 
@@ -219,18 +228,22 @@ static void check(struct chain *chain)
     if (!ok)
         printf("# without a fault: %s %s\n", ttr_status_text(status), error.text);
     ok = ok && fail_allocations(*chain) && fail_output(*chain) && fail_input(*chain);
-    (void)tap_case(ok, "%s, %s, to %s: %zu allocations, %zu bytes out, %zu bytes in, each may fail", chain->from, wrappings[chain->wrapping], chain->to,
-                   chain->requests, chain->written, chain->input[0].n);
+    (void)tap_case(ok, "%s, %s, to %s: %zu allocations, %zu bytes out, %zu bytes in, each may fail",
+                   chain->from, wrappings[chain->wrapping], chain->to, chain->requests,
+                   chain->written, chain->input[0].n);
 }
 
 int main(void)
 {
-    static const char *const readers[] = {"fxt", "heph"}, *const writers[] = {"fxt", "heph", "perfetto", "chrome", "jsonl", "text", "csv"};
+    static const char *const readers[] = {"fxt", "heph"}, *const writers[] = {
+                                                              "fxt",   "heph", "perfetto", "chrome",
+                                                              "jsonl", "text", "csv"};
     struct chain chain = {.from = NULL};
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
         chain.from = readers[r];
         bool is_made = make_input(chain.from, 2, &chain.input[0]);
-        (void)tap_case(make_input(chain.from, 3, &chain.input[1]) && is_made, "inputs of %s are made", chain.from);
+        (void)tap_case(make_input(chain.from, 3, &chain.input[1]) && is_made,
+                       "inputs of %s are made", chain.from);
         for (size_t i = 0; i < 5 * sizeof writers / sizeof *writers; i++) {
             chain.to = writers[i / 5];
             chain.wrapping = (unsigned)(i % 5);

@@ -1,5 +1,6 @@
-/* Fuzzes what a .NET runtime answers: any bytes as the payloads of answers, as the head of one, and as a stream.  What is read must stay within
- * its bytes, hold memory in proportion to them, and a stream must be framed alike in one piece and in many.
+/* Fuzzes what a .NET runtime answers: any bytes as the payloads of answers, as the head of one, and
+ * as a stream.  What is read must stay within its bytes, hold memory in proportion to them, and a
+ * stream must be framed alike in one piece and in many.
  *
  * [0] which payload | [1] size of the pieces | the bytes. */
 #include "dotnet/framing.h"

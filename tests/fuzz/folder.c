@@ -1,11 +1,14 @@
-/* Fuzzes the reader of a format whose traces are folders (-DFORMAT="ctf", -DANCHOR="metadata"): reads a trace in memory at once and
- * through small windows, touches every field and part, writes it as the same format into nowhere, and stops when the two ways differ or memory or events
- * grow out of proportion.
+/* Fuzzes the reader of a format whose traces are folders (-DFORMAT="ctf", -DANCHOR="metadata"):
+ * reads a trace in memory at once and through small windows, touches every field and part, writes
+ * it as the same format into nowhere, and stops when the two ways differ or memory or events grow
+ * out of proportion.
  *
- * The input is a list of files, each [u16le size][bytes], the last one as far as it goes: the anchor, the stream "s0", its index
- * "index/s0.idx", then streams "s1", "s2", ...  With bit 15 of the size a file has a name of its own behind it, [u8 n][name]: golden vectors are
- * inputs so (hexa_folder.h), with the key they are enciphered by.  The last byte has knobs: bit 7 asks for definitions, bit 6 for a range of the time,
- * from (bit 5: up to) 3 << the others; without a range, bit 7 or 5 asks for writing. */
+ * The input is a list of files, each [u16le size][bytes], the last one as far as it goes: the
+ * anchor, the stream "s0", its index "index/s0.idx", then streams "s1", "s2", ...  With bit 15 of
+ * the size a file has a name of its own behind it, [u8 n][name]: golden vectors are inputs so
+ * (hexa_folder.h), with the key they are enciphered by.  The last byte has knobs: bit 7 asks for
+ * definitions, bit 6 for a range of the time, from (bit 5: up to) 3 << the others; without a range,
+ * bit 7 or 5 asks for writing. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +37,8 @@ struct files {
     size_t n;
 };
 
-/* The name of the i-th file: its own, which stands at the bytes, or that of its place.  Gives how many bytes it took. */
+/* The name of the i-th file: its own, which stands at the bytes, or that of its place.  Gives how
+ * many bytes it took. */
 static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *bytes, size_t n)
 {
     static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
@@ -54,7 +58,8 @@ static void split(struct files *files, const uint8_t *bytes, size_t n)
 {
     for (files->n = 0; n >= 2 && files->n < FILES_MAX; files->n++) {
         const size_t word = (size_t)bytes[0] | (size_t)bytes[1] << 8;
-        const size_t head = 2 + take_name(files->name[files->n], files->n, word & HEXA_FOLDER_NAMED, bytes + 2, n - 2);
+        const size_t head = 2 + take_name(files->name[files->n], files->n, word & HEXA_FOLDER_NAMED,
+                                          bytes + 2, n - 2);
         bytes += head;
         n -= head;
         const size_t size = (word & HEXA_FOLDER_SIZE) < n ? word & HEXA_FOLDER_SIZE : n;
@@ -67,8 +72,9 @@ static void split(struct files *files, const uint8_t *bytes, size_t n)
 static bool is_same(const ttr_field *a, const ttr_field *b)
 {
     const ttr_value *x = &a->value, *y = &b->value;
-    return a->name.n == b->name.n && a->depth == b->depth && a->group == b->group && a->choices == b->choices && x->v.u == y->v.u &&
-           x->type == y->type && x->hint == y->hint && x->count == y->count && x->text.n == y->text.n &&
+    return a->name.n == b->name.n && a->depth == b->depth && a->group == b->group &&
+           a->choices == b->choices && x->v.u == y->v.u && x->type == y->type &&
+           x->hint == y->hint && x->count == y->count && x->text.n == y->text.n &&
            (x->text.n == 0 || memcmp(x->text.p, y->text.p, x->text.n) == 0);
 }
 
@@ -104,11 +110,13 @@ static void touch_groups(ttr *t, ttr_reader *reader)
         }
 }
 
-static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, size_t chunk, ttr_error *error)
+static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, size_t chunk,
+                             ttr_error *error)
 {
     const uint32_t flags = knobs & 0x80 ? TTR_READ_DEFINITIONS : 0;
     const int64_t time = INT64_C(3) << (knobs & 31);
-    static const char *const with_key[] = {"key-env=" KEY_VARIABLE, "unpacked-max=" UNPACKED_MAX, NULL};
+    static const char *const with_key[] = {"key-env=" KEY_VARIABLE, "unpacked-max=" UNPACKED_MAX,
+                                           NULL};
     ttr_read_options options = {.size = sizeof options, .flags = flags, .format_options = with_key};
     struct folder *folder = folder_open_memory(&t->counted, "fuzz", files->file, files->n, error);
     if (!folder)
@@ -135,7 +143,8 @@ static void write_all(ttr *t, ttr_reader *reader)
         fuzz_stop("a failure of the writer did not stick");
 }
 
-static void read_all(const struct files *files, size_t n, uint8_t knobs, size_t chunk, struct dump *dump)
+static void read_all(const struct files *files, size_t n, uint8_t knobs, size_t chunk,
+                     struct dump *dump)
 {
     struct support_heap heap;
     ttr *t = fuzz_context(&heap);
@@ -150,7 +159,8 @@ static void read_all(const struct files *files, size_t n, uint8_t knobs, size_t 
     if (reader)
         touch_groups(t, reader);
     ttr_close(reader);
-    const bool is_written = !(knobs & 0x40) && knobs & 0xa0; /* not always: it takes ten times as long as reading */
+    const bool is_written =
+        !(knobs & 0x40) && knobs & 0xa0; /* not always: it takes ten times as long as reading */
     reader = chunk && is_written ? open_with(t, files, knobs, chunk, &dump->error) : NULL;
     if (reader)
         write_all(t, reader);
@@ -166,13 +176,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     const uint8_t knobs = n ? bytes[n - 1] : 0;
     struct files files;
     struct dump one, two;
-    (void)setenv(KEY_VARIABLE, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 1);
+    (void)setenv(KEY_VARIABLE, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                 1);
     split(&files, bytes, n);
     if (files.n == 0)
         return 0;
     read_all(&files, n, knobs, 0, &one);
     read_all(&files, n, knobs, 64, &two);
-    if (one.text.n != two.text.n || (one.text.n && memcmp(one.text.bytes, two.text.bytes, one.text.n) != 0))
+    if (one.text.n != two.text.n ||
+        (one.text.n && memcmp(one.text.bytes, two.text.bytes, one.text.n) != 0))
         fuzz_stop("reading through small windows differs from reading at once");
     dump_free(&one);
     dump_free(&two);

@@ -39,7 +39,8 @@ int64_t fuzz_push(void *own, const void *bytes, size_t n)
 ttr *fuzz_context(struct support_heap *heap)
 {
     support_heap_init(heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap->alloc.resize, .own = heap->alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap->alloc.resize, .own = heap->alloc.own});
     if (!t)
         fuzz_stop("no context");
     return t;
@@ -53,6 +54,7 @@ void fuzz_context_free(ttr *t, const struct support_heap *heap, size_t n, size_t
         fuzz_stop("memory was not given back");
     if (heap->peak <= FUZZ_MEMORY_BASE + allowance + FUZZ_MEMORY_PER_BYTE * n)
         return;
-    (void)snprintf(text, sizeof text, "an input of %zu bytes takes %zu bytes of memory", n, heap->peak);
+    (void)snprintf(text, sizeof text, "an input of %zu bytes takes %zu bytes of memory", n,
+                   heap->peak);
     fuzz_stop(text);
 }

@@ -1,5 +1,6 @@
-/* What all fuzz targets share: input in pieces, output into memory, a heap that knows its peak, and a stop.
- * The pieces and the heap belong to the caller; the thread rule is that of libFuzzer, one input at a time. */
+/* What all fuzz targets share: input in pieces, output into memory, a heap that knows its peak, and
+ * a stop. The pieces and the heap belong to the caller; the thread rule is that of libFuzzer, one
+ * input at a time. */
 #ifndef TRACETTA_TESTS_FUZZ_H
 #define TRACETTA_TESTS_FUZZ_H
 
@@ -27,13 +28,15 @@ struct fuzz_chunks {
 /* A ttr_pull over a fuzz_chunks. */
 int64_t fuzz_pull(void *own, void *to, size_t n);
 
-/* A ttr_push into a struct buffer, full after 32 MiB: repeated references to one long text can make much of few bytes. */
+/* A ttr_push into a struct buffer, full after 32 MiB: repeated references to one long text can make
+ * much of few bytes. */
 int64_t fuzz_push(void *own, const void *bytes, size_t n);
 
 /* Makes a context that counts its memory in the heap. */
 ttr *fuzz_context(struct support_heap *heap);
 
-/* Frees it, and stops when it leaked or held more than an input of n bytes may take beyond `allowance`. */
+/* Frees it, and stops when it leaked or held more than an input of n bytes may take beyond
+ * `allowance`. */
 void fuzz_context_free(ttr *t, const struct support_heap *heap, size_t n, size_t allowance);
 
 #endif

@@ -1,9 +1,12 @@
-/* Fuzzes live reading: any bytes as what a relay daemon says.  It must end, give what it took back, hold memory in proportion to the bytes,
- * and give events in order unless it says that some came late.
+/* Fuzzes live reading: any bytes as what a relay daemon says.  It must end, give what it took back,
+ * hold memory in proportion to the bytes, and give events in order unless it says that some came
+ * late.
  *
- * Conversations are mostly zeros, so the input is a recipe: [0] how it is read | then, again and again, a count n u8, n bytes, and
- * zeros / 16 u8; where both are 0 the connection is lost, and made again.  Bits 0-3 of [0]: the bytes come in pieces of 1 << that (15: as large
- * as they can be); 4: lost connections stay lost; 5: only the list of sessions; 6: strict; 7: an end of the time range. */
+ * Conversations are mostly zeros, so the input is a recipe: [0] how it is read | then, again and
+ * again, a count n u8, n bytes, and zeros / 16 u8; where both are 0 the connection is lost, and
+ * made again.  Bits 0-3 of [0]: the bytes come in pieces of 1 << that (15: as large as they can
+ * be); 4: lost connections stay lost; 5: only the list of sessions; 6: strict; 7: an end of the
+ * time range. */
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,12 +18,12 @@
 #define CALLS_MAX 200000u
 
 struct daemon {
-    struct buffer bytes;       /* all it says */
+    struct buffer bytes; /* all it says */
     size_t at, connections;
     size_t piece;
-    size_t cut;                /* what comes after it comes on the second connection */
+    size_t cut; /* what comes after it comes on the second connection */
     const struct alloc *alloc;
-    int ends[3];               /* its own of the connections */
+    int ends[3]; /* its own of the connections */
 };
 
 static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
@@ -43,7 +46,8 @@ static struct socket *dial(void *own, ttr_error *error)
     struct daemon *daemon = own;
     int pair[2];
     size_t end = daemon->connections == 0 && daemon->cut ? daemon->cut : daemon->bytes.n;
-    if (daemon->connections == 2 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    if (daemon->connections == 2 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         error->status = TTR_E_UNSUPPORTED; /* not tried again, as a lost connection is */
         return NULL;
     }
@@ -106,13 +110,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct support_heap heap;
     uint8_t knobs = n ? bytes[0] : 0;
     ttr *t = fuzz_context(&heap);
-    struct daemon daemon = {.piece = (knobs & 15) == 15 ? 32768 : (size_t)1 << (knobs & 15), .alloc = alloc_default()};
+    struct daemon daemon = {.piece = (knobs & 15) == 15 ? 32768 : (size_t)1 << (knobs & 15),
+                            .alloc = alloc_default()};
     buffer_init(&daemon.bytes, alloc_default());
     cook(&daemon, bytes, n);
-    struct live_how how = {.dial = dial, .dial_own = &daemon, .reconnect_ms = knobs & 16 ? 0 : 1000, .limit_ms = 1000, .poll_ms = LIVE_NO_POLL,
+    struct live_how how = {.dial = dial,
+                           .dial_own = &daemon,
+                           .reconnect_ms = knobs & 16 ? 0 : 1000,
+                           .limit_ms = 1000,
+                           .poll_ms = LIVE_NO_POLL,
                            .patience_ms = 50};
     ttr_read_options options = {.size = sizeof options, .flags = knobs & 64 ? TTR_READ_STRICT : 0};
-    ttr_reader *reader = ctf_open_live_with(t, knobs & 32 ? "net://here" : "net://here/host/raton/auto", &how, &options, NULL);
+    ttr_reader *reader = ctf_open_live_with(
+        t, knobs & 32 ? "net://here" : "net://here/host/raton/auto", &how, &options, NULL);
     if (reader && knobs & 128)
         reader_range(reader, INT64_MIN, 60);
     if (reader)

@@ -1,6 +1,7 @@
-/* Fuzzes the languages of CTF metadata: what is taken can be printed in its own language, says the same when read again, and is then
- * printed the same.  PARSE and PRINT are those of the language.  Memory is limited, whatever the text asks for: MEMORY_TIMES tells how
- * much more a language may take that writes out what it has names for; FORGETS_NAMES that it does. */
+/* Fuzzes the languages of CTF metadata: what is taken can be printed in its own language, says the
+ * same when read again, and is then printed the same.  PARSE and PRINT are those of the language.
+ * Memory is limited, whatever the text asks for: MEMORY_TIMES tells how much more a language may
+ * take that writes out what it has names for; FORGETS_NAMES that it does. */
 #include <stdio.h>
 
 #include "support/describe.h"
@@ -11,7 +12,8 @@
 #define MEMORY_TIMES 1u
 #endif
 
-static ttr_status parse(struct ctf_description *description, const struct alloc *alloc, const uint8_t *bytes, size_t n)
+static ttr_status parse(struct ctf_description *description, const struct alloc *alloc,
+                        const uint8_t *bytes, size_t n)
 {
     struct ctf_text text = {.p = (const char *)bytes, .n = n, .file = "metadata"};
     ttr_error error;
@@ -36,7 +38,8 @@ static bool has_clock_uuid(const struct ctf_description *description)
     return false;
 }
 
-/* Floating point of other than the IEEE formats is read as bits, and bits are printed as what TSDL has: integers. */
+/* Floating point of other than the IEEE formats is read as bits, and bits are printed as what TSDL
+ * has: integers. */
 static bool has_bits(const struct buffer *described)
 {
 #ifdef FORGETS_NAMES
@@ -53,8 +56,10 @@ static void compare(const struct ctf_description *description, const struct ctf_
     buffer_init(&two, alloc_default());
     describe_ctf(&one, description);
     describe_ctf(&two, again);
-    if (!has_clock_uuid(description) && !has_bits(&one) && (one.n != two.n || memcmp(one.bytes, two.bytes, one.n) != 0)) {
-        (void)fprintf(stderr, "%.*s\n%.*s\n", (int)one.n, (char *)one.bytes, (int)two.n, (char *)two.bytes);
+    if (!has_clock_uuid(description) && !has_bits(&one) &&
+        (one.n != two.n || memcmp(one.bytes, two.bytes, one.n) != 0)) {
+        (void)fprintf(stderr, "%.*s\n%.*s\n", (int)one.n, (char *)one.bytes, (int)two.n,
+                      (char *)two.bytes);
         fuzz_stop("what was printed says something else");
     }
     buffer_free(&one);
@@ -80,7 +85,8 @@ static void check_again(const struct ctf_description *description, const struct 
         compare(description, &again);
     if (PRINT(&again, &printed_again, &error) != TTR_OK)
         fuzz_stop(error.text);
-    if (!is_added && (printed.n != printed_again.n || memcmp(printed.bytes, printed_again.bytes, printed.n) != 0))
+    if (!is_added && (printed.n != printed_again.n ||
+                      memcmp(printed.bytes, printed_again.bytes, printed.n) != 0))
         fuzz_stop("printed again, it is another text");
     ctf_description_free(&again);
     buffer_free(&printed);

@@ -1,6 +1,7 @@
-/* Fuzzes the reader of one format (-DFORMAT="fxt"): reads the input whole and in pieces, touches every field, and stops when the
- * two ways of reading differ, when memory or events grow out of proportion, or when a copy of what was read is not whole.
- * The size of the pieces and the flags come from the last byte. */
+/* Fuzzes the reader of one format (-DFORMAT="fxt"): reads the input whole and in pieces, touches
+ * every field, and stops when the two ways of reading differ, when memory or events grow out of
+ * proportion, or when a copy of what was read is not whole. The size of the pieces and the flags
+ * come from the last byte. */
 #include "support/dump.h"
 #include "fuzz.h"
 
@@ -12,8 +13,9 @@
 #define EVENT_BYTES 4
 #endif
 
-/* A small input must not expand without bound: no record of FXT and Heph is smaller than a word of 8 bytes; and each may make
- * an event, and one that says what is missing before it.  Other formats say by EVENT_BYTES what theirs need. */
+/* A small input must not expand without bound: no record of FXT and Heph is smaller than a word of
+ * 8 bytes; and each may make an event, and one that says what is missing before it.  Other formats
+ * say by EVENT_BYTES what theirs need. */
 static uint64_t events_max(size_t n)
 {
     return 16 + n / EVENT_BYTES;
@@ -23,8 +25,10 @@ static void read_with(ttr *t, struct fuzz_chunks *chunks, uint32_t flags, struct
 {
     ttr_read_options options = {.size = sizeof options, .from = FORMAT, .flags = flags};
     dump_init(dump);
-    ttr_reader *reader = chunks->chunk ? ttr_open_pull(t, fuzz_pull, chunks, "fuzz", &options, &dump->error)
-                                       : ttr_open_memory(t, chunks->bytes, chunks->n, "fuzz", &options, &dump->error);
+    ttr_reader *reader =
+        chunks->chunk
+            ? ttr_open_pull(t, fuzz_pull, chunks, "fuzz", &options, &dump->error)
+            : ttr_open_memory(t, chunks->bytes, chunks->n, "fuzz", &options, &dump->error);
     if (reader) {
         dump_events(dump, t, reader);
         dump_report(dump, reader);
@@ -51,7 +55,8 @@ static bool is_same(const struct buffer *a, const struct buffer *b)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     uint32_t flags = n && bytes[n - 1] & 0x80 ? TTR_READ_DEFINITIONS : 0;
-    struct fuzz_chunks whole = {bytes, n, 0, 0}, parts = {bytes, n, 0, n ? (size_t)(bytes[n - 1] & 0x7f) + 1 : 1};
+    struct fuzz_chunks whole = {bytes, n, 0, 0},
+                       parts = {bytes, n, 0, n ? (size_t)(bytes[n - 1] & 0x7f) + 1 : 1};
     struct dump one, two;
     read_all(&whole, flags, &one);
     read_all(&parts, flags, &two);

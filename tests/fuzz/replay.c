@@ -1,6 +1,7 @@
-/* The main of a fuzz target built without libFuzzer: runs files, folders and golden vectors through it, so that every input ever
- * found stays a regression test.
- * usage: replay PATH...; a path is a folder, a golden vector (.hexa) or any other file.  A folder in a folder is a golden vector of many files. */
+/* The main of a fuzz target built without libFuzzer: runs files, folders and golden vectors through
+ * it, so that every input ever found stays a regression test. usage: replay PATH...; a path is a
+ * folder, a golden vector (.hexa) or any other file.  A folder in a folder is a golden vector of
+ * many files. */
 #include <dirent.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
-/* Fuzzes reading one format (-DFORMAT="fxt") and writing all: what is sorted and written again must read back without damage, and
- * the same once more when that is written again; each other format must take the events, and what comes out as JSON must be JSON.
- * Memory of reader, sorting and writer together is limited by the size of the input. */
+/* Fuzzes reading one format (-DFORMAT="fxt") and writing all: what is sorted and written again must
+ * read back without damage, and the same once more when that is written again; each other format
+ * must take the events, and what comes out as JSON must be JSON. Memory of reader, sorting and
+ * writer together is limited by the size of the input. */
 #include <stdio.h>
 
 #include "support/dump.h"
@@ -32,7 +33,8 @@ static void tell(const struct conversion *c, const char *what, const char *detai
     fuzz_stop(text);
 }
 
-/* In Heph a gap is a hole in the counters, which only a later event can show: each writing tells it by one more span. */
+/* In Heph a gap is a hole in the counters, which only a later event can show: each writing tells it
+ * by one more span. */
 static ttr_reader *arranged(ttr_reader *reader, ttr_error *error)
 {
     ttr_filter filter;
@@ -49,7 +51,8 @@ static ttr_status run(ttr *t, struct conversion *c, ttr_error *error)
     ttr_reader *reader = ttr_open_memory(t, c->bytes, c->n, "fuzz", &options, error);
     if (reader && c->sorted)
         reader = arranged(reader, error);
-    ttr_writer *writer = reader ? ttr_create_push(t, fuzz_push, &c->output, c->to, NULL, error) : NULL;
+    ttr_writer *writer =
+        reader ? ttr_create_push(t, fuzz_push, &c->output, c->to, NULL, error) : NULL;
     ttr_status status = writer ? TTR_OK : TTR_E_UNSUPPORTED;
     while (status == TTR_OK && (status = ttr_read(reader, &batch, error)) == TTR_OK)
         status = ttr_write(writer, &batch, error);
@@ -80,7 +83,8 @@ static void read_back(const struct conversion *c, struct dump *dump)
     ttr *t = fuzz_context(&heap);
     ttr_read_options options = {.size = sizeof options, .from = c->to, .flags = TTR_READ_STRICT};
     dump_init(dump);
-    ttr_reader *reader = ttr_open_memory(t, c->output.bytes, c->output.n, "back", &options, &dump->error);
+    ttr_reader *reader =
+        ttr_open_memory(t, c->output.bytes, c->output.n, "back", &options, &dump->error);
     if (reader)
         reader = ttr_sort(reader, &dump->error);
     if (!reader)
@@ -96,22 +100,28 @@ static void read_back(const struct conversion *c, struct dump *dump)
 /* Offsets move when a trace is written anew; nothing else may. */
 static void check_same(const struct conversion *c, const struct dump *one, const struct dump *two)
 {
-    if (one->text.n == two->text.n && (one->text.n == 0 || memcmp(one->text.bytes, two->text.bytes, one->text.n) == 0))
+    if (one->text.n == two->text.n &&
+        (one->text.n == 0 || memcmp(one->text.bytes, two->text.bytes, one->text.n) == 0))
         return;
-    (void)fprintf(stderr, "--- once\n%.*s--- twice\n%.*s", (int)one->text.n, (const char *)one->text.bytes, (int)two->text.n,
-                  (const char *)two->text.bytes);
+    (void)fprintf(stderr, "--- once\n%.*s--- twice\n%.*s", (int)one->text.n,
+                  (const char *)one->text.bytes, (int)two->text.n, (const char *)two->text.bytes);
     tell(c, "written twice, it says something else", "");
 }
 
 /* Sorted and written, the events are all there; written once more, they are the same. */
 static void check_again(const uint8_t *bytes, size_t n)
 {
-    struct conversion once = {.bytes = bytes, .n = n, .from = FORMAT, .to = FORMAT, .sorted = true}, twice;
+    struct conversion once = {.bytes = bytes, .n = n, .from = FORMAT, .to = FORMAT, .sorted = true},
+                      twice;
     struct dump first, second;
     convert(&once);
     if (once.status == TTR_END && once.output.n) {
         read_back(&once, &first);
-        twice = (struct conversion){.bytes = once.output.bytes, .n = once.output.n, .from = FORMAT, .to = FORMAT, .sorted = true};
+        twice = (struct conversion){.bytes = once.output.bytes,
+                                    .n = once.output.n,
+                                    .from = FORMAT,
+                                    .to = FORMAT,
+                                    .sorted = true};
         convert(&twice);
         read_back(&twice, &second);
         check_same(&twice, &first, &second);
@@ -137,11 +147,14 @@ static void check_json(const struct conversion *c)
     }
 }
 
-/* A copy of what is left of a damaged trace may put bytes side by side that could be read in two ways. */
+/* A copy of what is left of a damaged trace may put bytes side by side that could be read in two
+ * ways. */
 static bool must_be_whole(const struct conversion *c)
 {
-    bool is_trace = strcmp(c->to, "fxt") == 0 || strcmp(c->to, "heph") == 0 || strcmp(c->to, "nettrace") == 0;
-    return is_trace && c->status == TTR_END && c->output.n && (c->damage == 0 || strcmp(c->from, c->to) != 0);
+    bool is_trace =
+        strcmp(c->to, "fxt") == 0 || strcmp(c->to, "heph") == 0 || strcmp(c->to, "nettrace") == 0;
+    return is_trace && c->status == TTR_END && c->output.n &&
+           (c->damage == 0 || strcmp(c->from, c->to) != 0);
 }
 
 static void check_other(const uint8_t *bytes, size_t n, const char *to, uint32_t flags)
@@ -159,7 +172,8 @@ static void check_other(const uint8_t *bytes, size_t n, const char *to, uint32_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    static const char *const formats[] = {"fxt", "heph", "nettrace", "perfetto", "chrome", "jsonl", "text", "csv"};
+    static const char *const formats[] = {"fxt",    "heph",  "nettrace", "perfetto",
+                                          "chrome", "jsonl", "text",     "csv"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         check_other(bytes, n, formats[i], 0);
     check_other(bytes, n, FORMAT, TTR_READ_DEFINITIONS);

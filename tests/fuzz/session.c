@@ -1,9 +1,11 @@
-/* Fuzzes sessions with .NET runtimes as the command has them: record, counters, questions.  Whatever a runtime says, and whenever it comes, goes silent or
- * goes away, it ends; it closes what it opened, holds memory in proportion, sends one command a connection, and what it has written can be read, or it
- * said that it cannot.
+/* Fuzzes sessions with .NET runtimes as the command has them: record, counters, questions. Whatever
+ * a runtime says, and whenever it comes, goes silent or goes away, it ends; it closes what it
+ * opened, holds memory in proportion, sends one command a connection, and what it has written can
+ * be read, or it said that it cannot.
  *
- * [0] what is done, see enum job | [1] when the user has enough: so many times 100 ms | [2] low half: bytes that a call takes at most, 0 = all;
- * high half: options | a script (session_world.h).  What begins as a trace does is the stream of a recording. */
+ * [0] what is done, see enum job | [1] when the user has enough: so many times 100 ms | [2] low
+ * half: bytes that a call takes at most, 0 = all; high half: options | a script (session_world.h).
+ * What begins as a trace does is the stream of a recording. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -14,7 +16,17 @@
 #include "support/json_check.h"
 #include "session_world.h"
 
-enum job { RECORD, RECORD_LISTEN, COUNTERS, COUNTERS_LISTEN, RECORD_WATCH, ASK, ASK_LISTEN, SESSION, JOBS };
+enum job {
+    RECORD,
+    RECORD_LISTEN,
+    COUNTERS,
+    COUNTERS_LISTEN,
+    RECORD_WATCH,
+    ASK,
+    ASK_LISTEN,
+    SESSION,
+    JOBS
+};
 enum { WORDS = 16, PATH_ROOM = 64, BATCHES_MAX = 100000 };
 
 /* A file in memory, by a name. */
@@ -66,7 +78,8 @@ static int run(const char *verb, const char *const *words)
 
 /* --- Recordings --- */
 
-/* Whether nothing is wrong with a trace but that it is cut where it ends; what else is wrong is the runtime's affair. */
+/* Whether nothing is wrong with a trace but that it is cut where it ends; what else is wrong is the
+ * runtime's affair. */
 static bool is_cut(const struct buffer *trace)
 {
     const ttr_read_options options = {.size = sizeof options, .from = "nettrace"};
@@ -81,13 +94,15 @@ static bool is_cut(const struct buffer *trace)
             fuzz_stop("the file has no end");
     for (size_t i = 0; reader && ttr_reader_report(reader, i, &report); i++)
         for (size_t k = 0; k < report.notes_n; k++)
-            is_cut = is_cut || (report.damage_regions == 1 && strcmp(report.notes[k].code, "nettrace.cut") == 0);
+            is_cut = is_cut || (report.damage_regions == 1 &&
+                                strcmp(report.notes[k].code, "nettrace.cut") == 0);
     ttr_close(reader);
     ttr_free(t);
     return is_cut;
 }
 
-/* A recording that went well ends as the stream said that it does; one that did not was closed behind its last whole block, or has nothing. */
+/* A recording that went well ends as the stream said that it does; one that did not was closed
+ * behind its last whole block, or has nothing. */
 static void check_recording(const struct buffer *trace, int outcome)
 {
     struct framing framing;
@@ -105,7 +120,13 @@ static void record(enum job job, uint8_t options)
 {
     struct output output;
     struct buffer trace;
-    const char *words[WORDS] = {"--dotnet", "--providers", "A:ff:5,B", "--overwrite", "-o", output.path, "--diagnostic-port",
+    const char *words[WORDS] = {"--dotnet",
+                                "--providers",
+                                "A:ff:5,B",
+                                "--overwrite",
+                                "-o",
+                                output.path,
+                                "--diagnostic-port",
                                 job == RECORD_LISTEN ? "/nowhere/port" : "/nowhere/port,connect"};
     size_t n = 8;
     open_output(&output);
@@ -134,8 +155,14 @@ static void count(enum job job, uint8_t options)
     struct output output;
     struct buffer text;
     const bool is_json = options & 1;
-    const char *words[WORDS] = {"--overwrite", "-o", output.path, "--diagnostic-port", job == COUNTERS_LISTEN ? "/nowhere/port" : "/nowhere/port,connect",
-                                is_json ? "--format=json" : options & 2 ? "--format=csv" : "--format=table"};
+    const char *words[WORDS] = {"--overwrite",
+                                "-o",
+                                output.path,
+                                "--diagnostic-port",
+                                job == COUNTERS_LISTEN ? "/nowhere/port" : "/nowhere/port,connect",
+                                is_json       ? "--format=json"
+                                : options & 2 ? "--format=csv"
+                                              : "--format=table"};
     size_t n = 6;
     open_output(&output);
     buffer_init(&text, alloc_default());
@@ -155,7 +182,8 @@ static void count(enum job job, uint8_t options)
 
 static ttr_dotnet *reach(bool listens)
 {
-    ttr_dotnet *target = listens ? ttr_dotnet_listen("/nowhere/port", NULL) : ttr_dotnet_at("/nowhere/port", NULL);
+    ttr_dotnet *target =
+        listens ? ttr_dotnet_listen("/nowhere/port", NULL) : ttr_dotnet_at("/nowhere/port", NULL);
     if (!target)
         fuzz_stop("no target");
     return target;
@@ -166,7 +194,8 @@ static void ask(bool listens)
     ttr_dotnet_info info = {.size = sizeof info};
     size_t n = 0;
     ttr_dotnet *target = reach(listens);
-    if (ttr_dotnet_about(target, &info, NULL) == TTR_OK && (!info.command || !info.os || !info.arch || !info.assembly || !info.runtime || !info.rid))
+    if (ttr_dotnet_about(target, &info, NULL) == TTR_OK &&
+        (!info.command || !info.os || !info.arch || !info.assembly || !info.runtime || !info.rid))
         fuzz_stop("what a runtime says is not there");
     if (ttr_dotnet_environment(target, &n, NULL) == TTR_OK)
         for (size_t i = 0; i < n; i++)
@@ -202,7 +231,8 @@ static void hold_session(uint8_t options)
     ttr_dotnet_providers *providers = ttr_dotnet_providers_new();
     if (!providers || ttr_dotnet_providers_add(providers, "A,B:1:5:k=v", NULL) != TTR_OK)
         fuzz_stop("no providers");
-    const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = providers, .flags = options & 7, .rundown = 1};
+    const ttr_dotnet_wish wish = {
+        .size = sizeof wish, .providers = providers, .flags = options & 7, .rundown = 1};
     ttr_dotnet_session *session = ttr_dotnet_collect(target, &wish, NULL);
     if (session)
         take_session(session, options);
@@ -215,11 +245,19 @@ static void work(enum job job, uint8_t options)
 {
     switch (job) {
     case COUNTERS:
-    case COUNTERS_LISTEN: count(job, options); break;
+    case COUNTERS_LISTEN:
+        count(job, options);
+        break;
     case ASK:
-    case ASK_LISTEN: ask(job == ASK_LISTEN); break;
-    case SESSION: hold_session(options); break;
-    default: record(job, options); break;
+    case ASK_LISTEN:
+        ask(job == ASK_LISTEN);
+        break;
+    case SESSION:
+        hold_session(options);
+        break;
+    default:
+        record(job, options);
+        break;
     }
 }
 

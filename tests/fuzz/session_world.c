@@ -28,8 +28,8 @@ struct piece {
 };
 
 struct link {
-    size_t first, n;      /* pieces */
-    size_t at;            /* bytes taken, from the begin of all */
+    size_t first, n; /* pieces */
+    size_t at;       /* bytes taken, from the begin of all */
     uint64_t begun_ms, end_ms;
     enum say end;
     bool is_open;
@@ -41,7 +41,7 @@ static struct {
     struct buffer said;
     struct piece piece[PIECES_MAX];
     struct link link[LINKS_MAX];
-    size_t pieces_n, links_n, next; /* next: the one that is connected next */
+    size_t pieces_n, links_n, next;         /* next: the one that is connected next */
     uint64_t now_us, interrupt_ms, last_ms; /* last: when something could still come */
     size_t most, calls;
     bool is_listening, is_here;
@@ -97,7 +97,13 @@ static void say_who(uint8_t cookie)
 
 static void say_error(uint8_t which)
 {
-    static const uint32_t results[] = {IPC_UNKNOWN_COMMAND, IPC_NOT_SUPPORTED, IPC_BAD_ENCODING, IPC_UNKNOWN_MAGIC, IPC_FAIL, IPC_INVALID_ARGUMENT, 7};
+    static const uint32_t results[] = {IPC_UNKNOWN_COMMAND,
+                                       IPC_NOT_SUPPORTED,
+                                       IPC_BAD_ENCODING,
+                                       IPC_UNKNOWN_MAGIC,
+                                       IPC_FAIL,
+                                       IPC_INVALID_ARGUMENT,
+                                       7};
     uint8_t result[4];
     store_u32le(result, results[which % (sizeof results / sizeof *results)]);
     say_answer(IPC_HEADER + 4, 0xff);
@@ -114,10 +120,18 @@ static void say(enum say word, uint8_t value, uint8_t value2)
         say_answer(IPC_HEADER + 8, 0);
         buffer_add(&world.said, session, 8);
         break;
-    case SAY_ERROR: say_error(value); break;
-    case SAY_HEAD: say_answer((unsigned)value | (unsigned)value2 << 8, 0); break;
-    case SAY_WHO: say_who(value); break;
-    case SAY_ZEROS: buffer_add_zeros(&world.said, (size_t)value * 16); break;
+    case SAY_ERROR:
+        say_error(value);
+        break;
+    case SAY_HEAD:
+        say_answer((unsigned)value | (unsigned)value2 << 8, 0);
+        break;
+    case SAY_WHO:
+        say_who(value);
+        break;
+    case SAY_ZEROS:
+        buffer_add_zeros(&world.said, (size_t)value * 16);
+        break;
     case SAY_AGAIN:
         for (unsigned i = 0; i < value && back && world.said.n < SAID_MAX; i++) {
             uint8_t last[64];
@@ -125,7 +139,8 @@ static void say(enum say word, uint8_t value, uint8_t value2)
             buffer_add(&world.said, last, back);
         }
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -135,7 +150,8 @@ static size_t read_link(struct link *link, const uint8_t *script, size_t n, size
     uint64_t after_ms = 0;
     *link = (struct link){.first = world.pieces_n, .at = world.said.n, .end = SAY_CLOSE};
     while (at < n && world.said.n < SAID_MAX) {
-        const uint8_t word = script[at++], value = at < n ? script[at] : 0, value2 = at + 1 < n ? script[at + 1] : 0;
+        const uint8_t word = script[at++], value = at < n ? script[at] : 0,
+                      value2 = at + 1 < n ? script[at + 1] : 0;
         const size_t literal = word < n - at ? word : n - at;
         if (word < SAY_CLOSE) {
             buffer_add(&world.said, script + at, literal);
@@ -164,7 +180,8 @@ static void *resize(void *own, void *old, size_t old_size, size_t new_size)
     (void)own;
     if (new_size > 0 && !block)
         return NULL;
-    size_t held = atomic_fetch_add(&world.held, new_size - (old ? old_size : 0)) + new_size - (old ? old_size : 0);
+    size_t held = atomic_fetch_add(&world.held, new_size - (old ? old_size : 0)) + new_size -
+                  (old ? old_size : 0);
     if (held > atomic_load(&world.peak))
         atomic_store(&world.peak, held);
     return block;
@@ -184,7 +201,8 @@ void world_begin(const uint8_t *script, size_t n, uint64_t interrupt_ms, size_t 
 
 void world_begin_stream(const uint8_t *stream, size_t n, uint64_t interrupt_ms)
 {
-    static const uint8_t begin[] = {SAY_FINE, 1, SAY_WAIT, 1}, end[] = {SAY_CLOSE, SAY_FINE, 1, SAY_CLOSE};
+    static const uint8_t begin[] = {SAY_FINE, 1, SAY_WAIT, 1},
+                         end[] = {SAY_CLOSE, SAY_FINE, 1, SAY_CLOSE};
     struct buffer script;
     buffer_init(&script, __real_alloc_default());
     buffer_add(&script, begin, sizeof begin);
@@ -213,7 +231,8 @@ void world_end(size_t n)
         fuzz_stop("memory was not given back");
     if (world.peak > FUZZ_MEMORY_BASE + FUZZ_MEMORY_PER_BYTE * (n + world.said.n))
         fuzz_stop("memory is out of proportion");
-    if (now > PATIENCE_MS + (world.last_ms > world.interrupt_ms ? world.last_ms : world.interrupt_ms))
+    if (now >
+        PATIENCE_MS + (world.last_ms > world.interrupt_ms ? world.last_ms : world.interrupt_ms))
         fuzz_stop("it went on for long after the last that could come");
     buffer_free(&world.said);
 }
@@ -262,7 +281,9 @@ static struct link *link_of(int fd)
 static size_t ready(const struct link *link)
 {
     size_t end = link->at;
-    for (size_t i = link->first; i < link->first + link->n && link->begun_ms + world.piece[i].after_ms <= world.now_us / 1000; i++)
+    for (size_t i = link->first; i < link->first + link->n &&
+                                 link->begun_ms + world.piece[i].after_ms <= world.now_us / 1000;
+         i++)
         end = world.piece[i].end;
     return end > link->at ? end - link->at : 0;
 }
@@ -376,7 +397,8 @@ int __wrap_close(int fd)
     return link || fd == FD_LISTENER ? 0 : __real_close(fd);
 }
 
-/* What poll would say of a descriptor now, and when it would say more: *next becomes that, if it is earlier. */
+/* What poll would say of a descriptor now, and when it would say more: *next becomes that, if it is
+ * earlier. */
 static short events_of(const struct pollfd *wait, uint64_t *next_ms)
 {
     const struct link *link = link_of(wait->fd);
@@ -390,7 +412,8 @@ static short events_of(const struct pollfd *wait, uint64_t *next_ms)
     if (!link)
         return 0;
     for (size_t i = link->first; i < link->first + link->n; i++)
-        if (link->begun_ms + world.piece[i].after_ms > now && link->begun_ms + world.piece[i].after_ms < *next_ms)
+        if (link->begun_ms + world.piece[i].after_ms > now &&
+            link->begun_ms + world.piece[i].after_ms < *next_ms)
             *next_ms = link->begun_ms + world.piece[i].after_ms;
     if (link->begun_ms + link->end_ms > now && link->begun_ms + link->end_ms < *next_ms)
         *next_ms = link->begun_ms + link->end_ms;

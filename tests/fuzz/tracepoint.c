@@ -1,6 +1,7 @@
-/* Fuzzes formats of tracepoints: a text, a zero byte, a record.  Whatever the text asks for, the record is walked field by field and printed by the text's
- * print format within its own bytes, twice with the same result; memory and output are bounded by the input.
- * The last byte tells the byte order, the size of longs, and whether names for addresses are there. */
+/* Fuzzes formats of tracepoints: a text, a zero byte, a record.  Whatever the text asks for, the
+ * record is walked field by field and printed by the text's print format within its own bytes,
+ * twice with the same result; memory and output are bounded by the input. The last byte tells the
+ * byte order, the size of longs, and whether names for addresses are there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,9 @@
 #include "fuzz.h"
 #include "model/context.h"
 
-#define TEXT_MAX ((size_t)4 << 20) /* repeated references to one array can make much of few bytes */
+#define TEXT_MAX                                                                     \
+    ((size_t)4 << 20) /* repeated references to one array can make much of few bytes \
+                       */
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 {
@@ -32,7 +35,9 @@ static uint64_t walk(const ttr *t, const ttr_event *event, bool is_header)
         bool is_text = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
         for (size_t i = 0; is_text && i < field.value.text.n; i++)
             sum = sum * 31 + (uint8_t)field.value.text.p[i];
-        for (uint32_t i = 0; i < field.value.count && (field.value.hint == TTR_HINT_ENUM || field.value.hint == TTR_HINT_FLAGS); i++) {
+        for (uint32_t i = 0; i < field.value.count && (field.value.hint == TTR_HINT_ENUM ||
+                                                       field.value.hint == TTR_HINT_FLAGS);
+             i++) {
             ttr_text label;
             if (!ttr_fields_label(&fields, &field.value, i, &label))
                 fuzz_stop("a value has fewer names than it says");
@@ -48,10 +53,12 @@ static void look(ttr *t, const ttr_event *event)
     struct buffer one, two;
     buffer_init(&one, alloc_default());
     buffer_init(&two, alloc_default());
-    if (walk(t, event, false) != walk(t, event, false) || walk(t, event, true) != walk(t, event, true))
+    if (walk(t, event, false) != walk(t, event, false) ||
+        walk(t, event, true) != walk(t, event, true))
         fuzz_stop("fields differ when walked again");
     bool is_printed = tracepoint_print(t, event, &one);
-    if (is_printed != tracepoint_print(t, event, &two) || one.n != two.n || (one.n && memcmp(one.bytes, two.bytes, one.n) != 0))
+    if (is_printed != tracepoint_print(t, event, &two) || one.n != two.n ||
+        (one.n && memcmp(one.bytes, two.bytes, one.n) != 0))
         fuzz_stop("an event is printed otherwise again");
     if (one.n > TEXT_MAX + 64 * 1024 * (size_t)event->payload_size)
         fuzz_stop("the text is too long");
@@ -68,8 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     size_t text_n = zero ? (size_t)(zero - bytes) : n, record_n = zero ? n - text_n - 1 : 0;
     ttr *t = fuzz_context(&heap);
     uint16_t source = context_add_source(t, "here", "test");
-    struct tracepoints *all = tracepoints_new(&(struct tracepoints_spec){.t = t, .container = &container, .source = source,
-                                                                         .is_big_endian = how & 1, .long_bytes = how & 2 ? 4 : 8});
+    struct tracepoints *all =
+        tracepoints_new(&(struct tracepoints_spec){.t = t,
+                                                   .container = &container,
+                                                   .source = source,
+                                                   .is_big_endian = how & 1,
+                                                   .long_bytes = how & 2 ? 4 : 8});
     /* Copies that end where they end, so that a look behind them is seen. */
     char *text = malloc(text_n + 1);
     uint8_t *record = malloc(record_n + 1);
@@ -79,21 +90,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (record_n)
         memcpy(record, zero + 1, record_n);
     record = realloc(record, record_n ? record_n : 1);
-    if (how & 4 && (!tracepoints_kallsyms(all, (ttr_text){symbols, sizeof symbols - 1}) || !tracepoints_printk(all, (ttr_text){printk, sizeof printk - 1})))
+    if (how & 4 && (!tracepoints_kallsyms(all, (ttr_text){symbols, sizeof symbols - 1}) ||
+                    !tracepoints_printk(all, (ttr_text){printk, sizeof printk - 1})))
         fuzz_stop("memory is out");
     ttr_error error;
-    ttr_status status = tracepoints_add(all, (ttr_text){how & 8 ? "sched" : "sys", how & 8 ? 5 : 3}, (ttr_text){text, text_n}, &error);
+    ttr_status status = tracepoints_add(all, (ttr_text){how & 8 ? "sched" : "sys", how & 8 ? 5 : 3},
+                                        (ttr_text){text, text_n}, &error);
     if (status != TTR_OK && (status != TTR_E_MALFORMED || error.status != status))
         fuzz_stop("a text fails otherwise than by what it says");
     const struct tracepoint_raw raw = {record, record_n};
-    ttr_event event = {.payload = record, .payload_size = (uint32_t)record_n, .source = source, .cpu = 1, .flags = TTR_EVENT_HAS_CPU};
+    ttr_event event = {.payload = record,
+                       .payload_size = (uint32_t)record_n,
+                       .source = source,
+                       .cpu = 1,
+                       .flags = TTR_EVENT_HAS_CPU};
     const char *why;
     uint32_t id = 0;
     int32_t pid = 0;
     event.thread = context_thread_by_tid(t, source, 1);
     (void)tracepoint_common(all, raw, &id, &pid);
     for (uint32_t kind = 0; kind < 8; kind++) {
-        const struct tracepoint *tp = kind ? tracepoints_find(all, kind) : tracepoints_find(all, id);
+        const struct tracepoint *tp =
+            kind ? tracepoints_find(all, kind) : tracepoints_find(all, id);
         if (!tp && kind)
             continue;
         ttr_event taken = event;

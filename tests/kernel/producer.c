@@ -1,10 +1,12 @@
-/* A provider on a kernel that has user_events, as root: what the kernel does to the word of a tracepoint, what it keeps of events and of which size,
- * several formats under one name, names that are taken, children.  Prints TAP.
+/* A provider on a kernel that has user_events, as root: what the kernel does to the word of a
+ * tracepoint, what it keeps of events and of which size, several formats under one name, names that
+ * are taken, children.  Prints TAP.
  *
  *     kernel_producer abi               the cases
- *     kernel_producer said FILE         writes the events of tests/provider/said.h to user_events, and what should be recorded to FILE
- *     kernel_producer compare A.data FILE   whether a recording of perf has these events, byte for byte
- *     kernel_producer find PAGES FILE       whether ftrace's pages have them, in their order */
+ *     kernel_producer said FILE         writes the events of tests/provider/said.h to user_events,
+ * and what should be recorded to FILE kernel_producer compare A.data FILE   whether a recording of
+ * perf has these events, byte for byte kernel_producer find PAGES FILE       whether ftrace's pages
+ * have them, in their order */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -27,7 +29,8 @@ TTR_PROVIDER_DEFINE_GROUP(shop, "Kernel_Shop", "test");
 TTR_PROVIDER_DEFINE(clash, "Kernel_Clash");
 
 /* One case. */
-__attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool truth, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool truth,
+                                                          const char *format, ...)
 {
     va_list values;
     if (!truth) {
@@ -94,22 +97,27 @@ static void check_enabling(void)
 {
     ttr_error error = {.text = ""};
     ttr_status status = ttr_provider_open(&shop, NULL, &error);
-    is_well("a_provider_registers_its_tracepoints", status == TTR_OK && access(TRACEFS "/events/user_events/Kernel_Shop_L4K2Gtest/enable", F_OK) == 0,
+    is_well("a_provider_registers_its_tracepoints",
+            status == TTR_OK &&
+                access(TRACEFS "/events/user_events/Kernel_Shop_L4K2Gtest/enable", F_OK) == 0,
             "%d %s", status, error.text);
     write_touched();
-    is_well("nothing_is_written_while_nobody_listens", touched == 0 && count_recorded("Kernel_Shop") == 0, "%u", touched);
+    is_well("nothing_is_written_while_nobody_listens",
+            touched == 0 && count_recorded("Kernel_Shop") == 0, "%u", touched);
     bool is_right = true;
     for (unsigned i = 1; i <= 20; i++) {
         is_right &= listen_to("user_events/Kernel_Shop_L4K2Gtest", true);
         write_touched();
-        is_right &= touched == i && write_sold(i) == TTR_OK && listen_to("user_events/Kernel_Shop_L4K2Gtest", false);
+        is_right &= touched == i && write_sold(i) == TTR_OK &&
+                    listen_to("user_events/Kernel_Shop_L4K2Gtest", false);
         write_touched();
         is_right &= touched == i;
     }
     unsigned n = count_recorded("Kernel_Shop_L4K2Gtest: ");
     is_well("the_kernel_switches_a_tracepoint_on_and_off", is_right, "touched %u", touched);
     is_well("every_event_written_meanwhile_is_recorded", n == 40, "%u of 40", n);
-    is_right = listen_to("user_events", true) && write_sold(1) == TTR_OK && listen_to("user_events", false);
+    is_right = listen_to("user_events", true) && write_sold(1) == TTR_OK &&
+               listen_to("user_events", false);
     n = count_recorded("Kernel_Shop_L4K2Gtest: eventheader_flags=");
     is_well("ftrace_shows_the_header", is_right && n == 1, "%u", n);
 }
@@ -125,7 +133,8 @@ static void check_closing(void)
     is_well("closing_takes_the_tracepoints_away", is_gone, "it is still there");
     ttr_status status = ttr_provider_open(&shop, NULL, NULL);
     bool is_on = listen_to("user_events/Kernel_Shop_L4K2Gtest", true) && write_sold(1) == TTR_OK;
-    is_well("and_opening_brings_them_back", status == TTR_OK && is_on && count_recorded("Kernel_Shop") == 1, "%d", status);
+    is_well("and_opening_brings_them_back",
+            status == TTR_OK && is_on && count_recorded("Kernel_Shop") == 1, "%d", status);
 }
 
 static void check_children(void)
@@ -154,8 +163,10 @@ static void check_clash(void)
     ttr_status first = ttr_kernel_events_register(NULL, "Kernel_Clash_L1K0 u32 other", &error);
     is_well("any_user_event_can_be_registered", first == TTR_OK, "%s", error.text);
     ttr_status status = ttr_provider_open(&clash, NULL, &error);
-    is_well("a_name_taken_with_other_fields_is_told", status == TTR_E_IO && error.sys == EADDRINUSE && strstr(error.text, "Kernel_Clash_L1K0"), "%d %s", status,
-            error.text);
+    is_well("a_name_taken_with_other_fields_is_told",
+            status == TTR_E_IO && error.sys == EADDRINUSE &&
+                strstr(error.text, "Kernel_Clash_L1K0"),
+            "%d %s", status, error.text);
     bool is_on = listen_to("user_events/Kernel_Clash_L2K0", true);
     TTR_WRITE(clash, "Taken", TTR_LEVEL(1));
     TTR_WRITE(clash, "Free", TTR_LEVEL(2));
@@ -170,7 +181,8 @@ static void check_clash(void)
     TTR_WRITE(clash, "Free", TTR_LEVEL(2));
     n = count_recorded("Kernel_Clash_L2K0");
     bool is_numbered = access(TRACEFS "/events/user_events_multi/Kernel_Clash_L2K0.0", F_OK) == 0;
-    is_well("and_events_are_recorded_under_a_numbered_name", is_numbered && n == 1, "%d %u", is_numbered, n);
+    is_well("and_events_are_recorded_under_a_numbered_name", is_numbered && n == 1, "%d %u",
+            is_numbered, n);
     (void)listen_to("user_events_multi", false);
     ttr_provider_close(&clash);
     ttr_backend_free(backend);
@@ -188,7 +200,8 @@ static void write_raw(size_t n)
 {
     static uint8_t block[16384];
     uint32_t enabled = 0;
-    struct recorded_registration registration = recorded_register("Kernel_Shop_L3K0Gtest", &enabled);
+    struct recorded_registration registration =
+        recorded_register("Kernel_Shop_L3K0Gtest", &enabled);
     memcpy(block, &registration.index, sizeof registration.index);
     block[4 + 7] = 3;
     if (registration.fd < 0 || write(registration.fd, block, 4 + n) != (ssize_t)(4 + n))
@@ -202,7 +215,8 @@ static void check_sizes(void)
     bool is_listening = recorded_perf_open(&perf, "user_events/Kernel_Shop_L3K0Gtest");
     ttr_status fits = write_sized(TTR_EVENT_MAX), larger = write_sized(TTR_EVENT_MAX + 1);
     unsigned n = recorded_perf_count(&perf);
-    is_well("perf_keeps_the_largest_event_that_is_allowed", is_listening && fits == TTR_OK && n == 1, "%d %u", fits, n);
+    is_well("perf_keeps_the_largest_event_that_is_allowed",
+            is_listening && fits == TTR_OK && n == 1, "%d %u", fits, n);
     is_well("a_larger_one_is_refused", larger == TTR_E_LIMIT, "%d", larger);
     write_raw(TTR_EVENT_MAX);
     write_raw(TTR_EVENT_MAX + 1);
@@ -223,7 +237,8 @@ static void check_sizes(void)
     ttr_provider_count(&shop, &counts);
     is_counted &= counts.above_page == before.above_page + 1;
     (void)printf("# ftrace keeps %zu bytes\n", most);
-    is_well("what_ftrace_drops_is_counted", is_counted, "the largest that ftrace kept has %zu bytes", most);
+    is_well("what_ftrace_drops_is_counted", is_counted,
+            "the largest that ftrace kept has %zu bytes", most);
     (void)listen_to("user_events/Kernel_Shop_L3K0Gtest", false);
     (void)count_recorded("");
 }
@@ -264,7 +279,11 @@ static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
     struct kept *kept = own;
     size_t name_n = strlen(kept->names[index]) + 1;
     uint32_t size = (uint32_t)(4 + name_n + n);
-    return fwrite(&size, 1, 4, kept->file) == 4 && fwrite(kept->names[index], 1, name_n, kept->file) == name_n && fwrite(event, 1, n, kept->file) == n ? 0 : EIO;
+    return fwrite(&size, 1, 4, kept->file) == 4 &&
+                   fwrite(kept->names[index], 1, name_n, kept->file) == name_n &&
+                   fwrite(event, 1, n, kept->file) == n
+               ? 0
+               : EIO;
 }
 
 static int say(const char *path)
@@ -274,7 +293,8 @@ static int say(const char *path)
     ttr_error error;
     FILE *file = kept.file = fopen(path, "wb");
     ttr_backend *keep = file ? ttr_backend_new(&functions, &kept, &error) : NULL;
-    if (!keep || ttr_provider_open(&said_c, NULL, &error) != TTR_OK || ttr_provider_open(&said_c, keep, &error) != TTR_OK) {
+    if (!keep || ttr_provider_open(&said_c, NULL, &error) != TTR_OK ||
+        ttr_provider_open(&said_c, keep, &error) != TTR_OK) {
         (void)fprintf(stderr, "%s\n", file ? error.text : strerror(errno));
         return 1;
     }
@@ -294,6 +314,7 @@ int main(int argc, char **argv)
         return recorded_compare(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], "find") == 0)
         return recorded_find(argv[2], argv[3]);
-    (void)fprintf(stderr, "usage: kernel_producer abi | said FILE | compare A.data FILE | find PAGES FILE\n");
+    (void)fprintf(
+        stderr, "usage: kernel_producer abi | said FILE | compare A.data FILE | find PAGES FILE\n");
     return 2;
 }

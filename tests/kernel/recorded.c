@@ -35,8 +35,13 @@ struct recorded_registration recorded_register(const char *name, uint32_t *enabl
 {
     char command[512];
     struct recorded_registration registration = {.fd = open(TRACEFS "/user_events_data", O_WRONLY)};
-    (void)snprintf(command, sizeof command, "%s u8 eventheader_flags; u8 version; u16 id; u16 tag; u8 opcode; u8 level", name);
-    struct reg reg = {.size = sizeof reg, .bytes = 4, .word = (uint64_t)(uintptr_t)enabled, .command = (uint64_t)(uintptr_t)command};
+    (void)snprintf(command, sizeof command,
+                   "%s u8 eventheader_flags; u8 version; u16 id; u16 tag; u8 opcode; u8 level",
+                   name);
+    struct reg reg = {.size = sizeof reg,
+                      .bytes = 4,
+                      .word = (uint64_t)(uintptr_t)enabled,
+                      .command = (uint64_t)(uintptr_t)command};
     if (registration.fd >= 0 && ioctl(registration.fd, _IOWR('*', 0, struct reg *), &reg) != 0) {
         (void)close(registration.fd);
         registration.fd = -1;
@@ -65,7 +70,11 @@ bool recorded_perf_open(struct recorded_perf *perf, const char *event)
         id = 0;
     if (file)
         (void)fclose(file);
-    struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .config = id, .sample_period = 1, .sample_type = PERF_SAMPLE_RAW};
+    struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+                                   .size = sizeof attr,
+                                   .config = id,
+                                   .sample_period = 1,
+                                   .sample_type = PERF_SAMPLE_RAW};
     perf->fd = id ? (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) : -1;
     if (perf->fd < 0)
         return false;
@@ -83,7 +92,8 @@ unsigned recorded_perf_count(struct recorded_perf *perf)
     uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
     while (control->data_tail < head) {
         struct perf_event_header header;
-        memcpy(&header, perf->pages + 4096 + control->data_tail % (RING_PAGES * 4096), sizeof header); /* records are multiples of 8 */
+        memcpy(&header, perf->pages + 4096 + control->data_tail % (RING_PAGES * 4096),
+               sizeof header); /* records are multiples of 8 */
         n += header.type == PERF_RECORD_SAMPLE;
         control->data_tail += header.size ? header.size : head - control->data_tail;
     }
@@ -148,7 +158,8 @@ static const uint8_t *next_event(struct bytes events, size_t *at, size_t *n)
     return zero + 1;
 }
 
-/* Samples begin with what the first attribute says, which is the same in all of them: up to RAW each part is 8 bytes. */
+/* Samples begin with what the first attribute says, which is the same in all of them: up to RAW
+ * each part is 8 bytes. */
 struct sample {
     uint64_t time;
     size_t raw_at, raw_n;
@@ -157,8 +168,9 @@ struct sample {
 static struct sample sample_of(struct bytes file, size_t at, uint64_t type)
 {
     struct sample sample = {0};
-    static const uint64_t order[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
-                                     PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU, PERF_SAMPLE_PERIOD};
+    static const uint64_t order[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
+                                     PERF_SAMPLE_TIME,       PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
+                                     PERF_SAMPLE_STREAM_ID,  PERF_SAMPLE_CPU,  PERF_SAMPLE_PERIOD};
     at += 8;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (type & order[i] && order[i] == PERF_SAMPLE_TIME)
@@ -178,7 +190,8 @@ static int by_time(const void *a, const void *b)
 
 static size_t find_samples(struct bytes file, struct sample *samples, size_t room)
 {
-    uint64_t type = u64_at(file, u64_at(file, 24) + 24), at = u64_at(file, 40), end = at + u64_at(file, 48);
+    uint64_t type = u64_at(file, u64_at(file, 24) + 24), at = u64_at(file, 40),
+             end = at + u64_at(file, 48);
     size_t n = 0;
     for (; at + 8 <= end && end <= file.n; at += u32_at(file, at + 4) >> 16) {
         if (u32_at(file, at) == PERF_RECORD_SAMPLE && n < room)
@@ -192,8 +205,8 @@ static size_t find_samples(struct bytes file, struct sample *samples, size_t roo
 
 static bool is_same(struct bytes file, struct sample sample, const uint8_t *event, size_t n)
 {
-    if (sample.raw_n < 8 + n || sample.raw_n >= 8 + n + 12 || sample.raw_at + sample.raw_n > file.n ||
-        memcmp(file.p + sample.raw_at + 8, event, n) != 0)
+    if (sample.raw_n < 8 + n || sample.raw_n >= 8 + n + 12 ||
+        sample.raw_at + sample.raw_n > file.n || memcmp(file.p + sample.raw_at + 8, event, n) != 0)
         return false;
     for (size_t i = 8 + n; i < sample.raw_n; i++)
         if (file.p[sample.raw_at + i] != 0)

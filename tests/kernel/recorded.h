@@ -1,4 +1,5 @@
-/* What a kernel recorded of user_events, read without the library: perf's ring buffer, perf.data files, ftrace's pages; and registering past it. */
+/* What a kernel recorded of user_events, read without the library: perf's ring buffer, perf.data
+ * files, ftrace's pages; and registering past it. */
 #ifndef TRACETTA_TESTS_KERNEL_RECORDED_H
 #define TRACETTA_TESTS_KERNEL_RECORDED_H
 
@@ -29,8 +30,8 @@ bool recorded_perf_open(struct recorded_perf *perf, const char *event);
 unsigned recorded_perf_count(struct recorded_perf *perf);
 void recorded_perf_close(struct recorded_perf *perf);
 
-/* Whether the samples of a perf.data file, by time, are the events of a file of [u32 size of all][name, zero][event], but for zeros
- * behind them: 0, else 1 and why. */
+/* Whether the samples of a perf.data file, by time, are the events of a file of [u32 size of
+ * all][name, zero][event], but for zeros behind them: 0, else 1 and why. */
 int recorded_compare(const char *perf_data, const char *events);
 
 /* Whether the events of the file stand in another one, in their order. */

@@ -1,5 +1,5 @@
-/* FXT to FXT without sorting is a copy, byte by byte; and events of other origin can be put into it without disturbing it.
- * usage: copy_test GENERATOR; speaks TAP. */
+/* FXT to FXT without sorting is a copy, byte by byte; and events of other origin can be put into it
+ * without disturbing it. usage: copy_test GENERATOR; speaks TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static bool write_foreign(ttr_builder *b, ttr_writer *out, int64_t time)
     return ttr_event_end(b, out, NULL) == TTR_OK;
 }
 
-/* Copies, with an event of our own before every 16th batch but the first where asked; how many of these in *foreign. */
+/* Copies, with an event of our own before every 16th batch but the first where asked; how many of
+ * these in *foreign. */
 static bool copy(const struct buffer *from, struct buffer *to, uint64_t *foreign)
 {
     ttr *t = ttr_new(NULL);
@@ -72,8 +73,9 @@ static bool is_foreign(const ttr *t, const ttr_event *event)
     ttr_thread thread = {0};
     ttr_field field;
     ttr_text name = ttr_text_get(t, event->name);
-    return event->kind == TTR_KIND_INSTANT && name.n == 5 && memcmp(name.p, "hello", 5) == 0 && ttr_thread_get(t, event->thread, &thread) &&
-           thread.pid == 77 && thread.tid == 78 && ttr_field_find(t, event, "text", &field) && field.value.text.n == 5;
+    return event->kind == TTR_KIND_INSTANT && name.n == 5 && memcmp(name.p, "hello", 5) == 0 &&
+           ttr_thread_get(t, event->thread, &thread) && thread.pid == 77 && thread.tid == 78 &&
+           ttr_field_find(t, event, "text", &field) && field.value.text.n == 5;
 }
 
 static struct content look(const struct buffer *bytes)
@@ -96,8 +98,9 @@ static struct content look(const struct buffer *bytes)
             content.events++;
             if (e->flags & TTR_EVENT_NO_TIME)
                 continue;
-            content.sum += (uint64_t)e->time + 3 * e->ticks + 5 * text_sum(t, e->name) + 7 * text_sum(t, e->category) +
-                           11 * text_sum(t, e->provider) + 13 * thread.tid + e->kind;
+            content.sum += (uint64_t)e->time + 3 * e->ticks + 5 * text_sum(t, e->name) +
+                           7 * text_sum(t, e->category) + 11 * text_sum(t, e->provider) +
+                           13 * thread.tid + e->kind;
         }
     content.is_clean = status == TTR_END;
     ttr_close(in);
@@ -109,7 +112,8 @@ static bool is_identical(const struct buffer *original)
 {
     struct buffer copied;
     buffer_init(&copied, alloc_default());
-    bool ok = copy(original, &copied, NULL) && copied.n == original->n && memcmp(copied.bytes, original->bytes, copied.n) == 0;
+    bool ok = copy(original, &copied, NULL) && copied.n == original->n &&
+              memcmp(copied.bytes, original->bytes, copied.n) == 0;
     buffer_free(&copied);
     return ok;
 }
@@ -121,10 +125,13 @@ static bool is_undisturbed(const struct buffer *original)
     buffer_init(&copied, alloc_default());
     bool ok = copy(original, &copied, &foreign);
     struct content before = look(original), after = look(&copied);
-    if (before.events != after.events || before.sum != after.sum || after.foreign != foreign || !after.is_clean)
-        printf("# %llu events became %llu and %llu of %llu foreign ones\n", (unsigned long long)before.events,
-               (unsigned long long)after.events, (unsigned long long)after.foreign, (unsigned long long)foreign);
-    ok = ok && foreign && before.events == after.events && before.sum == after.sum && after.foreign == foreign && after.is_clean;
+    if (before.events != after.events || before.sum != after.sum || after.foreign != foreign ||
+        !after.is_clean)
+        printf("# %llu events became %llu and %llu of %llu foreign ones\n",
+               (unsigned long long)before.events, (unsigned long long)after.events,
+               (unsigned long long)after.foreign, (unsigned long long)foreign);
+    ok = ok && foreign && before.events == after.events && before.sum == after.sum &&
+         after.foreign == foreign && after.is_clean;
     buffer_free(&copied);
     return ok;
 }
@@ -132,7 +139,8 @@ static bool is_undisturbed(const struct buffer *original)
 /* Without its provider record the trace gives no section to come back to. */
 static void drop_provider(struct buffer *bytes)
 {
-    memmove(bytes->bytes + 8, bytes->bytes + 8 + 24, bytes->n - 8 - 24); /* header and "generator" in two words */
+    memmove(bytes->bytes + 8, bytes->bytes + 8 + 24,
+            bytes->n - 8 - 24); /* header and "generator" in two words */
     bytes->n -= 24;
 }
 
@@ -147,7 +155,8 @@ static void check(const char *generator, const char *options, bool has_provider)
     if (!has_provider)
         drop_provider(&original);
     (void)tap_case(ok && is_identical(&original), "a copy is identical: generate_fxt %s", options);
-    (void)tap_case(is_undisturbed(&original), "events of other origin do not disturb a copy: generate_fxt %s", options);
+    (void)tap_case(is_undisturbed(&original),
+                   "events of other origin do not disturb a copy: generate_fxt %s", options);
     buffer_free(&original);
     (void)remove(path);
 }

@@ -1,8 +1,9 @@
-/* Random events written as CTF, in each of its three versions, and read again are the events that were written: their JSON Lines are the
- * same, field by field, wherever the ledger tells of no loss.  Events are as odd as they come: names of any bytes, keywords, nested arrays
- * without end, arrays of nothing, numbers of any width, long texts, times before 1970 and at the end of all time; and more shapes of them than
- * there may be classes.  What is written as 1.8 babeltrace2 opens too, where it is there, and prints every event.
- * usage: ctf_test GENERATOR; speaks TAP. */
+/* Random events written as CTF, in each of its three versions, and read again are the events that
+ * were written: their JSON Lines are the same, field by field, wherever the ledger tells of no
+ * loss.  Events are as odd as they come: names of any bytes, keywords, nested arrays without end,
+ * arrays of nothing, numbers of any width, long texts, times before 1970 and at the end of all
+ * time; and more shapes of them than there may be classes.  What is written as 1.8 babeltrace2
+ * opens too, where it is there, and prints every event. usage: ctf_test GENERATOR; speaks TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ enum { SEEDS_PEER = 5, CLASSES_MAX = 4300, LINE_SHOWN = 700 };
 
 /* --- Events --- */
 
-/* One event, with odd names and fields beside those that all tests of writers have; with a context it has nothing else. */
+/* One event, with odd names and fields beside those that all tests of writers have; with a context
+ * it has nothing else. */
 static void make_odd(struct odd *m, ttr *t, int64_t time)
 {
     bool has_context = odd_below(&m->seed, 4) == 0;
@@ -51,7 +53,8 @@ static void make_shapeless(struct odd *m, int64_t time)
 {
     char name[24];
     (void)snprintf(name, sizeof name, "name %u", (unsigned)odd_below(&m->seed, 300));
-    ttr_event_begin(m->b, (ttr_kind)(TTR_KIND_INSTANT + odd_below(&m->seed, 10)), time, odd_below(&m->seed, 2) ? "one" : "other", name);
+    ttr_event_begin(m->b, (ttr_kind)(TTR_KIND_INSTANT + odd_below(&m->seed, 10)), time,
+                    odd_below(&m->seed, 2) ? "one" : "other", name);
     ttr_on_thread(m->b, 1, odd_below(&m->seed, 3));
     ttr_event_edit(m->b)->level = (uint8_t)odd_below(&m->seed, 8);
     odd_put_shape(m, 2 + odd_below(&m->seed, 5));
@@ -81,7 +84,8 @@ static bool write_both(const struct odd_trial *trial, const char *folder, struct
     struct odd m = {.b = ttr_builder_new(t), .seed = trial->seed, .is_short = trial->is_shapeless};
     const char *const options[] = {trial->version, NULL};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
-    ttr_writer *json = ttr_create_push(t, writing_to_buffer, &lines->text, "jsonl", NULL, NULL), *out = ttr_create(t, folder, "ctf", &how, NULL);
+    ttr_writer *json = ttr_create_push(t, writing_to_buffer, &lines->text, "jsonl", NULL, NULL),
+               *out = ttr_create(t, folder, "ctf", &how, NULL);
     ttr_error error = {.text = ""};
     ttr_batch batch;
     bool ok = out && json;
@@ -93,7 +97,8 @@ static bool write_both(const struct odd_trial *trial, const char *folder, struct
         else
             make_odd(&m, t, time);
         uint64_t before = lost(out);
-        ok = ttr_event_take(m.b, &batch, &error) == TTR_OK && ttr_write(json, &batch, &error) == TTR_OK && ttr_write(out, &batch, &error) == TTR_OK;
+        ok = ttr_event_take(m.b, &batch, &error) == TTR_OK &&
+             ttr_write(json, &batch, &error) == TTR_OK && ttr_write(out, &batch, &error) == TTR_OK;
         lines->is_lossy[lines->n++] = ok && lost(out) != before;
     }
     ok = json && ttr_finish(json, NULL) == TTR_OK && ok;
@@ -114,7 +119,8 @@ static bool read_back(const char *folder, struct lines *lines)
     ttr_writer *json = ttr_create_push(t, writing_to_buffer, &lines->text, "jsonl", NULL, NULL);
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
-    while (in && json && (status = ttr_read(in, &batch, &error)) == TTR_OK && ttr_write(json, &batch, NULL) == TTR_OK)
+    while (in && json && (status = ttr_read(in, &batch, &error)) == TTR_OK &&
+           ttr_write(json, &batch, NULL) == TTR_OK)
         lines->n += batch.n;
     bool ok = json && ttr_finish(json, NULL) == TTR_OK && status == TTR_END;
     if (!ok)
@@ -148,7 +154,8 @@ static bool is_same(const struct buffer *a, const struct buffer *b)
 
 static void show(const char *what, const struct buffer *line)
 {
-    printf("# %s %.*s\n", what, (int)(line->n < LINE_SHOWN ? line->n : LINE_SHOWN), (const char *)line->bytes);
+    printf("# %s %.*s\n", what, (int)(line->n < LINE_SHOWN ? line->n : LINE_SHOWN),
+           (const char *)line->bytes);
 }
 
 static bool compare(const struct lines *source, const struct lines *copy)
@@ -156,7 +163,8 @@ static bool compare(const struct lines *source, const struct lines *copy)
     struct buffer a, b;
     buffer_init(&a, alloc_default());
     buffer_init(&b, alloc_default());
-    const char *p = (const char *)source->text.bytes, *p_end = p + source->text.n, *q = (const char *)copy->text.bytes, *q_end = q + copy->text.n;
+    const char *p = (const char *)source->text.bytes, *p_end = p + source->text.n,
+               *q = (const char *)copy->text.bytes, *q_end = q + copy->text.n;
     unsigned different = 0, lossy = 0;
     for (size_t i = 0; i < source->n && p < p_end && q < q_end; i++) {
         next_line(&p, p_end, &a);
@@ -169,7 +177,8 @@ static bool compare(const struct lines *source, const struct lines *copy)
         show("read   ", &b);
     }
     if (source->n != copy->n || different || lossy == source->n)
-        printf("# %zu events written, %u of them lossy, %zu read, %u different\n", source->n, lossy, copy->n, different);
+        printf("# %zu events written, %u of them lossy, %zu read, %u different\n", source->n, lossy,
+               copy->n, different);
     buffer_free(&a);
     buffer_free(&b);
     return source->n == copy->n && different == 0 && lossy < source->n;
@@ -186,7 +195,8 @@ static bool count_of(const char *format, const char *folder, unsigned long *coun
     return pipe && pclose(pipe) == 0 && ok;
 }
 
-/* babeltrace2 opens it without a word but of gaps, and prints all events; true also where it is not there. */
+/* babeltrace2 opens it without a word but of gaps, and prints all events; true also where it is not
+ * there. */
 static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_t events)
 {
     unsigned long lines = 0;
@@ -195,15 +205,21 @@ static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_
     (void)snprintf(peer, sizeof peer, "%s", named ? named : "babeltrace2");
     char command[300];
     (void)snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", peer);
-    bool is_asked = strcmp(trial->version, "version=1.8") == 0 && (trial->is_shapeless || trial->seed <= SEEDS_PEER);
+    bool is_asked = strcmp(trial->version, "version=1.8") == 0 &&
+                    (trial->is_shapeless || trial->seed <= SEEDS_PEER);
     if (!is_asked || system(command) != 0)
         return true;
-    (void)snprintf(command, sizeof command, "%s --clock-seconds %%s 2>%%s.said | grep -a '^\\[' | grep -avc ' tracetta:names: '", peer);
+    (void)snprintf(
+        command, sizeof command,
+        "%s --clock-seconds %%s 2>%%s.said | grep -a '^\\[' | grep -avc ' tracetta:names: '", peer);
     bool ok = count_of(command, folder, &lines) && lines == events;
     unsigned long said = 1;
-    ok = count_of("grep -Eavc 'Tracer (may have )?discarded' <%s.said; rm %s.said", folder, &said) && said == 0 && ok;
+    ok =
+        count_of("grep -Eavc 'Tracer (may have )?discarded' <%s.said; rm %s.said", folder, &said) &&
+        said == 0 && ok;
     if (!ok)
-        printf("# babeltrace2 prints %lu of %zu events and says %lu lines more\n", lines, events, said);
+        printf("# babeltrace2 prints %lu of %zu events and says %lu lines more\n", lines, events,
+               said);
     return ok;
 }
 
@@ -211,7 +227,9 @@ static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_
 static bool has_few_classes(const struct odd_trial *trial, const char *folder)
 {
     unsigned long classes = 0;
-    const char *command = strcmp(trial->version, "version=2") == 0 ? "grep -ac '\"event-record-class\"' %s/metadata" : "grep -ac 'event {$' %s/metadata";
+    const char *command = strcmp(trial->version, "version=2") == 0
+                              ? "grep -ac '\"event-record-class\"' %s/metadata"
+                              : "grep -ac 'event {$' %s/metadata";
     bool ok = count_of(command, folder, &classes) && classes > 1000 && classes <= CLASSES_MAX;
     if (!ok)
         printf("# %lu classes\n", classes);
@@ -238,8 +256,10 @@ static bool run(const struct odd_trial *trial)
     char command[100], folder[] = "/tmp/tracetta-matrix-XXXXXX";
     bool ok = mkdtemp(folder) && rmdir(folder) == 0, has_room = begin(&source, trial->events);
     ok = begin(&copy, trial->events) && has_room && ok;
-    ok = ok && write_both(trial, folder, &source) && read_back(folder, &copy) && compare(&source, &copy);
-    ok = ok && (!trial->is_shapeless || has_few_classes(trial, folder)) && peer_agrees(trial, folder, source.n);
+    ok = ok && write_both(trial, folder, &source) && read_back(folder, &copy) &&
+         compare(&source, &copy);
+    ok = ok && (!trial->is_shapeless || has_few_classes(trial, folder)) &&
+         peer_agrees(trial, folder, source.n);
     if (!ok)
         printf("# %s, seed %" PRIu64 "\n", trial->version, trial->seed);
     (void)snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -251,7 +271,8 @@ static bool run(const struct odd_trial *trial)
 
 int main(void)
 {
-    odd_try("version=1.1", true, run); /* which has no times before the zero of a clock that nobody knows, and tells of that */
+    odd_try("version=1.1", true, run); /* which has no times before the zero of a clock that nobody
+                                          knows, and tells of that */
     odd_try("version=1.8", false, run);
     odd_try("version=2", false, run);
     return tap_end();

@@ -1,9 +1,10 @@
 /* Whatever is written as FXT comes back equal, except for exactly what the writer said it loses.
  *
- * Each event is written as a batch of its own, so the ledger tells what was lost with it; then the trace is read again and both
- * events are compared.  A difference that no loss of the event allows fails, and so does a loss without its difference.
- * Sources: everything generate_fxt makes (read unsorted and sorted), real Heph traces, random events made by hand.
- * usage: fxt_test GENERATOR; speaks TAP. */
+ * Each event is written as a batch of its own, so the ledger tells what was lost with it; then the
+ * trace is read again and both events are compared.  A difference that no loss of the event allows
+ * fails, and so does a loss without its difference. Sources: everything generate_fxt makes (read
+ * unsorted and sorted), real Heph traces, random events made by hand. usage: fxt_test GENERATOR;
+ * speaks TAP. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,25 +21,72 @@
 
 /* Ways in which two events can differ. */
 enum {
-    TIME = 1, TICKS = 2, DURATION = 4, LEVEL = 8, OPCODE = 16, KEYWORD = 32, ACTIVITY = 64, SEQUENCE = 128, CPU = 256, TAG = 512,
-    THREAD = 1024, CATEGORY = 2048, NAME = 4096, LINK = 8192, BACKWARD = 1 << 14, PARTIAL = 1 << 15, NO_TIME = 1 << 16,
-    FIELDS_FEWER = 1 << 17, FIELD_NAME = 1 << 18, FIELD_VALUE = 1 << 19, FIELD_TYPE = 1 << 20, NESTED = 1 << 21, PROVIDER = 1 << 22,
+    TIME = 1,
+    TICKS = 2,
+    DURATION = 4,
+    LEVEL = 8,
+    OPCODE = 16,
+    KEYWORD = 32,
+    ACTIVITY = 64,
+    SEQUENCE = 128,
+    CPU = 256,
+    TAG = 512,
+    THREAD = 1024,
+    CATEGORY = 2048,
+    NAME = 4096,
+    LINK = 8192,
+    BACKWARD = 1 << 14,
+    PARTIAL = 1 << 15,
+    NO_TIME = 1 << 16,
+    FIELDS_FEWER = 1 << 17,
+    FIELD_NAME = 1 << 18,
+    FIELD_VALUE = 1 << 19,
+    FIELD_TYPE = 1 << 20,
+    NESTED = 1 << 21,
+    PROVIDER = 1 << 22,
     KIND = 1 << 23
 };
 
-static const char *const difference_names[] = {"time", "ticks", "duration", "level", "opcode", "keyword", "activity", "sequence", "cpu",
-    "tag", "thread", "category", "name", "link", "backward", "partial", "no time", "fewer fields", "field name", "field value",
-    "field type", "nested", "provider", "kind"};
+static const char *const difference_names[] = {
+    "time",       "ticks",       "duration",   "level",   "opcode",   "keyword",
+    "activity",   "sequence",    "cpu",        "tag",     "thread",   "category",
+    "name",       "link",        "backward",   "partial", "no time",  "fewer fields",
+    "field name", "field value", "field type", "nested",  "provider", "kind"};
 
 /* What each loss of the writer may look like. */
-static const struct { const char *code; uint32_t allows; } rules[] = {
-    {"time.negative", TIME}, {"time.place", TIME | NO_TIME}, {"time.unknown", NO_TIME}, {"clock.ticks", TICKS}, {"span.end", DURATION},
-    {"span.backward", BACKWARD}, {"attribute.level", LEVEL}, {"attribute.opcode", OPCODE}, {"attribute.keyword", KEYWORD},
-    {"attribute.activity", ACTIVITY}, {"attribute.sequence", SEQUENCE}, {"attribute.cpu", CPU}, {"switch.cpu", CPU}, {"switch.state", TAG},
-    {"thread.none", THREAD}, {"thread.koid", THREAD}, {"thread.place", THREAD}, {"category.place", CATEGORY}, {"name.place", NAME}, {"field.count", FIELDS_FEWER},
-    {"field.room", FIELDS_FEWER}, {"field.place", FIELDS_FEWER | FIELD_VALUE | NESTED}, {"field.nested", NESTED},
-    {"text.length", FIELD_VALUE | FIELD_NAME | NAME | CATEGORY | PROVIDER}, {"blob.type", TAG}, {"sample.frames", FIELDS_FEWER},
-    {"gap.count", LINK}, {"object.id", LINK | FIELD_VALUE}, {"event.id", LINK}, {"event.partial", PARTIAL}};
+static const struct {
+    const char *code;
+    uint32_t allows;
+} rules[] = {{"time.negative", TIME},
+             {"time.place", TIME | NO_TIME},
+             {"time.unknown", NO_TIME},
+             {"clock.ticks", TICKS},
+             {"span.end", DURATION},
+             {"span.backward", BACKWARD},
+             {"attribute.level", LEVEL},
+             {"attribute.opcode", OPCODE},
+             {"attribute.keyword", KEYWORD},
+             {"attribute.activity", ACTIVITY},
+             {"attribute.sequence", SEQUENCE},
+             {"attribute.cpu", CPU},
+             {"switch.cpu", CPU},
+             {"switch.state", TAG},
+             {"thread.none", THREAD},
+             {"thread.koid", THREAD},
+             {"thread.place", THREAD},
+             {"category.place", CATEGORY},
+             {"name.place", NAME},
+             {"field.count", FIELDS_FEWER},
+             {"field.room", FIELDS_FEWER},
+             {"field.place", FIELDS_FEWER | FIELD_VALUE | NESTED},
+             {"field.nested", NESTED},
+             {"text.length", FIELD_VALUE | FIELD_NAME | NAME | CATEGORY | PROVIDER},
+             {"blob.type", TAG},
+             {"sample.frames", FIELDS_FEWER},
+             {"gap.count", LINK},
+             {"object.id", LINK | FIELD_VALUE},
+             {"event.id", LINK},
+             {"event.partial", PARTIAL}};
 
 enum { RULES = sizeof rules / sizeof *rules, FIELDS_MAX = 600 };
 
@@ -98,7 +146,8 @@ static void take_value(const ttr_value *value, struct field *to)
         memcpy(to->bytes, value->text.p, to->n);
 }
 
-/* Flattens arrays and structs by the rule that the writer declares; frames of samples stay a list of addresses. */
+/* Flattens arrays and structs by the rule that the writer declares; frames of samples stay a list
+ * of addresses. */
 static void take_fields(ttr *t, const ttr_event *event, struct copy *copy)
 {
     static struct field found[FIELDS_MAX];
@@ -118,9 +167,11 @@ static void take_fields(ttr *t, const ttr_event *event, struct copy *copy)
         if (depth && is_array[depth - 1])
             (void)snprintf(full, sizeof full, "%.40s.%u", outer, index[depth - 1]++);
         else if (depth)
-            (void)snprintf(full, sizeof full, "%.40s.%.*s", outer, (int)(field.name.n < 20 ? field.name.n : 20), field.name.p);
+            (void)snprintf(full, sizeof full, "%.40s.%.*s", outer,
+                           (int)(field.name.n < 20 ? field.name.n : 20), field.name.p);
         else
-            (void)snprintf(full, sizeof full, "%.*s", (int)(field.name.n < 60 ? field.name.n : 60), field.name.n ? field.name.p : "");
+            (void)snprintf(full, sizeof full, "%.*s", (int)(field.name.n < 60 ? field.name.n : 60),
+                           field.name.n ? field.name.p : "");
         memcpy(name, full, 64);
         memcpy(to->name, name, 64);
         index[depth] = 0;
@@ -172,19 +223,22 @@ static bool is_same_text(const ttr *a, ttr_id a_id, const ttr *b, ttr_id b_id)
 
 static bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
 {
-    return a->tid == b->tid && a->tid_known == b->tid_known && (!a->pid_known || (b->pid_known && a->pid == b->pid));
+    return a->tid == b->tid && a->tid_known == b->tid_known &&
+           (!a->pid_known || (b->pid_known && a->pid == b->pid));
 }
 
 static uint32_t compare_fields(const struct copy *a, const struct copy *b)
 {
-    uint32_t differences = (a->fields_n > b->fields_n ? FIELDS_FEWER : 0u) | (a->is_nested ? NESTED : 0u);
+    uint32_t differences =
+        (a->fields_n > b->fields_n ? FIELDS_FEWER : 0u) | (a->is_nested ? NESTED : 0u);
     size_t n = a->fields_n < b->fields_n ? a->fields_n : b->fields_n;
     if (a->fields_n < b->fields_n)
         return differences | FIELD_NAME;
     for (size_t i = 0; i < n; i++) {
         const struct field *x = &a->fields[i], *y = &b->fields[i];
         if (strcmp(x->name, y->name) != 0)
-            return differences | (differences & FIELDS_FEWER ? 0 : FIELD_NAME); /* one in the middle was lost */
+            return differences |
+                   (differences & FIELDS_FEWER ? 0 : FIELD_NAME); /* one in the middle was lost */
         if (x->type != y->type || x->hint != y->hint)
             differences |= FIELD_TYPE;
         if (x->bits != y->bits || x->n != y->n || (x->n && memcmp(x->bytes, y->bytes, x->n) != 0))
@@ -199,15 +253,19 @@ static uint32_t compare_numbers(const ttr_event *x, const ttr_event *y)
     bool has_no_time = x->flags & y->flags & TTR_EVENT_NO_TIME;
     bool is_scheduling = x->kind == TTR_KIND_SWITCH || x->kind == TTR_KIND_WAKE;
     differences |= x->time != y->time && !has_no_time ? TIME : 0u;
-    differences |= x->source && x->ticks != y->ticks && !((x->flags | y->flags) & TTR_EVENT_NO_TIME) ? TICKS : 0u;
+    differences |= x->source && x->ticks != y->ticks && !((x->flags | y->flags) & TTR_EVENT_NO_TIME)
+                       ? TICKS
+                       : 0u;
     differences |= x->duration != y->duration ? DURATION : 0u;
     differences |= x->level != y->level ? LEVEL : 0u;
-    differences |= x->opcode != y->opcode && !is_scheduling && x->kind != TTR_KIND_BLOB ? OPCODE : 0u;
+    differences |=
+        x->opcode != y->opcode && !is_scheduling && x->kind != TTR_KIND_BLOB ? OPCODE : 0u;
     differences |= x->keyword != y->keyword ? KEYWORD : 0u;
     differences |= !x->activity != !y->activity || !x->related != !y->related ? ACTIVITY : 0u;
     differences |= x->sequence != y->sequence ? SEQUENCE : 0u;
     differences |= ((x->flags ^ y->flags) & TTR_EVENT_HAS_CPU) || x->cpu != y->cpu ? CPU : 0u;
-    differences |= x->tag != y->tag && (x->kind == TTR_KIND_SWITCH || x->kind >= TTR_KIND_BLOB) ? TAG : 0u;
+    differences |=
+        x->tag != y->tag && (x->kind == TTR_KIND_SWITCH || x->kind >= TTR_KIND_BLOB) ? TAG : 0u;
     differences |= x->link != y->link && x->kind != TTR_KIND_SWITCH ? LINK : 0u;
     differences |= (x->flags ^ y->flags) & TTR_EVENT_BACKWARD ? BACKWARD : 0u;
     differences |= (x->flags ^ y->flags) & TTR_EVENT_PARTIAL ? PARTIAL : 0u;
@@ -220,8 +278,10 @@ static uint32_t compare(const ttr *a, const struct copy *x, const ttr *b, const 
     if (x->event.kind != y->event.kind)
         return KIND;
     uint32_t differences = compare_numbers(&x->event, &y->event) | compare_fields(x, y);
-    bool is_same_outgoing = x->event.kind != TTR_KIND_SWITCH || is_same_thread(&x->outgoing, &y->outgoing);
-    if (x->has_thread != y->has_thread || !is_same_thread(&x->thread, &y->thread) || !is_same_outgoing)
+    bool is_same_outgoing =
+        x->event.kind != TTR_KIND_SWITCH || is_same_thread(&x->outgoing, &y->outgoing);
+    if (x->has_thread != y->has_thread || !is_same_thread(&x->thread, &y->thread) ||
+        !is_same_outgoing)
         differences |= THREAD;
     differences |= is_same_text(a, x->event.name, b, y->event.name) ? 0u : NAME;
     differences |= is_same_text(a, x->event.category, b, y->event.category) ? 0u : CATEGORY;
@@ -229,11 +289,12 @@ static uint32_t compare(const ttr *a, const struct copy *x, const ttr *b, const 
     return differences;
 }
 
-static void complain(struct trace *trace, const struct copy *copy, const char *what, const char *which)
+static void complain(struct trace *trace, const struct copy *copy, const char *what,
+                     const char *which)
 {
     if (trace->complaints++ < 20)
-        printf("# %s at offset %" PRIu64 ", time %" PRId64 ": %s: %s\n", ttr_kind_text(copy->event.kind), copy->event.offset,
-               copy->event.time, what, which);
+        printf("# %s at offset %" PRIu64 ", time %" PRId64 ": %s: %s\n",
+               ttr_kind_text(copy->event.kind), copy->event.offset, copy->event.time, what, which);
 }
 
 static void judge(struct trace *trace, const struct copy *copy, uint32_t differences)
@@ -285,9 +346,10 @@ static bool write_one(struct trace *trace, ttr_writer *out, const ttr_event *eve
 /* Names that the writer adds for threads whose names came otherwise. */
 static bool is_added_name(const ttr_event *event, const struct copy *expected)
 {
-    bool is_name = event->kind == TTR_KIND_OBJECT && (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
-    return is_name && (!expected || expected->event.kind != TTR_KIND_OBJECT || expected->event.link != event->link ||
-                       expected->event.tag != event->tag);
+    bool is_name = event->kind == TTR_KIND_OBJECT &&
+                   (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
+    return is_name && (!expected || expected->event.kind != TTR_KIND_OBJECT ||
+                       expected->event.link != event->link || expected->event.tag != event->tag);
 }
 
 static void compare_all(struct trace *trace, struct trace *back)
@@ -312,7 +374,8 @@ static bool read_back(struct trace *trace)
 {
     struct trace back = {.t = ttr_new(NULL)};
     ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
-    ttr_reader *in = ttr_open_memory(back.t, trace->bytes.bytes, trace->bytes.n, "back", &options, NULL);
+    ttr_reader *in =
+        ttr_open_memory(back.t, trace->bytes.bytes, trace->bytes.n, "back", &options, NULL);
     ttr_error error = {.text = ""};
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
@@ -361,7 +424,8 @@ static bool from_builder(uint64_t seed)
     bool ok = ttr_thread_name(trace.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < 20000 && ok; i++) {
         sources_make_event(b, &seed, 1000 + i);
-        ok = ttr_event_take(b, &batch, NULL) == TTR_OK && write_one(&trace, out, ttr_batch_at(&batch, 0));
+        ok = ttr_event_take(b, &batch, NULL) == TTR_OK &&
+             write_one(&trace, out, ttr_batch_at(&batch, 0));
     }
     ok = ttr_finish(out, NULL) == TTR_OK && ok && read_back(&trace);
     ttr_builder_free(b);
@@ -395,9 +459,12 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    say(from_generator(argv[1], "--events 20000 --seed 1 --mix everything", false), "everything FXT has");
-    say(from_generator(argv[1], "--events 20000 --seed 2 --mix everything --big-endian", false), "everything, big-endian,");
-    say(from_generator(argv[1], "--events 20000 --seed 3 --mix everything", true), "everything, sorted,");
+    say(from_generator(argv[1], "--events 20000 --seed 1 --mix everything", false),
+        "everything FXT has");
+    say(from_generator(argv[1], "--events 20000 --seed 2 --mix everything --big-endian", false),
+        "everything, big-endian,");
+    say(from_generator(argv[1], "--events 20000 --seed 3 --mix everything", true),
+        "everything, sorted,");
     say(from_generator(argv[1], "--events 20000 --seed 4", false), "a busy system");
     say(from_builder(5), "what a program made by hand");
     for (uint64_t seed = 6; seed < 12; seed++)

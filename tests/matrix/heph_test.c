@@ -1,9 +1,11 @@
-/* Whatever is written as Heph comes back as the declared rules say, and the ledger counts exactly what happened.
+/* Whatever is written as Heph comes back as the declared rules say, and the ledger counts exactly
+ * what happened.
  *
- * The rules of src/formats/heph/README.md and of the ledger are applied once more, here, to each event of the source: that gives the
- * spans that must be read again and the count of every loss.  Both are compared as they are, so an undeclared difference fails, and
- * so does a declared loss that did not happen.  Spans are compared as sorted lines of text; counters of streams by strict reading.
- * usage: heph_test GENERATOR; speaks TAP. */
+ * The rules of src/formats/heph/README.md and of the ledger are applied once more, here, to each
+ * event of the source: that gives the spans that must be read again and the count of every loss.
+ * Both are compared as they are, so an undeclared difference fails, and so does a declared loss
+ * that did not happen.  Spans are compared as sorted lines of text; counters of streams by strict
+ * reading. usage: heph_test GENERATOR; speaks TAP. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ struct matrix {
     size_t streams_n, streams_capacity;
     struct open_begin *open;
     size_t open_n, open_capacity, *free_slots, free_n, free_capacity;
-    struct told *told;    /* by thread */
+    struct told *told; /* by thread */
     size_t told_n;
     uint64_t opened, epoch, lost, gaps;
     bool has_epoch, is_heph;
@@ -142,18 +144,37 @@ static void put_scalar(struct matrix *m, struct buffer *to, const ttr_value *val
     if (value->type != TTR_TYPE_BYTES && value->type != TTR_TYPE_NULL && value->hint)
         count(m, "field.hint");
     switch (value->type) {
-    case TTR_TYPE_NULL: count(m, "field.null"); put(to, "4'null'"); break;
-    case TTR_TYPE_BOOL: count(m, "field.bool"); put(to, "u%" PRIu64, value->v.u); break;
-    case TTR_TYPE_INT: put(to, "i%" PRId64, value->v.s); break;
-    case TTR_TYPE_FLOAT: put(to, "f%016" PRIx64, value->v.u); break;
-    case TTR_TYPE_TEXT: put_text(m, to, value->text); break;
-    case TTR_TYPE_BYTES: count(m, "field.bytes"); put_hex_text(m, to, value->text); break;
+    case TTR_TYPE_NULL:
+        count(m, "field.null");
+        put(to, "4'null'");
+        break;
+    case TTR_TYPE_BOOL:
+        count(m, "field.bool");
+        put(to, "u%" PRIu64, value->v.u);
+        break;
+    case TTR_TYPE_INT:
+        put(to, "i%" PRId64, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        put(to, "f%016" PRIx64, value->v.u);
+        break;
+    case TTR_TYPE_TEXT:
+        put_text(m, to, value->text);
+        break;
+    case TTR_TYPE_BYTES:
+        count(m, "field.bytes");
+        put_hex_text(m, to, value->text);
+        break;
     default:
-        put(to, "u%" PRIu64, value->hint == TTR_HINT_THREAD && ttr_thread_get(m->t, (ttr_id)value->v.u, &thread) ? thread.tid : value->v.u);
+        put(to, "u%" PRIu64,
+            value->hint == TTR_HINT_THREAD && ttr_thread_get(m->t, (ttr_id)value->v.u, &thread)
+                ? thread.tid
+                : value->v.u);
     }
 }
 
-/* The type of the format for a value: null and bytes are strings, booleans numbers; 0 for arrays and structs. */
+/* The type of the format for a value: null and bytes are strings, booleans numbers; 0 for arrays
+ * and structs. */
 static char stored(const ttr_value *value)
 {
     return value->type < TTR_TYPE_ARRAY ? "tuuiftt"[value->type] : '\0';
@@ -189,7 +210,8 @@ static void put_array(struct matrix *m, struct buffer *to, ttr_fields *elements,
     put(to, "]");
 }
 
-static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields, const ttr_field *field, struct level *levels)
+static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
+                      const ttr_field *field, struct level *levels)
 {
     struct level *own = &levels[field->depth], *outer = field->depth ? own - 1 : NULL;
     char number[16];
@@ -202,7 +224,8 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields, c
     buffer_add(&path, name.p, name.n);
     bool is_array = field->value.type == TTR_TYPE_ARRAY;
     *own = (struct level){.is_array = is_array};
-    (void)snprintf(own->path, sizeof own->path, "%.*s", (int)(path.n < 300 ? path.n : 300), path.n ? (const char *)path.bytes : "");
+    (void)snprintf(own->path, sizeof own->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
+                   path.n ? (const char *)path.bytes : "");
     if (stored(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
         put(to, " ");
         put_text(m, to, (ttr_text){path.n ? (const char *)path.bytes : "", path.n});
@@ -282,9 +305,11 @@ static void put_parts(struct matrix *m, struct buffer *to, const ttr_event *even
 
 static const char *kind_code(unsigned kind)
 {
-    static const char *const codes[TTR_KIND_COUNT] = {"kind.instant", "kind.instant", "kind.unmatched", "kind.unmatched", "", "kind.counter",
-        "kind.unmatched", "kind.async-step", "kind.unmatched", "kind.flow", "kind.flow", "kind.flow", "kind.switch", "kind.wake",
-        "kind.sample", "kind.log", "kind.blob", "kind.object", "kind.gap", ""};
+    static const char *const codes[TTR_KIND_COUNT] = {
+        "kind.instant", "kind.instant",   "kind.unmatched",  "kind.unmatched", "",
+        "kind.counter", "kind.unmatched", "kind.async-step", "kind.unmatched", "kind.flow",
+        "kind.flow",    "kind.flow",      "kind.switch",     "kind.wake",      "kind.sample",
+        "kind.log",     "kind.blob",      "kind.object",     "kind.gap",       ""};
     return codes[kind];
 }
 
@@ -293,21 +318,28 @@ static void put_kind(struct matrix *m, struct buffer *to, const ttr_event *event
     ttr_thread outgoing;
     const char *kind = ttr_kind_text(event->kind);
     put_string(m, to, "kind", (ttr_text){kind, strlen(kind)});
-    bool is_switch = event->kind == TTR_KIND_SWITCH, is_thread = is_switch || event->kind == TTR_KIND_WAKE;
+    bool is_switch = event->kind == TTR_KIND_SWITCH,
+         is_thread = is_switch || event->kind == TTR_KIND_WAKE;
     if (is_thread && event->link && ttr_thread_get(m->t, (ttr_id)event->link, &outgoing)) {
         put_number(to, is_switch ? "outgoing_pid" : "waker_pid", outgoing.pid);
         put_number(to, is_switch ? "outgoing_tid" : "waker_tid", outgoing.tid);
     } else if (!is_thread && event->link) {
         put_number(to, event->kind == TTR_KIND_GAP ? "lost" : "id", event->link);
     }
-    if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT)
-        put_number(to, event->kind == TTR_KIND_SWITCH ? "state" : event->kind == TTR_KIND_BLOB ? "type" : "object", event->tag);
+    if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB ||
+        event->kind == TTR_KIND_OBJECT)
+        put_number(to,
+                   event->kind == TTR_KIND_SWITCH ? "state"
+                   : event->kind == TTR_KIND_BLOB ? "type"
+                                                  : "object",
+                   event->tag);
     count(m, kind_code(event->kind));
     if (event->link && event->kind == TTR_KIND_INSTANT)
         count(m, "event.id");
 }
 
-static void put_names(struct matrix *m, struct buffer *to, const ttr_event *event, const ttr_thread *thread)
+static void put_names(struct matrix *m, struct buffer *to, const ttr_event *event,
+                      const ttr_thread *thread)
 {
     if (m->is_heph || (!thread->process_name && !thread->thread_name))
         return;
@@ -338,7 +370,8 @@ static void put_span(struct buffer *line, int64_t time, uint64_t duration)
     put(line, "%" PRId64 " +%" PRIu64 " ", time, duration);
 }
 
-/* Streams that stand for other process numbers are above these; which one is taken is nobody's business. */
+/* Streams that stand for other process numbers are above these; which one is taken is nobody's
+ * business. */
 static void put_place(struct buffer *line, const ttr_thread *thread)
 {
     if (thread->pid >= UINT32_C(0x80000000))
@@ -353,7 +386,8 @@ static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pi
     size_t i = 0;
     while (i < m->streams_n && m->streams[i] != pid)
         i++;
-    if (event->kind == TTR_KIND_GAP && event->link && (i == m->streams_n || event->link > INT32_MAX))
+    if (event->kind == TTR_KIND_GAP && event->link &&
+        (i == m->streams_n || event->link > INT32_MAX))
         count_many(m, "events.missing", event->link);
     if (i < m->streams_n)
         return;
@@ -362,12 +396,14 @@ static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pi
 }
 
 /* Expects a span: of this event with these attributes. */
-static void expect(struct matrix *m, const ttr_event *event, uint64_t duration, const struct buffer *attributes)
+static void expect(struct matrix *m, const ttr_event *event, uint64_t duration,
+                   const struct buffer *attributes)
 {
     struct buffer *line = new_line(&m->expected);
     ttr_thread thread = {0};
     ttr_track track;
-    if (!ttr_thread_get(m->t, event->thread, &thread) && event->kind == TTR_KIND_GAP && ttr_track_get(m->t, event->track, &track))
+    if (!ttr_thread_get(m->t, event->thread, &thread) && event->kind == TTR_KIND_GAP &&
+        ttr_track_get(m->t, event->track, &track))
         thread.pid = track.number;
     if (!thread.pid_known || !thread.tid_known)
         count(m, "thread.unknown");
@@ -384,7 +420,9 @@ static void expect(struct matrix *m, const ttr_event *event, uint64_t duration, 
     }
     put_span(line, time, duration);
     put_place(line, &thread);
-    put_text(m, line, event->kind == TTR_KIND_GAP && !event->name ? (ttr_text){"gap", 3} : ttr_text_get(m->t, event->name));
+    put_text(m, line,
+             event->kind == TTR_KIND_GAP && !event->name ? (ttr_text){"gap", 3}
+                                                         : ttr_text_get(m->t, event->name));
     buffer_add(line, attributes->bytes, attributes->n);
     if (thread.pid > UINT32_MAX) {
         put_number(line, "pid", thread.pid);
@@ -425,25 +463,31 @@ static bool belong_together(const ttr_event *begin, const ttr_event *end)
 {
     if (end->kind == TTR_KIND_END)
         return begin->kind == TTR_KIND_BEGIN && begin->thread == end->thread;
-    return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->link == end->link && begin->category == end->category && begin->source == end->source;
+    return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->link == end->link &&
+           begin->category == end->category && begin->source == end->source;
 }
 
 /* What an end says that its begin did not: an end has no attributes of its own but its fields. */
 static bool says_more(const ttr_event *begin, const ttr_event *end)
 {
-    return (end->name && end->name != begin->name) || (end->category && end->category != begin->category) ||
+    return (end->name && end->name != begin->name) ||
+           (end->category && end->category != begin->category) ||
            (end->provider && end->provider != begin->provider) ||
-           (end->flags & TTR_EVENT_HAS_CPU && (!(begin->flags & TTR_EVENT_HAS_CPU) || begin->cpu != end->cpu)) ||
-           (end->level && end->level != begin->level) || (end->keyword && end->keyword != begin->keyword) ||
+           (end->flags & TTR_EVENT_HAS_CPU &&
+            (!(begin->flags & TTR_EVENT_HAS_CPU) || begin->cpu != end->cpu)) ||
+           (end->level && end->level != begin->level) ||
+           (end->keyword && end->keyword != begin->keyword) ||
            (end->opcode && end->opcode != begin->opcode) || end->activity || end->related ||
-           (end->link && end->kind == TTR_KIND_END && end->link != begin->link) || end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED);
+           (end->link && end->kind == TTR_KIND_END && end->link != begin->link) ||
+           end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED);
 }
 
 static void expect_end(struct matrix *m, const ttr_event *end)
 {
     size_t slot = SIZE_MAX;
     for (size_t i = 0; i < m->open_n; i++)
-        if (m->open[i].opened && belong_together(&m->open[i].event, end) && (slot == SIZE_MAX || m->open[i].opened > m->open[slot].opened))
+        if (m->open[i].opened && belong_together(&m->open[i].event, end) &&
+            (slot == SIZE_MAX || m->open[i].opened > m->open[slot].opened))
             slot = i;
     if (slot == SIZE_MAX) {
         expect_one(m, end);
@@ -464,7 +508,8 @@ static void expect_end(struct matrix *m, const ttr_event *end)
     if (says_more(&begin->event, end))
         count(m, "pair.end");
     count(m, is_async ? "kind.async" : "kind.pair");
-    expect(m, &begin->event, is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time, &begin->attributes);
+    expect(m, &begin->event, is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time,
+           &begin->attributes);
     buffer_free(&begin->attributes);
     begin->opened = 0;
     m->free_slots = grown(m->free_slots, &m->free_capacity, m->free_n + 1, sizeof *m->free_slots);
@@ -489,7 +534,8 @@ static void settle_epoch(struct matrix *m, const ttr_event *event)
     if (m->has_epoch)
         return;
     m->has_epoch = true;
-    m->is_heph = ttr_source_get(m->t, event->source, &source) && source.format && strcmp(source.format, "heph") == 0;
+    m->is_heph = ttr_source_get(m->t, event->source, &source) && source.format &&
+                 strcmp(source.format, "heph") == 0;
     if (m->is_heph)
         m->epoch = (uint64_t)event->time - event->ticks;
     else if (event->time > INT64_C(100000000000000000))
@@ -521,7 +567,11 @@ static void put_found_value(struct buffer *to, const ttr_value *value)
     else if (value->type == TTR_TYPE_INT)
         put(to, "i%" PRId64, value->v.s);
     else
-        put(to, value->type == TTR_TYPE_FLOAT ? "f%016" PRIx64 : value->type == TTR_TYPE_UINT ? "u%" PRIu64 : "?%" PRIu64, value->v.u);
+        put(to,
+            value->type == TTR_TYPE_FLOAT  ? "f%016" PRIx64
+            : value->type == TTR_TYPE_UINT ? "u%" PRIu64
+                                           : "?%" PRIu64,
+            value->v.u);
 }
 
 static void find(struct matrix *m, const ttr *t, const ttr_event *event)
@@ -543,7 +593,8 @@ static void find(struct matrix *m, const ttr *t, const ttr_event *event)
             put_found_value(line, &field.value);
             continue;
         }
-        for (uint32_t n = field.value.count, i = 0; i < n && ttr_fields_next(&fields, &field); i++) {
+        for (uint32_t n = field.value.count, i = 0; i < n && ttr_fields_next(&fields, &field);
+             i++) {
             put(line, i ? "," : "");
             put_found_value(line, &field.value);
         }
@@ -567,9 +618,11 @@ static bool read_back(struct matrix *m)
     bool ok = status == TTR_END || (!in && m->expected.n == 0);
     if (!ok)
         printf("# what was written cannot be read: %s\n", error.text);
-    /* Holes before the first event of a stream do not show; a single event between two wide holes is taken for a damaged counter. */
+    /* Holes before the first event of a stream do not show; a single event between two wide holes
+     * is taken for a damaged counter. */
     if (in && ttr_reader_report(in, 0, &report) && report.lost > m->lost + m->gaps) {
-        printf("# %" PRIu64 " events are missing, by the source only %" PRIu64 "\n", report.lost, m->lost);
+        printf("# %" PRIu64 " events are missing, by the source only %" PRIu64 "\n", report.lost,
+               m->lost);
         ok = false;
     }
     ttr_close(in);
@@ -600,7 +653,9 @@ static bool compare_spans(struct matrix *m)
     if (m->found.n)
         qsort(m->found.line, m->found.n, sizeof *m->found.line, compare_lines);
     while ((i < m->expected.n || j < m->found.n) && complaints < 6) {
-        int order = i == m->expected.n ? 1 : j == m->found.n ? -1 : compare_lines(&m->expected.line[i], &m->found.line[j]);
+        int order = i == m->expected.n ? 1
+                    : j == m->found.n  ? -1
+                                       : compare_lines(&m->expected.line[i], &m->found.line[j]);
         if (order < 0 && ++complaints)
             complain("expected", &m->expected.line[i]);
         if (order > 0 && ++complaints)
@@ -637,7 +692,8 @@ static bool compare_ledger(struct matrix *m)
             told += strcmp(losses[j].code, all[i].code) == 0 ? losses[j].count : 0;
         if (told == tallied(m, all[i].code))
             continue;
-        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", all[i].code, told, tallied(m, all[i].code));
+        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", all[i].code, told,
+               tallied(m, all[i].code));
         ok = false;
     }
     if (ok && sum != expected)
@@ -661,7 +717,8 @@ static void begin(struct matrix *m)
     m->out = ttr_create_push(m->t, writing_to_buffer, &m->bytes, "heph", NULL, NULL);
 }
 
-/* The ledger was compared before: what is unfinished is counted by ttr_finish, which takes the writer with it. */
+/* The ledger was compared before: what is unfinished is counted by ttr_finish, which takes the
+ * writer with it. */
 static bool end(struct matrix *m, bool ok)
 {
     if (m->open_n > m->free_n)
@@ -759,8 +816,10 @@ int main(int argc, char **argv)
     say(from_seeds(1000), "what programs made by hand, from zero on,");
     say(from_seeds(INT64_C(1700000000000000000)), "what programs made by hand, by Unix time,");
     say(from_builder(7, 5000, 0), "a long one");
-    say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false), "everything FXT has");
-    say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true), "everything, sorted,");
+    say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false),
+        "everything FXT has");
+    say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true),
+        "everything, sorted,");
     say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system");
     from_corpus("heph", "heph-head-alltypes.trace", false);
     from_corpus("heph", "heph-head-alltypes.trace", true);

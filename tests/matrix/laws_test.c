@@ -1,7 +1,8 @@
-/* Laws that hold for any trace, tried on generated files of both formats: pieces of any size read like the whole; a filter and its
- * opposite share out all events; two cuts that meet give what one cut over both gives, but for the spans across their border;
- * merging does not depend on the order in which readers are named.
- * Events are told by hashes of all they say.  usage: laws_test GENERATOR; speaks TAP. */
+/* Laws that hold for any trace, tried on generated files of both formats: pieces of any size read
+ * like the whole; a filter and its opposite share out all events; two cuts that meet give what one
+ * cut over both gives, but for the spans across their border; merging does not depend on the order
+ * in which readers are named. Events are told by hashes of all they say.  usage: laws_test
+ * GENERATOR; speaks TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@
 
 enum { SOURCES = 8 };
 
-/* What was read: its hashes added (for sets of events), and one after another (for sequences), also for each source apart. */
+/* What was read: its hashes added (for sets of events), and one after another (for sequences), also
+ * for each source apart. */
 struct sum {
     uint64_t n, set, sequence, of_source[SOURCES], backward;
     int64_t last;
@@ -33,7 +35,8 @@ struct pieces {
 static int64_t pull(void *own, void *to, size_t n)
 {
     struct pieces *pieces = own;
-    size_t left = pieces->bytes->n - pieces->at, give = 1 + (size_t)(support_random(&pieces->state) % pieces->most);
+    size_t left = pieces->bytes->n - pieces->at,
+           give = 1 + (size_t)(support_random(&pieces->state) % pieces->most);
     give = give < left ? give : left;
     give = give < n ? give : n;
     if (give)
@@ -116,7 +119,9 @@ static bool pieces_read_like_the_whole(const struct buffer *bytes)
 
 static bool filter_and_opposite_share_out_all(const struct buffer *bytes)
 {
-    static const char *const names[] = {"*1*", "Init*", NULL}, *const categories[] = {"category[0-4]", NULL}, *const threads[] = {"*1", NULL};
+    static const char *const names[] = {"*1*", "Init*", NULL},
+                             *const categories[] = {"category[0-4]", NULL},
+                             *const threads[] = {"*1", NULL};
     struct sum whole = add_up_filtered(bytes, NULL);
     bool ok = whole.is_good;
     for (unsigned i = 0; i < 6 && ok; i++) {
@@ -129,12 +134,14 @@ static bool filter_and_opposite_share_out_all(const struct buffer *bytes)
         struct sum with = add_up_filtered(bytes, &filter);
         filter.invert = true;
         struct sum without = add_up_filtered(bytes, &filter);
-        ok = with.is_good && without.is_good && with.n + without.n == whole.n && with.set + without.set == whole.set;
+        ok = with.is_good && without.is_good && with.n + without.n == whole.n &&
+             with.set + without.set == whole.set;
     }
     return ok;
 }
 
-/* Spans that begin before the border and end behind it are in both parts; so is what always passes. */
+/* Spans that begin before the border and end behind it are in both parts; so is what always passes.
+ */
 static struct sum add_up_across(const struct buffer *bytes, const int64_t range[2], int64_t border)
 {
     struct sum sum = {.n = 0};
@@ -149,8 +156,10 @@ static struct sum add_up_across(const struct buffer *bytes, const int64_t range[
     while (in && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *e = ttr_batch_at(&batch, i);
-            bool always = e->kind == TTR_KIND_OBJECT || e->kind == TTR_KIND_GAP || e->kind == TTR_KIND_DEFINITION;
-            bool is_across = e->kind == TTR_KIND_SPAN && e->time < border && (uint64_t)(border - e->time) < e->duration;
+            bool always = e->kind == TTR_KIND_OBJECT || e->kind == TTR_KIND_GAP ||
+                          e->kind == TTR_KIND_DEFINITION;
+            bool is_across = e->kind == TTR_KIND_SPAN && e->time < border &&
+                             (uint64_t)(border - e->time) < e->duration;
             sum.n += always || is_across;
             sum.set += always || is_across ? hash_event(t, e) : 0;
         }
@@ -173,7 +182,8 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
         uint64_t length = (uint64_t)(summary.end_ns - summary.begin_ns), at[3];
         for (unsigned j = 0; j < 3; j++)
             at[j] = (support_random(&state) % (length / 3 + 1)) + j * (length / 3);
-        int64_t a = summary.begin_ns + (int64_t)at[0], b = summary.begin_ns + (int64_t)at[1], c = summary.begin_ns + (int64_t)at[2];
+        int64_t a = summary.begin_ns + (int64_t)at[0], b = summary.begin_ns + (int64_t)at[1],
+                c = summary.begin_ns + (int64_t)at[2];
         ttr_filter filter;
         ttr_filter_init(&filter);
         filter.from_ns = a;
@@ -183,19 +193,24 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
         filter.to_ns = c;
         struct sum second = add_up_filtered(bytes, &filter);
         filter.from_ns = a;
-        struct sum both = add_up_filtered(bytes, &filter), across = add_up_across(bytes, (int64_t[]){a, c}, b);
-        ok = first.n + second.n == both.n + across.n && first.set + second.set == both.set + across.set;
+        struct sum both = add_up_filtered(bytes, &filter),
+                   across = add_up_across(bytes, (int64_t[]){a, c}, b);
+        ok = first.n + second.n == both.n + across.n &&
+             first.set + second.set == both.set + across.set;
         if (!ok)
-            printf("# %llu and %llu events are not %llu and %llu\n", (unsigned long long)first.n, (unsigned long long)second.n,
-                   (unsigned long long)both.n, (unsigned long long)across.n);
+            printf("# %llu and %llu events are not %llu and %llu\n", (unsigned long long)first.n,
+                   (unsigned long long)second.n, (unsigned long long)both.n,
+                   (unsigned long long)across.n);
     }
     return ok;
 }
 
-/* Ids of inputs are given when they are opened, so only the order of the array changes, which decides between equal times. */
+/* Ids of inputs are given when they are opened, so only the order of the array changes, which
+ * decides between equal times. */
 static bool merging_does_not_depend_on_the_order(const struct buffer *files)
 {
-    static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     struct sum sums[6];
     bool ok = true;
     for (unsigned i = 0; i < 6; i++) {
@@ -206,7 +221,8 @@ static bool merging_does_not_depend_on_the_order(const struct buffer *files)
         for (unsigned j = 0; j < 3; j++)
             in[j] = opened[orders[i][j]];
         sums[i] = add_up(t, ttr_merge(t, in, 3, NULL));
-        ok = ok && sums[i].is_good && sums[i].n > 0 && sums[i].backward == 0 && sums[i].set == sums[0].set &&
+        ok = ok && sums[i].is_good && sums[i].n > 0 && sums[i].backward == 0 &&
+             sums[i].set == sums[0].set &&
              memcmp(sums[i].of_source, sums[0].of_source, sizeof sums[i].of_source) == 0;
         ttr_free(t);
     }
@@ -232,7 +248,8 @@ static void make_heph(const struct buffer *fxt, struct buffer *to)
     buffer_init(to, alloc_default());
     ttr_reader *in = open_bytes(t, fxt);
     ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, "heph", NULL, NULL);
-    if (!in || !out || ttr_copy(in, out, NULL, NULL, NULL) != TTR_OK || ttr_finish(out, NULL) != TTR_OK)
+    if (!in || !out || ttr_copy(in, out, NULL, NULL, NULL) != TTR_OK ||
+        ttr_finish(out, NULL) != TTR_OK)
         to->n = 0;
     ttr_close(in);
     ttr_free(t);
@@ -240,9 +257,12 @@ static void make_heph(const struct buffer *fxt, struct buffer *to)
 
 static void check(const struct buffer *bytes, const char *what)
 {
-    (void)tap_case(pieces_read_like_the_whole(bytes), "pieces of any size read like the whole: %s", what);
-    (void)tap_case(filter_and_opposite_share_out_all(bytes), "a filter and its opposite share out all events: %s", what);
-    (void)tap_case(cuts_that_meet_give_the_whole_cut(bytes), "cuts that meet give the whole cut: %s", what);
+    (void)tap_case(pieces_read_like_the_whole(bytes), "pieces of any size read like the whole: %s",
+                   what);
+    (void)tap_case(filter_and_opposite_share_out_all(bytes),
+                   "a filter and its opposite share out all events: %s", what);
+    (void)tap_case(cuts_that_meet_give_the_whole_cut(bytes),
+                   "cuts that meet give the whole cut: %s", what);
 }
 
 int main(int argc, char **argv)
@@ -258,7 +278,8 @@ int main(int argc, char **argv)
     check(&files[1], "a busy system");
     check(&files[2], "a busy system as Heph");
     check(&files[3], "everything as Heph");
-    (void)tap_case(merging_does_not_depend_on_the_order(files), "merging does not depend on the order of readers: two FXT and one Heph");
+    (void)tap_case(merging_does_not_depend_on_the_order(files),
+                   "merging does not depend on the order of readers: two FXT and one Heph");
     for (unsigned i = 0; i < 4; i++)
         buffer_free(&files[i]);
     return tap_end();

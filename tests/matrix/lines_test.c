@@ -1,9 +1,11 @@
-/* Whatever is written as JSON Lines or CSV says every event with all its fields, in the order and shape that docs/user/json.md and RFC 4180
- * describe, numbers exactly; and the ledger counts what could not be said as it was.
+/* Whatever is written as JSON Lines or CSV says every event with all its fields, in the order and
+ * shape that docs/user/json.md and RFC 4180 describe, numbers exactly; and the ledger counts what
+ * could not be said as it was.
  *
- * The output is followed character by character with the event in hand: what is there must be what is expected there, so nothing
- * can be missing, added or misspelt.  Losses are counted on the way, independently of the writer, and compared after each event.
- * usage: lines_test GENERATOR; speaks TAP. */
+ * The output is followed character by character with the event in hand: what is there must be what
+ * is expected there, so nothing can be missing, added or misspelt.  Losses are counted on the way,
+ * independently of the writer, and compared after each event. usage: lines_test GENERATOR; speaks
+ * TAP. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,16 +22,17 @@
 
 enum { SEEDS = 50, SEED_EVENTS = 400, NAMES_MAX = 2000 };
 
-static const char *const codes[] = {"text.not-utf8", "field.bytes", "field.not-finite", "field.duplicate", "text.nul", "switch.outgoing",
+static const char *const codes[] = {"text.not-utf8",   "field.bytes", "field.not-finite",
+                                    "field.duplicate", "text.nul",    "switch.outgoing",
                                     "event.tag"};
 enum code { NOT_UTF8, BYTES, NOT_FINITE, DUPLICATE, NUL, OUTGOING, TAG, CODES_N };
 
 struct follow {
     ttr *t;
     ttr_writer *out;
-    struct buffer text;   /* what the writer put out for the event */
+    struct buffer text; /* what the writer put out for the event */
     const char *p, *end;
-    const char *problem;  /* the first */
+    const char *problem; /* the first */
     uint64_t losses[CODES_N];
     bool is_csv;
     struct buffer column; /* of CSV, without its quotes */
@@ -68,10 +71,19 @@ static void signed_number(struct follow *f, int64_t x)
 /* Length of the UTF-8 character here (RFC 3629 table), 0 where there is none. */
 static size_t character(const uint8_t *p, size_t n)
 {
-    size_t length = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    size_t length = p[0] < 0x80                   ? 1
+                    : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                    : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                    : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                  : 0;
     if (length == 0 || length > n)
         return 0;
-    uint8_t least = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80, most = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    uint8_t least = p[0] == 0xe0   ? 0xa0
+                    : p[0] == 0xf0 ? 0x90
+                                   : 0x80,
+            most = p[0] == 0xed   ? 0x9f
+                   : p[0] == 0xf4 ? 0x8f
+                                  : 0xbf;
     if (length > 1 && (p[1] < least || p[1] > most))
         return 0;
     for (size_t i = 2; i < length; i++)
@@ -113,7 +125,8 @@ static unsigned hex4(struct follow *f)
     return x;
 }
 
-/* One escaped character, behind the backslash; only control characters need \u, and then those below 0x20. */
+/* One escaped character, behind the backslash; only control characters need \u, and then those
+ * below 0x20. */
 static uint8_t escaped(struct follow *f)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -181,14 +194,29 @@ static void scalar(struct follow *f, const ttr_value *value)
 {
     ttr_thread thread;
     switch (value->type) {
-    case TTR_TYPE_NULL: literal(f, "null"); break;
-    case TTR_TYPE_BOOL: literal(f, value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_INT: signed_number(f, value->v.s); break;
-    case TTR_TYPE_FLOAT: float_number(f, value->v.f); break;
-    case TTR_TYPE_TEXT: json_string(f, value->text); break;
-    case TTR_TYPE_BYTES: hex_string(f, value->text); break;
+    case TTR_TYPE_NULL:
+        literal(f, "null");
+        break;
+    case TTR_TYPE_BOOL:
+        literal(f, value->v.u ? "true" : "false");
+        break;
+    case TTR_TYPE_INT:
+        signed_number(f, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        float_number(f, value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        json_string(f, value->text);
+        break;
+    case TTR_TYPE_BYTES:
+        hex_string(f, value->text);
+        break;
     default:
-        unsigned_number(f, value->hint == TTR_HINT_THREAD && ttr_thread_get(f->t, (ttr_id)value->v.u, &thread) ? thread.tid : value->v.u);
+        unsigned_number(f, value->hint == TTR_HINT_THREAD &&
+                                   ttr_thread_get(f->t, (ttr_id)value->v.u, &thread)
+                               ? thread.tid
+                               : value->v.u);
     }
 }
 
@@ -201,7 +229,8 @@ struct names {
 static bool is_given(const struct names *names, const struct buffer *name)
 {
     for (size_t i = 0; i < names->n; i++)
-        if (names->name[i].n == name->n && (name->n == 0 || memcmp(names->name[i].bytes, name->bytes, name->n) == 0))
+        if (names->name[i].n == name->n &&
+            (name->n == 0 || memcmp(names->name[i].bytes, name->bytes, name->n) == 0))
             return true;
     return false;
 }
@@ -274,7 +303,8 @@ static void number_key(struct follow *f, bool is_there, const char *key, uint64_
 
 static bool has_id(unsigned kind)
 {
-    return kind == TTR_KIND_COUNTER || (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) || kind == TTR_KIND_OBJECT ||
+    return kind == TTR_KIND_COUNTER ||
+           (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) || kind == TTR_KIND_OBJECT ||
            kind == TTR_KIND_GAP;
 }
 
@@ -287,7 +317,8 @@ static const char *level_text(unsigned level)
 static void tag(struct follow *f, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
-    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    static const char *const objects[] = {"other",   "process", "thread",
+                                          "pointer", "module",  "mapping"};
     bool is_switch = event->kind == TTR_KIND_SWITCH, is_object = event->kind == TTR_KIND_OBJECT;
     if ((is_switch || is_object) && event->tag < 6) {
         literal(f, ",\"tag\":\"");
@@ -300,13 +331,19 @@ static void tag(struct follow *f, const ttr_event *event)
 
 static const char *flags_text(unsigned flags, bool is_csv, char to[80])
 {
-    static const struct { unsigned flag; const char *name; } names[] = {
-        {TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"}, {TTR_EVENT_NO_TIME, "no_time"}};
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } names[] = {{TTR_EVENT_CLAMPED, "clamped"},
+                 {TTR_EVENT_BACKWARD, "backward"},
+                 {TTR_EVENT_PARTIAL, "partial"},
+                 {TTR_EVENT_NO_TIME, "no_time"}};
     size_t n = 0;
     to[0] = '\0';
     for (size_t i = 0; i < 4; i++)
         if (flags & names[i].flag)
-            n += (size_t)snprintf(to + n, 80 - n, is_csv ? "%s%s" : "%s\"%s\"", n ? is_csv ? " " : "," : "", names[i].name);
+            n += (size_t)snprintf(to + n, 80 - n, is_csv ? "%s%s" : "%s\"%s\"",
+                                  n ? is_csv ? " " : "," : "", names[i].name);
     return to;
 }
 
@@ -429,7 +466,8 @@ static void column_number(struct follow *f, bool is_there, uint64_t x)
 static void count_left_out(struct follow *f, const ttr_event *e)
 {
     f->losses[OUTGOING] += e->kind == TTR_KIND_SWITCH;
-    f->losses[TAG] += e->kind != TTR_KIND_SWITCH && (e->tag || e->kind == TTR_KIND_BLOB || e->kind == TTR_KIND_OBJECT);
+    f->losses[TAG] += e->kind != TTR_KIND_SWITCH &&
+                      (e->tag || e->kind == TTR_KIND_BLOB || e->kind == TTR_KIND_OBJECT);
 }
 
 static void column_id16(struct follow *f, const uint8_t *id)
@@ -507,7 +545,8 @@ static bool is_told(struct follow *f)
         counted += f->losses[i];
         if (declared(f->out, codes[i]) == f->losses[i])
             continue;
-        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", codes[i], declared(f->out, codes[i]), f->losses[i]);
+        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", codes[i],
+               declared(f->out, codes[i]), f->losses[i]);
         return false;
     }
     return sum == counted;
@@ -528,7 +567,8 @@ static bool write_one(struct follow *f, const ttr_event *event)
     if (f->p != f->end)
         refuse(f, "the end of the line");
     if (f->problem)
-        printf("# expected %s at byte %td of %.900s\n", f->problem, f->p - (const char *)f->text.bytes, (const char *)f->text.bytes);
+        printf("# expected %s at byte %td of %.900s\n", f->problem,
+               f->p - (const char *)f->text.bytes, (const char *)f->text.bytes);
     return ok && !f->problem && is_told(f);
 }
 
@@ -537,12 +577,15 @@ static bool write_one(struct follow *f, const ttr_event *event)
 /* The header goes out with the first batch, here an empty one. */
 static bool begin(struct follow *f, bool is_csv)
 {
-    static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
-                                 "keyword,opcode,activity,related,event_id,event_version,fields\r\n";
+    static const char header[] =
+        "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,"
+        "source,flags,"
+        "keyword,opcode,activity,related,event_id,event_version,fields\r\n";
     *f = (struct follow){.t = ttr_new(NULL), .is_csv = is_csv};
     buffer_init(&f->text, alloc_default());
     buffer_init(&f->column, alloc_default());
-    f->out = ttr_create_push(f->t, writing_to_buffer, &f->text, is_csv ? "csv" : "jsonl", NULL, NULL);
+    f->out =
+        ttr_create_push(f->t, writing_to_buffer, &f->text, is_csv ? "csv" : "jsonl", NULL, NULL);
     ttr_batch none = {.n = 0};
     bool ok = ttr_write(f->out, &none, NULL) == TTR_OK && ttr_flush(f->out, NULL) == TTR_OK;
     size_t n = is_csv ? sizeof header - 1 : 0;
@@ -606,7 +649,8 @@ static bool from_generator(const char *generator, const char *options, bool is_c
 
 static void say(bool ok, const char *what, bool is_csv)
 {
-    (void)tap_case(ok, "%s stands in %s, with exactly the declared losses", what, is_csv ? "csv" : "jsonl");
+    (void)tap_case(ok, "%s stands in %s, with exactly the declared losses", what,
+                   is_csv ? "csv" : "jsonl");
 }
 
 static void from_corpus(const char *folder, const char *name, bool is_csv)
@@ -624,7 +668,8 @@ int main(int argc, char **argv)
         return 2;
     for (int is_csv = 0; is_csv < 2; is_csv++) {
         say(from_seeds(is_csv), "what programs made by hand", is_csv);
-        say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", is_csv), "everything FXT has", is_csv);
+        say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", is_csv),
+            "everything FXT has", is_csv);
         say(from_generator(argv[1], "--events 10000 --seed 2", is_csv), "a busy system", is_csv);
         from_corpus("heph", "heph-head-alltypes.trace", is_csv);
         from_corpus("fxt", "magic-trace-2022.fxt", is_csv);

@@ -1,8 +1,10 @@
-/* Random events written as nettrace V4, V5 and V6, and read again, are the events that were written: their canonical dumps are the same wherever
- * the ledger tells of no loss, and differ wherever it tells of one.  Events are as odd as they come (odd_fields.h): names of any bytes, nested arrays,
- * numbers of any width, all kinds, times before 1970 and at the end of all time, more shapes of fields than most programs have.  What a reader adds,
- * counters of threads and clock ticks, is no difference where the source had none.  Gaps are compared by how many events they say are missing.
- * usage: nettrace_test; speaks TAP. */
+/* Random events written as nettrace V4, V5 and V6, and read again, are the events that were
+ * written: their canonical dumps are the same wherever the ledger tells of no loss, and differ
+ * wherever it tells of one.  Events are as odd as they come (odd_fields.h): names of any bytes,
+ * nested arrays, numbers of any width, all kinds, times before 1970 and at the end of all time,
+ * more shapes of fields than most programs have.  What a reader adds, counters of threads and clock
+ * ticks, is no difference where the source had none.  Gaps are compared by how many events they say
+ * are missing. usage: nettrace_test; speaks TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@ struct source {
     struct story story;
     struct buffer bytes;
     const char **loss; /* the code of the first one told of an event, NULL = none */
-    uint64_t missing; /* events that gaps told of, and the ledger did not tell as dropped */
+    uint64_t missing;  /* events that gaps told of, and the ledger did not tell as dropped */
 };
 
 /* --- Events --- */
@@ -44,11 +46,14 @@ static void make_odd(struct odd *odd, ttr *t, int64_t time)
     sources_make_event(odd->b, &odd->seed, time);
     ttr_event *event = ttr_event_edit(odd->b);
     ttr_text name = odd_name(&odd->seed);
-    bool is_early = odd_below(&odd->seed, 40) == 0, is_plain = odd_below(&odd->seed, 3) != 0, is_first = odd->budget == 0;
+    bool is_early = odd_below(&odd->seed, 40) == 0, is_plain = odd_below(&odd->seed, 3) != 0,
+         is_first = odd->budget == 0;
     if (is_first) /* V4 and V5 have one process, which is that of most */
         ttr_on_thread(odd->b, 1, 1);
     odd->budget = ODD_BUDGET;
-    event->time = is_early && time > INT64_MIN + EARLIER ? time - EARLIER : time; /* of one from 1970 on before 1970 */
+    event->time = is_early && time > INT64_MIN + EARLIER
+                      ? time - EARLIER
+                      : time; /* of one from 1970 on before 1970 */
     if (event->kind == TTR_KIND_INSTANT)
         event->opcode = opcodes[odd_below(&odd->seed, sizeof opcodes)];
     if (is_plain && event->kind != TTR_KIND_BLOB && event->kind != TTR_KIND_GAP) {
@@ -147,7 +152,8 @@ static void story_free(struct story *story)
 static bool is_same_mark(const struct story *a, const struct story *b, size_t i)
 {
     enum { MARK = 8 };
-    return a->marks.n >= MARK * (i + 1) && b->marks.n >= MARK * (i + 1) && memcmp(a->marks.bytes + MARK * i, b->marks.bytes + MARK * i, MARK) == 0;
+    return a->marks.n >= MARK * (i + 1) && b->marks.n >= MARK * (i + 1) &&
+           memcmp(a->marks.bytes + MARK * i, b->marks.bytes + MARK * i, MARK) == 0;
 }
 
 static bool write_one(struct source *source, ttr *t, ttr_writer *out, struct odd *odd)
@@ -171,7 +177,8 @@ static bool write_one(struct source *source, ttr *t, ttr_writer *out, struct odd
 static bool write_all(const struct odd_trial *trial, struct source *source)
 {
     ttr *t = ttr_new(NULL);
-    struct odd odd = {.b = ttr_builder_new(t), .seed = trial->seed, .is_short = trial->is_shapeless};
+    struct odd odd = {
+        .b = ttr_builder_new(t), .seed = trial->seed, .is_short = trial->is_shapeless};
     const char *const options[] = {trial->version, NULL};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     ttr_writer *out = ttr_create_push(t, writing_to_buffer, &source->bytes, "nettrace", &how, NULL);
@@ -201,7 +208,8 @@ static bool read_back(const struct source *source, struct story *copy)
     ttr *t = ttr_new(NULL);
     ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
     ttr_error error = {.text = ""};
-    ttr_reader *in = ttr_open_memory(t, source->bytes.bytes, source->bytes.n, "trace", &options, &error);
+    ttr_reader *in =
+        ttr_open_memory(t, source->bytes.bytes, source->bytes.n, "trace", &options, &error);
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
     while (in && (status = ttr_read(in, &batch, &error)) == TTR_OK)
@@ -251,7 +259,8 @@ static struct line without(const struct line *line, const char *key, struct buff
     return (struct line){(const char *)to->bytes, to->n};
 }
 
-/* A line without what a reader adds: ticks, which these sources have none of, and counters where `other` has none. */
+/* A line without what a reader adds: ticks, which these sources have none of, and counters where
+ * `other` has none. */
 static struct line plain(const struct line *line, const struct line *other, struct buffer room[2])
 {
     struct line plain = without(line, " ticks=", &room[0]);
@@ -298,7 +307,8 @@ static bool next_pair(struct comparing *c, struct line *source, struct line *cop
 
 static bool compare(const struct source *source, const struct story *copy)
 {
-    struct comparing c = {.p = (const char *)source->story.dump.text.bytes, .q = (const char *)copy->dump.text.bytes};
+    struct comparing c = {.p = (const char *)source->story.dump.text.bytes,
+                          .q = (const char *)copy->dump.text.bytes};
     struct line a, b;
     c.p_end = c.p + source->story.dump.text.n;
     c.q_end = c.q + copy->dump.text.n;
@@ -306,21 +316,26 @@ static bool compare(const struct source *source, const struct story *copy)
         buffer_init(&c.room[i], alloc_default());
     for (; next_pair(&c, &a, &b); c.at++) {
         const struct line x = plain(&a, &b, c.room), y = plain(&b, &a, c.room + 2);
-        bool is_same = x.n == y.n && memcmp(x.p, y.p, x.n) == 0 && is_same_mark(&source->story, copy, c.events), is_lossy = source->loss[c.at] != NULL;
+        bool is_same = x.n == y.n && memcmp(x.p, y.p, x.n) == 0 &&
+                       is_same_mark(&source->story, copy, c.events),
+             is_lossy = source->loss[c.at] != NULL;
         c.lossy += is_lossy;
         c.events++;
         if (is_same != is_lossy || ++c.different > 1)
             continue;
-        printf("# event %zu: %s %s\n", c.at, is_lossy ? source->loss[c.at] : "no loss", is_lossy ? "was told, and nothing changed" : "was told, but it changed");
+        printf("# event %zu: %s %s\n", c.at, is_lossy ? source->loss[c.at] : "no loss",
+               is_lossy ? "was told, and nothing changed" : "was told, but it changed");
         show("written", &a);
         show("read   ", &b);
     }
     for (size_t i = 0; i < 4; i++)
         buffer_free(&c.room[i]);
-    bool ok = c.different == 0 && c.missing == source->missing && c.lossy < c.events - c.events / 8; /* some say something */
+    bool ok = c.different == 0 && c.missing == source->missing &&
+              c.lossy < c.events - c.events / 8; /* some say something */
     if (!ok)
-        printf("# %u events, %u of them lossy, %u different; %" PRIu64 " missing, %" PRIu64 " read as missing\n", c.events, c.lossy, c.different,
-               source->missing, c.missing);
+        printf("# %u events, %u of them lossy, %u different; %" PRIu64 " missing, %" PRIu64
+               " read as missing\n",
+               c.events, c.lossy, c.different, source->missing, c.missing);
     return ok;
 }
 
@@ -333,7 +348,8 @@ static bool run(const struct odd_trial *trial)
     story_init(&source.story);
     story_init(&copy);
     buffer_init(&source.bytes, alloc_default());
-    bool ok = source.loss && write_all(trial, &source) && read_back(&source, &copy) && compare(&source, &copy);
+    bool ok = source.loss && write_all(trial, &source) && read_back(&source, &copy) &&
+              compare(&source, &copy);
     if (!ok)
         printf("# %s, seed %" PRIu64 "\n", trial->version, trial->seed);
     story_free(&source.story);

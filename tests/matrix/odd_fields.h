@@ -1,10 +1,14 @@
-/* Fields and names as odd as they come, from a seed: shared by the tests of writers that describe their fields. */
+/* Fields and names as odd as they come, from a seed: shared by the tests of writers that describe
+ * their fields. */
 #ifndef TRACETTA_TESTS_ODD_FIELDS_H
 #define TRACETTA_TESTS_ODD_FIELDS_H
 
 #include <tracetta/tracetta.h>
 
-enum { ODD_BUDGET = 400, ODD_EVENTS = 6000 }; /* a fair number of fields of one event; events of the largest trial */
+enum {
+    ODD_BUDGET = 400,
+    ODD_EVENTS = 6000
+}; /* a fair number of fields of one event; events of the largest trial */
 
 struct odd {
     ttr_builder *b;
@@ -34,8 +38,8 @@ struct odd_trial {
     bool is_shapeless, has_no_past; /* all of other shapes; not shortly before 1970 */
 };
 
-/* Says, as two cases, whether odd events of many seeds come back, at all times there are: before 1970, now, and at the ends of what 64 bits hold;
- * and whether many shapes of events do. */
+/* Says, as two cases, whether odd events of many seeds come back, at all times there are: before
+ * 1970, now, and at the ends of what 64 bits hold; and whether many shapes of events do. */
 void odd_try(const char *version, bool has_no_past, bool (*run)(const struct odd_trial *trial));
 
 #endif

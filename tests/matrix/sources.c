@@ -15,21 +15,38 @@ static void put_random_field(ttr_builder *b, uint64_t r)
     const char *name = names[r % 7];
     uint64_t value = r >> (r >> 8 & 63);
     switch (r >> 3 & 7) {
-    case 0: ttr_put_null(b, name); break;
-    case 1: ttr_put_bool(b, name, value & 1); break;
-    case 2: ttr_put_uint(b, name, value); break;
-    case 3: ttr_put_int(b, name, -(int64_t)(value >> 1)); break;
-    case 4: ttr_put_float(b, name, (double)value / 3); break;
+    case 0:
+        ttr_put_null(b, name);
+        break;
+    case 1:
+        ttr_put_bool(b, name, value & 1);
+        break;
+    case 2:
+        ttr_put_uint(b, name, value);
+        break;
+    case 3:
+        ttr_put_int(b, name, -(int64_t)(value >> 1));
+        break;
+    case 4:
+        ttr_put_float(b, name, (double)value / 3);
+        break;
     case 5:
         memset(text, 'x', sizeof text - 1);
         text[r >> 16 & 127 ? value % 20 : sizeof text - 1] = 0;
         ttr_put_text(b, name, text);
         text[value % 20] = 'x';
         break;
-    case 6: ttr_put_bytes(b, name, &r, r >> 16 & 7); break;
+    case 6:
+        ttr_put_bytes(b, name, &r, r >> 16 & 7);
+        break;
     default:
-        ttr_put_field(b, &(ttr_field){.name = {"list", 4}, .value = {.type = r >> 20 & 1 ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT, .count = 1}});
-        ttr_put_field(b, &(ttr_field){.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = value}});
+        ttr_put_field(b,
+                      &(ttr_field){.name = {"list", 4},
+                                   .value = {.type = r >> 20 & 1 ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT,
+                                             .count = 1}});
+        ttr_put_field(b, &(ttr_field){.name = {"x", 1},
+                                      .depth = 1,
+                                      .value = {.type = TTR_TYPE_UINT, .v.u = value}});
         break;
     }
 }
@@ -65,8 +82,10 @@ static void make_odd(ttr_builder *b, uint64_t r)
 
 void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time)
 {
-    static const uint8_t kinds[] = {TTR_KIND_INSTANT, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_SPAN, TTR_KIND_COUNTER, TTR_KIND_ASYNC_BEGIN,
-                                    TTR_KIND_ASYNC_END, TTR_KIND_FLOW_STEP, TTR_KIND_SWITCH, TTR_KIND_WAKE, TTR_KIND_LOG, TTR_KIND_BLOB,
+    static const uint8_t kinds[] = {TTR_KIND_INSTANT,   TTR_KIND_BEGIN,     TTR_KIND_END,
+                                    TTR_KIND_SPAN,      TTR_KIND_COUNTER,   TTR_KIND_ASYNC_BEGIN,
+                                    TTR_KIND_ASYNC_END, TTR_KIND_FLOW_STEP, TTR_KIND_SWITCH,
+                                    TTR_KIND_WAKE,      TTR_KIND_LOG,       TTR_KIND_BLOB,
                                     TTR_KIND_GAP};
     uint64_t r = support_random(state);
     ttr_kind kind = kinds[r % sizeof kinds];

@@ -1,5 +1,5 @@
-/* Reads what generate_fxt wrote and finds the same counts and sums again: the generator shares no code with the reader.
- * usage: truth_test GENERATOR; speaks TAP. */
+/* Reads what generate_fxt wrote and finds the same counts and sums again: the generator shares no
+ * code with the reader. usage: truth_test GENERATOR; speaks TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +28,12 @@ static void add_fields(ttr *t, const ttr_event *event, struct truth *truth)
     while (ttr_fields_next(&fields, &field)) {
         bool is_stream = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
         /* The scope word of an instant is a field for readers, but no argument. */
-        if (event->kind == TTR_KIND_INSTANT && field.name.n == 5 && memcmp(field.name.p, "scope", 5) == 0)
+        if (event->kind == TTR_KIND_INSTANT && field.name.n == 5 &&
+            memcmp(field.name.p, "scope", 5) == 0)
             continue;
         truth->arguments++;
-        truth->field_hash += 5 * hash_text(field.name) + 7 * (is_stream ? hash_text(field.value.text) : field.value.v.u);
+        truth->field_hash += 5 * hash_text(field.name) +
+                             7 * (is_stream ? hash_text(field.value.text) : field.value.v.u);
     }
 }
 
@@ -44,14 +46,16 @@ static void add_event(ttr *t, const ttr_event *event, struct truth *truth)
     truth->duration_ns += event->duration;
     if (event->kind > TTR_KIND_FLOW_END)
         return;
-    truth->text_hash += hash_text(ttr_text_get(t, event->category)) + 3 * hash_text(ttr_text_get(t, event->name));
+    truth->text_hash +=
+        hash_text(ttr_text_get(t, event->category)) + 3 * hash_text(ttr_text_get(t, event->name));
     add_fields(t, event, truth);
 }
 
 static bool read_truth(const char *path, struct truth *truth)
 {
     ttr *t = ttr_new(NULL);
-    ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS | TTR_READ_STRICT};
+    ttr_read_options options = {.size = sizeof options,
+                                .flags = TTR_READ_DEFINITIONS | TTR_READ_STRICT};
     ttr_report report = {.size = sizeof report};
     ttr_error error;
     ttr_batch batch;
@@ -72,15 +76,19 @@ static bool read_truth(const char *path, struct truth *truth)
 /* The same text as the generator's. */
 static void print_truth(const struct truth *truth, char *to, size_t size)
 {
-    size_t n = (size_t)snprintf(to, size, "{\"bytes\": %llu, \"kinds\": {", (unsigned long long)truth->bytes);
+    size_t n = (size_t)snprintf(to, size, "{\"bytes\": %llu, \"kinds\": {",
+                                (unsigned long long)truth->bytes);
     for (unsigned i = 1; i < TTR_KIND_DEFINITION; i++)
-        n += (size_t)snprintf(to + n, size - n, "\"%s\": %llu, ", ttr_kind_text(i), (unsigned long long)truth->kinds[i]);
+        n += (size_t)snprintf(to + n, size - n, "\"%s\": %llu, ", ttr_kind_text(i),
+                              (unsigned long long)truth->kinds[i]);
     (void)snprintf(to + n, size - n,
-                   "\"fiber\": %llu}, \"definitions\": %llu, \"duration_ns\": %llu, \"arguments\": %llu, \"text_hash\": %llu, "
+                   "\"fiber\": %llu}, \"definitions\": %llu, \"duration_ns\": %llu, \"arguments\": "
+                   "%llu, \"text_hash\": %llu, "
                    "\"field_hash\": %llu}\n",
-                   (unsigned long long)truth->fibers, (unsigned long long)truth->kinds[TTR_KIND_DEFINITION],
-                   (unsigned long long)truth->duration_ns, (unsigned long long)truth->arguments, (unsigned long long)truth->text_hash,
-                   (unsigned long long)truth->field_hash);
+                   (unsigned long long)truth->fibers,
+                   (unsigned long long)truth->kinds[TTR_KIND_DEFINITION],
+                   (unsigned long long)truth->duration_ns, (unsigned long long)truth->arguments,
+                   (unsigned long long)truth->text_hash, (unsigned long long)truth->field_hash);
 }
 
 static bool check(const char *generator, const char *options)
@@ -90,7 +98,8 @@ static bool check(const char *generator, const char *options)
     (void)snprintf(path, sizeof path, "/tmp/tracetta-truth-XXXXXX");
     int file = mkstemp(path);
     (void)snprintf(truth_path, sizeof truth_path, "%s.json", path);
-    (void)snprintf(command, sizeof command, "'%s' %s --truth %s %s", generator, options, truth_path, path);
+    (void)snprintf(command, sizeof command, "'%s' %s --truth %s %s", generator, options, truth_path,
+                   path);
     bool ok = file >= 0 && system(command) == 0 && read_truth(path, &truth);
     FILE *json = fopen(truth_path, "r");
     ok = json && fgets(expected, sizeof expected, json) && ok;
@@ -109,11 +118,13 @@ static bool check(const char *generator, const char *options)
 int main(int argc, char **argv)
 {
     static const char *const options[] = {
-        "--events 50000 --seed 1", "--events 50000 --seed 2 --big-endian", "--events 50000 --seed 3 --mix everything",
+        "--events 50000 --seed 1", "--events 50000 --seed 2 --big-endian",
+        "--events 50000 --seed 3 --mix everything",
         "--events 50000 --seed 4 --mix everything --big-endian", "--events 0 --seed 5"};
     if (argc != 2)
         return 2;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        (void)tap_case(check(argv[1], options[i]), "the reader finds what generate_fxt %s wrote", options[i]);
+        (void)tap_case(check(argv[1], options[i]), "the reader finds what generate_fxt %s wrote",
+                       options[i]);
     return tap_end();
 }

@@ -1,4 +1,5 @@
-/* A program to be traced by LTTng: usage: live_app EVENTS THREADS.  Each event is a line of text. */
+/* A program to be traced by LTTng: usage: live_app EVENTS THREADS.  Each event is a line of text.
+ */
 #include <lttng/tracef.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@ static long events;
 static void *trace(void *own)
 {
     for (long i = 0; i < events; i++)
-        lttng_ust_tracef("thread %d counts %ld of %ld, which is the %s part", *(int *)own, i, events, i % 3 ? "larger" : "smaller");
+        lttng_ust_tracef("thread %d counts %ld of %ld, which is the %s part", *(int *)own, i,
+                         events, i % 3 ? "larger" : "smaller");
     return NULL;
 }
 

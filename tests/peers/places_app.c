@@ -1,5 +1,6 @@
-/* A program traced by LTTng that has tracepoints in many places: usage: places_app ROUNDS [LIBRARY...].  Each library is loaded, called
- * and unloaded, one after the other, and all once more. */
+/* A program traced by LTTng that has tracepoints in many places: usage: places_app ROUNDS
+ * [LIBRARY...].  Each library is loaded, called and unloaded, one after the other, and all once
+ * more. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define PLACES_PROVIDER places

@@ -1,4 +1,5 @@
-/* A library for places_app.c, of which there may be several: PLACES_PROVIDER names its provider, SHIFT moves what is in it. */
+/* A library for places_app.c, of which there may be several: PLACES_PROVIDER names its provider,
+ * SHIFT moves what is in it. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "places_provider.h"

@@ -1,5 +1,6 @@
-/* Print formats evaluated here and by libtraceevent, which perf and trace-cmd print with: the same text of the same random records, for every
- * format of a real kernel (TTR_CORPUS), but for the differences that docs/user/known-differences.md lists. */
+/* Print formats evaluated here and by libtraceevent, which perf and trace-cmd print with: the same
+ * text of the same random records, for every format of a real kernel (TTR_CORPUS), but for the
+ * differences that docs/user/known-differences.md lists. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static const char *const known[] = {
     "nfs_direct_",        /* ~0U is a number of 64 bits with a sign there, and one without here */
 };
 
-/* Looked for by LeakSanitizer: what libtraceevent loses of formats it cannot parse is not ours to mend. */
+/* Looked for by LeakSanitizer: what libtraceevent loses of formats it cannot parse is not ours to
+ * mend. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -49,7 +51,8 @@ static bool is_known(const char *name, const char *format, size_t n)
         if (strncmp(name, known[i], strlen(known[i])) == 0)
             return true;
     const char *text = memmem(format, n, "print fmt:", 10);
-    return text && memchr(text, '\t', n - (size_t)(text - format)); /* a string ends there at a tab */
+    return text &&
+           memchr(text, '\t', n - (size_t)(text - format)); /* a string ends there at a tab */
 }
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
@@ -75,10 +78,14 @@ static uint64_t some_number(uint64_t *seed)
 {
     uint64_t x = support_random(seed);
     switch (x & 3) {
-    case 0: return x >> 8 & 15;
-    case 1: return UINT64_C(1) << (x >> 8 & 63);
-    case 2: return support_random_word(seed);
-    default: return support_random(seed);
+    case 0:
+        return x >> 8 & 15;
+    case 1:
+        return UINT64_C(1) << (x >> 8 & 63);
+    case 2:
+        return support_random_word(seed);
+    default:
+        return support_random(seed);
     }
 }
 
@@ -122,7 +129,8 @@ static size_t make_record(const struct tracepoint *tp, uint8_t *bytes, uint64_t 
         } else if (field->shape == TRACEPOINT_TEXT) {
             fill_text(at, field->size, seed);
         } else {
-            bool is_length = memmem(field->name.p, field->name.n, "len", 3) != NULL; /* a negative one is not survived */
+            bool is_length = memmem(field->name.p, field->name.n, "len", 3) !=
+                             NULL; /* a negative one is not survived */
             uint64_t x = some_number(seed);
             store(at, field->size, is_length ? x & 63 : x);
         }
@@ -162,7 +170,8 @@ static bool is_same(struct peer *peer, const struct tracepoint *tp)
         if (strcmp((const char *)peer->text.bytes, there) == 0)
             continue;
         if (peer->is_verbose)
-            (void)printf("# %.*s\n#  here  %s\n#  there %s\n", (int)tp->name.n, tp->name.p, (const char *)peer->text.bytes, there);
+            (void)printf("# %.*s\n#  here  %s\n#  there %s\n", (int)tp->name.n, tp->name.p,
+                         (const char *)peer->text.bytes, there);
         return false;
     }
     return true;
@@ -197,9 +206,12 @@ static bool see(void *own, const char *name, const char *bytes, size_t n)
     ttr_text why, what;
     const char *blank = strchr(name, ' ');
     (void)snprintf(system, sizeof system, "%.*s", (int)(blank - name), name);
-    assert_int_equal(tracepoints_add(peer->all, (ttr_text){system, strlen(system)}, (ttr_text){bytes, n}, &error), TTR_OK);
+    assert_int_equal(tracepoints_add(peer->all, (ttr_text){system, strlen(system)},
+                                     (ttr_text){bytes, n}, &error),
+                     TTR_OK);
     const char *line = memmem(bytes, n, "ID:", 3);
-    const struct tracepoint *tp = tracepoints_find(peer->all, (uint32_t)strtoul(line + 3, NULL, 10));
+    const struct tracepoint *tp =
+        tracepoints_find(peer->all, (uint32_t)strtoul(line + 3, NULL, 10));
     assert_non_null(tp);
     assert_true(tracepoint_prepare(tp));
     peer->kinds++;
@@ -232,10 +244,12 @@ static void events_are_printed_as_libtraceevent_does(void **state)
     }
     buffer_init(&peer.text, alloc_default());
     uint16_t source = context_add_source(peer.t, "here", "test");
-    peer.all = tracepoints_new(&(struct tracepoints_spec){.t = peer.t, .container = &container, .source = source, .long_bytes = 8});
+    peer.all = tracepoints_new(&(struct tracepoints_spec){
+        .t = peer.t, .container = &container, .source = source, .long_bytes = 8});
     assert_int_equal(zip_each(path, see, &peer), 2751);
-    (void)printf("# %u kinds, %u cannot be evaluated; %u differ as is known, of %u that library does not survive records, %u differ\n", peer.kinds, peer.failed,
-                 peer.known, peer.crashed, peer.differing);
+    (void)printf("# %u kinds, %u cannot be evaluated; %u differ as is known, of %u that library "
+                 "does not survive records, %u differ\n",
+                 peer.kinds, peer.failed, peer.known, peer.crashed, peer.differing);
     assert_int_equal(peer.differing, 0);
     buffer_free(&peer.text);
     tracepoints_free(peer.all);

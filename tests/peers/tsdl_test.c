@@ -1,5 +1,5 @@
-/* What Babeltrace says of our metadata: it opens what is printed without a word, takes what we take and refuses what we refuse.
- * Skipped where there is no babeltrace2. */
+/* What Babeltrace says of our metadata: it opens what is printed without a word, takes what we take
+ * and refuses what we refuse. Skipped where there is no babeltrace2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,7 +7,9 @@
 #include "formats/ctf/description/ctf_description.h"
 #include "support/support.h"
 
-#define TRACE "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\ntypealias integer { size = 8; } := u8;\n"
+#define TRACE                                                                                     \
+    "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\ntypealias integer { size " \
+    "= 8; } := u8;\n"
 
 static char folder[] = "/tmp/tsdl-peer-XXXXXX";
 
@@ -19,7 +21,8 @@ static bool has_babeltrace(void)
     return false;
 }
 
-/* Runs it on a folder with this metadata and no streams: 0 = opened without a word, 1 = with words, 2 = refused. */
+/* Runs it on a folder with this metadata and no streams: 0 = opened without a word, 1 = with words,
+ * 2 = refused. */
 static int ask_babeltrace(const void *metadata, size_t n)
 {
     char path[80], command[200];
@@ -28,7 +31,9 @@ static int ask_babeltrace(const void *metadata, size_t n)
     assert_non_null(file);
     assert_int_equal(fwrite(metadata, 1, n, file), n);
     assert_int_equal(fclose(file), 0);
-    (void)snprintf(command, sizeof command, "timeout 60 babeltrace2 %s >%s/said 2>&1 || exit 2; test ! -s %s/said", folder, folder, folder);
+    (void)snprintf(command, sizeof command,
+                   "timeout 60 babeltrace2 %s >%s/said 2>&1 || exit 2; test ! -s %s/said", folder,
+                   folder, folder);
     int status = system(command);
     return status == 0 ? 0 : status == 256 ? 1 : 2;
 }
@@ -40,21 +45,31 @@ static ttr_status parse(struct ctf_description *description, const char *source)
     return tsdl_parse(description, &text, NULL);
 }
 
-/* Everything that Babeltrace 2.0 reads; it stops at negative log levels, lengths that stand in event contexts, other sizes of floating
- * point, and options whose label differs by an underscore. */
+/* Everything that Babeltrace 2.0 reads; it stops at negative log levels, lengths that stand in
+ * event contexts, other sizes of floating point, and options whose label differs by an underscore.
+ */
 static const char *const taken[] = {
     TRACE "event { name = \"\"; };",
-    TRACE "stream { }; event { name = a; fields := struct { integer { size = 12; align = 4; signed = true; byte_order = be; base = 8; } _a;\n"
-          "floating_point { exp_dig = 11; mant_dig = 53; align = 64; byte_order = be; } d; string { encoding = ASCII; } s; string t;\n"
-          "integer { size = 8; encoding = UTF8; } text[10]; u8 n; string strings[3][n][2]; struct { u8 n; u8 inner[n]; u8 outer[event.fields.n];\n"
+    TRACE "stream { }; event { name = a; fields := struct { integer { size = 12; align = 4; signed "
+          "= true; byte_order = be; base = 8; } _a;\n"
+          "floating_point { exp_dig = 11; mant_dig = 53; align = 64; byte_order = be; } d; string "
+          "{ encoding = ASCII; } s; string t;\n"
+          "integer { size = 8; encoding = UTF8; } text[10]; u8 n; string strings[3][n][2]; struct "
+          "{ u8 n; u8 inner[n]; u8 outer[event.fields.n];\n"
           "struct { } empty; } list[4]; } align(128); };",
-    TRACE "clock { name = c; uuid = \"d0367630-5511-4855-a390-afe86f9b4545\"; description = \"a \\\"b\\\"\"; freq = 1000; precision = 3;\n"
-          "offset_s = 17; offset = 5; absolute = true; };\nstream { event.header := struct { enum : integer { size = 5; } { compact = 0 ... 30,\n"
-          "extended = 31 } id; variant <id> { struct { integer { size = 27; map = clock.c.value; } timestamp; } compact; struct { u8 id;\n"
-          "integer { size = 64; } timestamp; } extended; } v; } align(8); };\nevent { name = b; id = 3; loglevel = 4; model.emf.uri = \"x\";\n"
+    TRACE "clock { name = c; uuid = \"d0367630-5511-4855-a390-afe86f9b4545\"; description = \"a "
+          "\\\"b\\\"\"; freq = 1000; precision = 3;\n"
+          "offset_s = 17; offset = 5; absolute = true; };\nstream { event.header := struct { enum "
+          ": integer { size = 5; } { compact = 0 ... 30,\n"
+          "extended = 31 } id; variant <id> { struct { integer { size = 27; map = clock.c.value; } "
+          "timestamp; } compact; struct { u8 id;\n"
+          "integer { size = 64; } timestamp; } extended; } v; } align(8); };\nevent { name = b; id "
+          "= 3; loglevel = 4; model.emf.uri = \"x\";\n"
           "context := struct { u8 n; string s; }; };",
-    TRACE "env { int = 9223372036854775807; b = -9223372036854775808; c.d = \"\\x41\\n\"; };\nevent { name = c; fields := struct {\n"
-          "enum : integer { size = 8; signed = true; } { A = -128 ... -1, A = 5, \"b c\" = 0, _int = 1 } e;\n"
+    TRACE "env { int = 9223372036854775807; b = -9223372036854775808; c.d = \"\\x41\\n\"; "
+          "};\nevent { name = c; fields := struct {\n"
+          "enum : integer { size = 8; signed = true; } { A = -128 ... -1, A = 5, \"b c\" = 0, _int "
+          "= 1 } e;\n"
           "variant <e> { string A; struct { u8 x; } _int; } v[2]; }; };",
 };
 
@@ -83,7 +98,8 @@ static void babeltrace_opens_what_is_printed_without_a_word(void **state)
         buffer_init(&printed, alloc_default());
         assert_int_equal(parse(&description, taken[i]), TTR_OK);
         assert_int_equal(tsdl_print(&description, &printed, NULL), TTR_OK);
-        if (ask_babeltrace(taken[i], strlen(taken[i])) != 0 || ask_babeltrace(printed.bytes, printed.n) != 0)
+        if (ask_babeltrace(taken[i], strlen(taken[i])) != 0 ||
+            ask_babeltrace(printed.bytes, printed.n) != 0)
             fail_msg("text %zu: see %s", i, folder);
         buffer_free(&printed);
         ctf_description_free(&description);

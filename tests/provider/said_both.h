@@ -18,8 +18,8 @@ extern "C" {
 void say_c(void);
 void say_cxx(void);
 
-/* Writes five events with said_cxx_late from a template, a member function, a lambda, and with a value that is gone behind the statement; false
- * where one failed. */
+/* Writes five events with said_cxx_late from a template, a member function, a lambda, and with a
+ * value that is gone behind the statement; false where one failed. */
 bool say_cxx_late(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* The 374 events that the test program of another library for EventHeader wrote (corpus/eventheader/linuxtracepoints), said with TTR_WRITE in C and in
- * C++ and with a composer, in the same order, and compared byte for byte. */
+/* The 374 events that the test program of another library for EventHeader wrote
+ * (corpus/eventheader/linuxtracepoints), said with TTR_WRITE in C and in C++ and with a composer,
+ * in the same order, and compared byte for byte. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,7 +50,10 @@ static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
 static uint8_t *read_truth(size_t *n)
 {
     char path[4096];
-    FILE *file = corpus_find("eventheader", "linuxtracepoints/EventHeaderInterceptorLE64.dat", path, sizeof path) ? fopen(path, "rb") : NULL;
+    FILE *file = corpus_find("eventheader", "linuxtracepoints/EventHeaderInterceptorLE64.dat", path,
+                             sizeof path)
+                     ? fopen(path, "rb")
+                     : NULL;
     if (!file)
         return NULL;
     uint8_t *bytes = test_malloc(1u << 20);
@@ -72,7 +76,8 @@ static void say_groups(ttr_backend *backend)
     }
 }
 
-static void compose_field(ttr_composer *composer, const char *kind, const char *suffix, uint8_t format, const void *bytes, size_t n)
+static void compose_field(ttr_composer *composer, const char *kind, const char *suffix,
+                          uint8_t format, const void *bytes, size_t n)
 {
     char name[16];
     (void)snprintf(name, sizeof name, "%s%zu%s", kind, n, suffix);
@@ -83,11 +88,28 @@ static void compose_field(ttr_composer *composer, const char *kind, const char *
 /* Numbers of 0 to 16 bytes as binary and as string in every format. */
 static void compose_all(ttr_backend *backend)
 {
-    static const char *const names[] = {"default", "unsigned_int", "signed_int", "hex_int", "errno", "pid", "time", "boolean", "float",
-                                        "hex_bytes", "string8", "string_utf", "string_utf_bom", "string_xml", "string_json", "uuid", "port",
-                                        "ip_address", "ip_address_obsolete"};
+    static const char *const names[] = {"default",
+                                        "unsigned_int",
+                                        "signed_int",
+                                        "hex_int",
+                                        "errno",
+                                        "pid",
+                                        "time",
+                                        "boolean",
+                                        "float",
+                                        "hex_bytes",
+                                        "string8",
+                                        "string_utf",
+                                        "string_utf_bom",
+                                        "string_xml",
+                                        "string_json",
+                                        "uuid",
+                                        "port",
+                                        "ip_address",
+                                        "ip_address_obsolete"};
     static const uint8_t sizes[] = {0, 1, 2, 4, 8, 16};
-    static const uint8_t last[16] = {0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF};
+    static const uint8_t last[16] = {0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7,
+                                     0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF};
     ttr_provider *provider = ttr_provider_new("TestProviderDyn", NULL, NULL);
     ttr_composer *composer = ttr_composer_new();
     assert_int_equal(ttr_provider_open(provider, backend, NULL), TTR_OK);
@@ -114,7 +136,8 @@ static void compose_all(ttr_backend *backend)
 static size_t count_records(const uint8_t *bytes, size_t n, size_t up_to)
 {
     size_t count = 0;
-    for (size_t at = 0; at + 4 <= n && at + load_u32le(bytes + at) <= up_to; at += load_u32le(bytes + at))
+    for (size_t at = 0; at + 4 <= n && at + load_u32le(bytes + at) <= up_to;
+         at += load_u32le(bytes + at))
         count++;
     return count;
 }
@@ -145,7 +168,8 @@ static void every_event_of_another_library_comes_out_byte_for_byte(void **state)
     while (same < truth_n && same < kept.bytes.n && kept.bytes.bytes[same] == truth[same])
         same++;
     if (same < truth_n)
-        print_message("first difference at byte %zu of the file, in event %zu\n", same, count_records(truth, truth_n, same));
+        print_message("first difference at byte %zu of the file, in event %zu\n", same,
+                      count_records(truth, truth_n, same));
     assert_int_equal(kept.bytes.n, truth_n);
     assert_memory_equal(kept.bytes.bytes, truth, truth_n);
     assert_int_equal(count_records(truth, truth_n, truth_n), 374);
@@ -174,7 +198,8 @@ static void cxx_writes_from_templates_and_temporaries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cxx_writes_from_templates_and_temporaries),
-                                       cmocka_unit_test(every_event_of_another_library_comes_out_byte_for_byte)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cxx_writes_from_templates_and_temporaries),
+        cmocka_unit_test(every_event_of_another_library_comes_out_byte_for_byte)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

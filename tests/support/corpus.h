@@ -1,4 +1,5 @@
-/* Recorded traces of others, which are not part of the project: the folder that TTR_CORPUS names has them, or some of them, in one folder a format. */
+/* Recorded traces of others, which are not part of the project: the folder that TTR_CORPUS names
+ * has them, or some of them, in one folder a format. */
 #ifndef TRACETTA_TESTS_SUPPORT_CORPUS_H
 #define TRACETTA_TESTS_SUPPORT_CORPUS_H
 
@@ -14,14 +15,16 @@ static inline const char *corpus_folder(void)
     return corpus && corpus[0] ? corpus : "(TTR_CORPUS is not set)";
 }
 
-/* The path of a file or folder of the corpus, as long as `size` allows; false where it is not there. */
+/* The path of a file or folder of the corpus, as long as `size` allows; false where it is not
+ * there. */
 static inline bool corpus_has(const char *folder, const char *name, char *path, size_t size)
 {
     int n = snprintf(path, size, "%s/%s/%s", corpus_folder(), folder, name);
     return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
 }
 
-/* The same for a test that needs it: where it is not there, the test counts as skipped and says why. */
+/* The same for a test that needs it: where it is not there, the test counts as skipped and says
+ * why. */
 static inline bool corpus_find(const char *folder, const char *name, char *path, size_t size)
 {
     bool is_there = corpus_has(folder, name, path, size);

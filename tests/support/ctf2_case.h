@@ -1,22 +1,26 @@
-/* Short CTF 2 metadata for tests: written with ' for " and ^ for the record separator, so that it reads well in C; @ marks where an
- * error must be told and is taken away before parsing. */
+/* Short CTF 2 metadata for tests: written with ' for " and ^ for the record separator, so that it
+ * reads well in C; @ marks where an error must be told and is taken away before parsing. */
 #ifndef TRACETTA_TESTS_SUPPORT_CTF2_CASE_H
 #define TRACETTA_TESTS_SUPPORT_CTF2_CASE_H
 
 #include "base/buffer.h"
 #include "formats/ctf/description/ctf_description.h"
 
-/* A preamble, a data stream class 0 and an event record class up to the field class of its only member, x; then what closes it. */
-#define CTF2_BEFORE                                                                                                    \
-    "^{'type':'preamble','version':2}\n^{'type':'data-stream-class'}\n"                                                \
+/* A preamble, a data stream class 0 and an event record class up to the field class of its only
+ * member, x; then what closes it. */
+#define CTF2_BEFORE                                                     \
+    "^{'type':'preamble','version':2}\n^{'type':'data-stream-class'}\n" \
     "^{'type':'event-record-class','payload-field-class':{'type':'structure','member-classes':["
 #define CTF2_AFTER "]}}\n"
-#define CTF2_UINT(name, bits)                                                                                          \
-    "{'name':'" name "','field-class':{'type':'fixed-length-unsigned-integer','length':" bits ",'byte-order':'little-endian'}}"
-#define CTF2_INT(name, bits)                                                                                           \
-    "{'name':'" name "','field-class':{'type':'fixed-length-signed-integer','length':" bits ",'byte-order':'little-endian'}}"
-#define CTF2_BOOL(name)                                                                                                \
-    "{'name':'" name "','field-class':{'type':'fixed-length-boolean','length':8,'byte-order':'little-endian'}}"
+#define CTF2_UINT(name, bits)                                                                 \
+    "{'name':'" name "','field-class':{'type':'fixed-length-unsigned-integer','length':" bits \
+    ",'byte-order':'little-endian'}}"
+#define CTF2_INT(name, bits)                                                                \
+    "{'name':'" name "','field-class':{'type':'fixed-length-signed-integer','length':" bits \
+    ",'byte-order':'little-endian'}}"
+#define CTF2_BOOL(name) \
+    "{'name':'" name    \
+    "','field-class':{'type':'fixed-length-boolean','length':8,'byte-order':'little-endian'}}"
 
 /* One of everything: what a tracer could write. */
 extern const char ctf2_everything[];
@@ -56,7 +60,8 @@ void ctf2_check_lines(const struct buffer *printed);
 /* Parses what was printed; the caller frees the description. */
 void ctf2_parse_printed(struct ctf_description *description, const struct buffer *printed);
 
-/* Fails the test unless what is printed of a description, read again, says the same and is printed the same. */
+/* Fails the test unless what is printed of a description, read again, says the same and is printed
+ * the same. */
 void ctf2_check_again(const struct ctf_description *description);
 
 #endif

@@ -1,4 +1,5 @@
-/* Walks a description and writes what it finds; nothing is left out that a reader or printer may use. */
+/* Walks a description and writes what it finds; nothing is left out that a reader or printer may
+ * use. */
 #include "support/describe.h"
 
 #include <inttypes.h>
@@ -52,7 +53,8 @@ static void put_name(struct buffer *to, ttr_text name)
         put_quoted(to, name);
 }
 
-static void put_ranges(struct buffer *to, const struct type_range *ranges, uint32_t n, bool is_signed)
+static void put_ranges(struct buffer *to, const struct type_range *ranges, uint32_t n,
+                       bool is_signed)
 {
     for (uint32_t i = 0; i < n; i++)
         if (is_signed)
@@ -63,8 +65,9 @@ static void put_ranges(struct buffer *to, const struct type_range *ranges, uint3
 
 static void put_reference(struct buffer *to, const struct type_reference *reference)
 {
-    static const char *const roots[ROOT_COUNT] = {"packet-header",  "packet-context",   "event-header",
-                                                  "common-context", "specific-context", "payload"};
+    static const char *const roots[ROOT_COUNT] = {"packet-header",    "packet-context",
+                                                  "event-header",     "common-context",
+                                                  "specific-context", "payload"};
     put(to, "%s", roots[reference->root]);
     for (uint32_t i = 0; i < reference->names_n; i++) {
         put(to, ".");
@@ -108,12 +111,15 @@ static void put_members(struct buffer *to, const struct type *type)
 /* What stands before the alignment; the kinds that hold others end with these. */
 static void put_kind(struct buffer *to, const struct type *type)
 {
-    static const char *const names[TYPE_KIND_COUNT] = {"none", "bits", "bool",   "u",     "i",        "flags",    "f",       "vu", "vi",
-                                                       "string", "text", "blob", "struct", "array", "sequence", "optional", "variant"};
+    static const char *const names[TYPE_KIND_COUNT] = {
+        "none",   "bits", "bool", "u",      "i",     "flags",    "f",        "vu",     "vi",
+        "string", "text", "blob", "struct", "array", "sequence", "optional", "variant"};
     put(to, "%s", names[type->kind]);
     if (type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT)
-        put(to, "%u %s%s", type->bits, type->is_big_endian ? "be" : "le", type->is_reversed ? " reversed" : "");
-    if (type->kind == TYPE_TEXT || type->kind == TYPE_BLOB || type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE)
+        put(to, "%u %s%s", type->bits, type->is_big_endian ? "be" : "le",
+            type->is_reversed ? " reversed" : "");
+    if (type->kind == TYPE_TEXT || type->kind == TYPE_BLOB || type->kind == TYPE_ARRAY ||
+        type->kind == TYPE_SEQUENCE)
         put_length(to, type);
     if (type->kind == TYPE_OPTIONAL || type->kind == TYPE_VARIANT) {
         put(to, "[");
@@ -136,7 +142,8 @@ static void put_labels(struct buffer *to, const struct type_labels *labels)
 
 static void put_details(struct buffer *to, const struct type *type)
 {
-    static const char *const encodings[] = {"", " ascii", " none", " utf-16le", " utf-16be", " utf-32le", " utf-32be"};
+    static const char *const encodings[] = {"",          " ascii",    " none",    " utf-16le",
+                                            " utf-16be", " utf-32le", " utf-32be"};
     put(to, "%s", encodings[type->encoding]);
     if (type->align)
         put(to, " @%u", 1u << type->align);
@@ -173,7 +180,8 @@ void describe_type(struct buffer *to, const struct type *type)
     }
 }
 
-static void put_root(struct buffer *to, const char *indent, const char *name, const struct type *type)
+static void put_root(struct buffer *to, const char *indent, const char *name,
+                     const struct type *type)
 {
     if (!type)
         return;
@@ -203,7 +211,8 @@ static void put_clock(struct buffer *to, const struct ctf_clock *clock)
     put_named(to, "ns", clock->ns);
     put_named(to, "uid", clock->uid);
     put_named(to, "description", clock->description);
-    put(to, " %" PRIu64 " Hz + %" PRId64 " s %" PRId64 " cycles", clock->frequency, clock->offset_s, clock->offset_cycles);
+    put(to, " %" PRIu64 " Hz + %" PRId64 " s %" PRId64 " cycles", clock->frequency, clock->offset_s,
+        clock->offset_cycles);
     if (clock->has_precision)
         put(to, " precision %" PRIu64, clock->precision);
     if (clock->has_accuracy)

@@ -1,5 +1,5 @@
-/* A CTF description as text, for tests of the parsers and printers of all its languages: two descriptions are the same where their
- * texts are.
+/* A CTF description as text, for tests of the parsers and printers of all its languages: two
+ * descriptions are the same where their texts are.
  *
  *   version 20 be uuid 000102...0f name "x" ns "y" uid "z" attributes {...}
  *   packet-header TYPE
@@ -10,9 +10,10 @@
  *     event 5 name "..." level 3
  *       payload TYPE
  *
- * A TYPE: u32 le @8 base 16 role 1 {"label" 0..5 7..7}; bool8, bits8, i8, flags8, f32, vu, vi, string, text[16], blob[REF],
- * struct(a: TYPE, b: TYPE), array[4] TYPE, sequence[REF] TYPE, optional[REF 1..2] TYPE, variant[REF](a 0..1: TYPE); "alias" = TYPE
- * where it has a name.  A REF: payload.a.b. */
+ * A TYPE: u32 le @8 base 16 role 1 {"label" 0..5 7..7}; bool8, bits8, i8, flags8, f32, vu, vi,
+ * string, text[16], blob[REF], struct(a: TYPE, b: TYPE), array[4] TYPE, sequence[REF] TYPE,
+ * optional[REF 1..2] TYPE, variant[REF](a 0..1: TYPE); "alias" = TYPE where it has a name.  A REF:
+ * payload.a.b. */
 #ifndef TRACETTA_TESTS_SUPPORT_DESCRIBE_H
 #define TRACETTA_TESTS_SUPPORT_DESCRIBE_H
 

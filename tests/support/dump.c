@@ -1,5 +1,5 @@
-/* The canonical dump.  Threads are written as a mark and a number first: their process may become known later, and when depends on
- * where batches end. */
+/* The canonical dump.  Threads are written as a mark and a number first: their process may become
+ * known later, and when depends on where batches end. */
 #include "support/dump.h"
 
 #include <inttypes.h>
@@ -123,13 +123,25 @@ static void add_bytes(struct buffer *to, const ttr_value *value)
 static void add_scalar(struct buffer *to, const ttr_value *value)
 {
     switch (value->type) {
-    case TTR_TYPE_NULL: add_format(to, "null"); break;
-    case TTR_TYPE_BOOL: add_format(to, "%s", value->v.u ? "true" : "false"); break;
+    case TTR_TYPE_NULL:
+        add_format(to, "null");
+        break;
+    case TTR_TYPE_BOOL:
+        add_format(to, "%s", value->v.u ? "true" : "false");
+        break;
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: add_number(to, value); add_label(to, value); break;
-    case TTR_TYPE_FLOAT: add_float(to, value->v.f); break;
-    case TTR_TYPE_TEXT: add_quoted(to, value->text); break;
-    default: add_bytes(to, value);
+    case TTR_TYPE_INT:
+        add_number(to, value);
+        add_label(to, value);
+        break;
+    case TTR_TYPE_FLOAT:
+        add_float(to, value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        add_quoted(to, value->text);
+        break;
+    default:
+        add_bytes(to, value);
     }
 }
 
@@ -179,7 +191,9 @@ static void add_flags(struct buffer *to, uint8_t flags)
     static const struct {
         uint8_t flag;
         const char *name;
-    } names[] = {{TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"},
+    } names[] = {{TTR_EVENT_CLAMPED, "clamped"},
+                 {TTR_EVENT_BACKWARD, "backward"},
+                 {TTR_EVENT_PARTIAL, "partial"},
                  {TTR_EVENT_NO_TIME, "no_time"}};
     const char *before = " flags=";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -216,7 +230,8 @@ static void add_bytes16(struct buffer *to, const char *key, const uint8_t *bytes
 static bool has_id(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
-    return is_linked || event->kind == TTR_KIND_COUNTER || event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP;
+    return is_linked || event->kind == TTR_KIND_COUNTER || event->kind == TTR_KIND_OBJECT ||
+           event->kind == TTR_KIND_GAP;
 }
 
 static void add_event(struct buffer *to, const ttr *t, const ttr_event *event)
@@ -307,7 +322,8 @@ static int compare_notes(const void *a, const void *b)
 
 void dump_report(struct dump *dump, ttr_reader *reader)
 {
-    static const char *const severities[] = {[TTR_NOTE_REMARK] = "remark", [TTR_NOTE_ODD] = "note", [TTR_NOTE_DAMAGE] = "damage"};
+    static const char *const severities[] = {
+        [TTR_NOTE_REMARK] = "remark", [TTR_NOTE_ODD] = "note", [TTR_NOTE_DAMAGE] = "damage"};
     struct buffer *to = &dump->text;
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
@@ -317,14 +333,17 @@ void dump_report(struct dump *dump, ttr_reader *reader)
             memcpy(notes, report.notes, n * sizeof *notes);
         qsort(notes, n, sizeof *notes, compare_notes);
         for (size_t i = 0; i < n; i++)
-            add_format(to, "%s %s %" PRIu64 "\n", severities[notes[i].severity], notes[i].code, notes[i].count);
+            add_format(to, "%s %s %" PRIu64 "\n", severities[notes[i].severity], notes[i].code,
+                       notes[i].count);
         for (size_t i = 0; i < report.regions_n; i++)
-            add_format(to, "at %" PRIu64 "+%" PRIu64 "\n", report.regions[i].offset, report.regions[i].bytes);
+            add_format(to, "at %" PRIu64 "+%" PRIu64 "\n", report.regions[i].offset,
+                       report.regions[i].bytes);
         if (report.lost || report.gaps)
             add_format(to, "lost %" PRIu64 " in %" PRIu64 "\n", report.lost, report.gaps);
     }
     if (dump->status != TTR_END)
-        add_format(to, "error %s offset=%" PRId64 "\n", ttr_status_text(dump->status), (int64_t)dump->error.offset);
+        add_format(to, "error %s offset=%" PRId64 "\n", ttr_status_text(dump->status),
+                   (int64_t)dump->error.offset);
 }
 
 static void add_thread_name(struct buffer *to, const ttr *t, ttr_id id)

@@ -1,18 +1,19 @@
-/* Writes a random but valid FXT file: seeds for tests of everything that reads FXT, and the input of benchmarks.
+/* Writes a random but valid FXT file: seeds for tests of everything that reads FXT, and the input
+ * of benchmarks.
  *
  *   generate_fxt --events N --seed S [--mix bench|everything] [--big-endian] [--truth FILE] OUT
  *
- * Encoded by hand from the text of the format: nothing of the library is used but the constants of fxt_format.h, so that a wrong
- * reader and a wrong writer cannot agree.  The same seed gives the same bytes.  `bench` is what tracing a busy system looks like
- * (bench/run says in which shares), `everything` has every record, argument and reference kind with extreme values.
- * The truth is a JSON object of counts and sums that a reader must find again:
- *   kinds         events by kind, named as ttr_kind_text does; fiber switches apart
- *   definitions   records that are no event (metadata, initialization, strings, threads)
- *   duration_ns   sum over complete events of ns(end) - ns(begin)
+ * Encoded by hand from the text of the format: nothing of the library is used but the constants of
+ * fxt_format.h, so that a wrong reader and a wrong writer cannot agree.  The same seed gives the
+ * same bytes.  `bench` is what tracing a busy system looks like (bench/run says in which shares),
+ * `everything` has every record, argument and reference kind with extreme values. The truth is a
+ * JSON object of counts and sums that a reader must find again: kinds         events by kind, named
+ * as ttr_kind_text does; fiber switches apart definitions   records that are no event (metadata,
+ * initialization, strings, threads) duration_ns   sum over complete events of ns(end) - ns(begin)
  *   arguments     of event records (type 4)
  *   text_hash     of event records: sum of FNV-1a(category) + 3 * FNV-1a(name)
- *   field_hash    of event records: sum over arguments of 5 * FNV-1a(name) + 7 * value, where texts and blobs are FNV-1a
- * Sums are modulo 2^64. */
+ *   field_hash    of event records: sum over arguments of 5 * FNV-1a(name) + 7 * value, where texts
+ * and blobs are FNV-1a Sums are modulo 2^64. */
 #include "support/generate_fxt.h"
 
 #include <errno.h>
@@ -27,12 +28,14 @@
 struct event {
     unsigned kind, thread;
     uint16_t category, name;
-    uint64_t last;   /* the word that ends it */
-    bool has_scope;  /* an instant with the scope word of older writers */
+    uint64_t last;  /* the word that ends it */
+    bool has_scope; /* an instant with the scope word of older writers */
 };
 
-static const uint8_t kind_of[FXT_EVENT_KINDS] = {TTR_KIND_INSTANT, TTR_KIND_COUNTER, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_SPAN,
-    TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_STEP, TTR_KIND_ASYNC_END, TTR_KIND_FLOW_BEGIN, TTR_KIND_FLOW_STEP, TTR_KIND_FLOW_END};
+static const uint8_t kind_of[FXT_EVENT_KINDS] = {
+    TTR_KIND_INSTANT,    TTR_KIND_COUNTER,     TTR_KIND_BEGIN,      TTR_KIND_END,
+    TTR_KIND_SPAN,       TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_STEP, TTR_KIND_ASYNC_END,
+    TTR_KIND_FLOW_BEGIN, TTR_KIND_FLOW_STEP,   TTR_KIND_FLOW_END};
 
 static void write_event(struct generator *g, const struct event *e)
 {
@@ -51,13 +54,15 @@ static void write_event(struct generator *g, const struct event *e)
     g->truth.arguments += n;
     if (fxt_event_last_words(e->kind) || e->has_scope)
         record_word(g, e->last);
-    record_end(g, FXT_EVENT | fxt_put(FXT_EVENT_KIND, e->kind) | fxt_put(FXT_EVENT_ARGS, n) | fxt_put(FXT_EVENT_THREAD, thread) |
-                      fxt_put(FXT_EVENT_CATEGORY, category) | fxt_put(FXT_EVENT_NAME, name));
+    record_end(g, FXT_EVENT | fxt_put(FXT_EVENT_KIND, e->kind) | fxt_put(FXT_EVENT_ARGS, n) |
+                      fxt_put(FXT_EVENT_THREAD, thread) | fxt_put(FXT_EVENT_CATEGORY, category) |
+                      fxt_put(FXT_EVENT_NAME, name));
     g->truth.kinds[kind_of[e->kind]]++;
     g->truth.text_hash += g->texts[e->category].hash + 3 * g->texts[e->name].hash;
 }
 
-/* A thread whose last complete event is over, so that spans nest; time goes on until there is one. */
+/* A thread whose last complete event is over, so that spans nest; time goes on until there is one.
+ */
 static unsigned free_thread(struct generator *g)
 {
     struct provider *p = g->provider;
@@ -71,7 +76,8 @@ static unsigned free_thread(struct generator *g)
 
 static struct event any_event(struct generator *g, unsigned kind)
 {
-    struct event e = {.kind = kind, .thread = below(g, THREADS), .category = (uint16_t)below(g, CATEGORIES)};
+    struct event e = {
+        .kind = kind, .thread = below(g, THREADS), .category = (uint16_t)below(g, CATEGORIES)};
     e.name = (uint16_t)(FIRST_NAME + below(g, NAMES));
     if (g->is_everything && happens(g, 30))
         e.name = (uint16_t)(FIRST_ODD + below(g, ODD));
@@ -152,8 +158,9 @@ static void write_legacy_switch(struct generator *g)
     record_thread(g, to, incoming);
     unsigned state = below(g, 5);
     record_end(g, FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, below(g, g->is_everything ? 256 : 8)) |
-                      fxt_put(FXT_LEGACY_STATE, state + (state > 0)) | fxt_put(FXT_LEGACY_OUTGOING, from) |
-                      fxt_put(FXT_LEGACY_INCOMING, to) | fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, below(g, 32)) |
+                      fxt_put(FXT_LEGACY_STATE, state + (state > 0)) |
+                      fxt_put(FXT_LEGACY_OUTGOING, from) | fxt_put(FXT_LEGACY_INCOMING, to) |
+                      fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, below(g, 32)) |
                       fxt_put(FXT_LEGACY_INCOMING_PRIORITY, below(g, 32)));
     g->truth.kinds[TTR_KIND_SWITCH]++;
 }
@@ -169,7 +176,8 @@ static void write_scheduling(struct generator *g)
     if (kind != FXT_THREAD_WAKEUP)
         record_word(g, threads[below(g, THREADS)].tid);
     (void)record_arguments(g, n, false);
-    uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, kind) | fxt_put(FXT_SCHEDULING_ARGS, n);
+    uint64_t header =
+        FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, kind) | fxt_put(FXT_SCHEDULING_ARGS, n);
     if (kind != FXT_FIBER_SWITCH)
         header |= fxt_put(FXT_SCHEDULING_CPU, below(g, 65536));
     if (kind == FXT_CONTEXT_SWITCH)
@@ -214,7 +222,8 @@ static void write_blob(struct generator *g)
     uint16_t ref = text_ref(g, name);
     record_text(g, ref, name);
     record_random_stream(g, n);
-    record_end(g, FXT_BLOB | fxt_put(FXT_BLOB_NAME, ref) | fxt_put(FXT_BLOB_BYTES, n) | fxt_put(FXT_BLOB_TYPE, 1 + below(g, 2)));
+    record_end(g, FXT_BLOB | fxt_put(FXT_BLOB_NAME, ref) | fxt_put(FXT_BLOB_BYTES, n) |
+                      fxt_put(FXT_BLOB_TYPE, 1 + below(g, 2)));
     g->truth.kinds[TTR_KIND_BLOB]++;
 }
 
@@ -227,8 +236,8 @@ static void write_large_blob(struct generator *g)
     record_begin(g);
     uint16_t category_ref = text_ref(g, category), name_ref = text_ref(g, name);
     uint8_t ref = is_bare ? 0 : thread_ref(g, thread);
-    record_word(g, fxt_put(FXT_LARGE_CATEGORY, category_ref) | fxt_put(FXT_LARGE_NAME, name_ref) | fxt_put(FXT_LARGE_ARGS, args) |
-                       fxt_put(FXT_LARGE_THREAD, ref));
+    record_word(g, fxt_put(FXT_LARGE_CATEGORY, category_ref) | fxt_put(FXT_LARGE_NAME, name_ref) |
+                       fxt_put(FXT_LARGE_ARGS, args) | fxt_put(FXT_LARGE_THREAD, ref));
     record_text(g, category_ref, category);
     record_text(g, name_ref, name);
     if (!is_bare) {
@@ -238,8 +247,9 @@ static void write_large_blob(struct generator *g)
     }
     record_word(g, n);
     record_random_stream(g, n);
-    record_end(g, FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
-                      fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA));
+    record_end(g,
+               FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
+                   fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA));
     g->truth.kinds[TTR_KIND_BLOB]++;
 }
 
@@ -247,7 +257,8 @@ static void write_large_blob(struct generator *g)
 static void record_process_argument(struct generator *g, uint64_t pid)
 {
     static const char key[] = "process";
-    record_word(g, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 3) | fxt_put(FXT_ARG_NAME, FXT_REF_INLINE | (sizeof key - 1)));
+    record_word(g, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 3) |
+                       fxt_put(FXT_ARG_NAME, FXT_REF_INLINE | (sizeof key - 1)));
     record_stream(g, key, sizeof key - 1);
     record_word(g, pid);
 }
@@ -258,7 +269,9 @@ static void write_kernel_object(struct generator *g)
     uint64_t type = 1 + below(g, 33);
     if (happens(g, 600))
         type = 1 + below(g, 2);
-    uint64_t koid = type == FXT_KERNEL_PROCESS ? thread->pid : type == FXT_KERNEL_THREAD ? thread->tid : random_value(g);
+    uint64_t koid = type == FXT_KERNEL_PROCESS  ? thread->pid
+                    : type == FXT_KERNEL_THREAD ? thread->tid
+                                                : random_value(g);
     uint16_t name = any_text(g);
     unsigned args = below(g, 3);
     record_begin(g);
@@ -269,7 +282,8 @@ static void write_kernel_object(struct generator *g)
         record_process_argument(g, thread->pid);
     (void)record_arguments(g, args, false);
     args += type == FXT_KERNEL_THREAD;
-    record_end(g, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) | fxt_put(FXT_KERNEL_NAME, ref) | fxt_put(FXT_KERNEL_ARGS, args));
+    record_end(g, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
+                      fxt_put(FXT_KERNEL_NAME, ref) | fxt_put(FXT_KERNEL_ARGS, args));
     g->truth.kinds[TTR_KIND_OBJECT]++;
 }
 
@@ -285,8 +299,8 @@ static void write_userspace_object(struct generator *g)
         record_word(g, g->provider->threads[thread].pid); /* one word only: the text's form */
     record_text(g, name_ref, name);
     (void)record_arguments(g, args, false);
-    record_end(g, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, ref) | fxt_put(FXT_USERSPACE_NAME, name_ref) |
-                      fxt_put(FXT_USERSPACE_ARGS, args));
+    record_end(g, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, ref) |
+                      fxt_put(FXT_USERSPACE_NAME, name_ref) | fxt_put(FXT_USERSPACE_ARGS, args));
     g->truth.kinds[TTR_KIND_OBJECT]++;
 }
 
@@ -296,19 +310,23 @@ static void write_profiler(struct generator *g)
     unsigned thread = below(g, THREADS), kind = below(g, 3);
     record_begin(g);
     uint8_t ref = thread_ref(g, thread);
-    uint64_t header = FXT_PROFILER | fxt_put(FXT_PROFILER_KIND, kind) | fxt_put(FXT_PROFILER_THREAD, ref);
+    uint64_t header =
+        FXT_PROFILER | fxt_put(FXT_PROFILER_KIND, kind) | fxt_put(FXT_PROFILER_THREAD, ref);
     record_word(g, g->provider->now);
     record_thread(g, ref, thread);
     if (kind == FXT_MODULE) {
         record_stream(g, name, sizeof name - 1);
         record_stream(g, build_id, sizeof build_id);
-        header |= fxt_put(FXT_MODULE_NAME_BYTES, sizeof name - 1) | fxt_put(FXT_MODULE_BUILD_ID_BYTES, sizeof build_id);
+        header |= fxt_put(FXT_MODULE_NAME_BYTES, sizeof name - 1) |
+                  fxt_put(FXT_MODULE_BUILD_ID_BYTES, sizeof build_id);
     }
     if (kind == FXT_MAPPING)
         header |= fxt_put(FXT_MAPPING_FLAGS, below(g, 8));
     if (kind != FXT_BACKTRACE)
         header |= fxt_put(FXT_MODULE_ID, below(g, 65536));
-    unsigned words = kind == FXT_MAPPING ? 3 : kind == FXT_BACKTRACE ? below(g, happens(g, 50) ? 256 : 20) : 0;
+    unsigned words = kind == FXT_MAPPING     ? 3
+                     : kind == FXT_BACKTRACE ? below(g, happens(g, 50) ? 256 : 20)
+                                             : 0;
     for (unsigned i = 0; i < words; i++)
         record_word(g, random_value(g));
     if (kind == FXT_BACKTRACE)
@@ -319,7 +337,9 @@ static void write_profiler(struct generator *g)
 
 static void write_gap(struct generator *g)
 {
-    emit_definition(g, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) | fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
+    emit_definition(g,
+                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
+                        fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
                     NULL, 0);
     g->truth.definitions--;
     g->truth.kinds[TTR_KIND_GAP]++;
@@ -339,13 +359,16 @@ static void write_initialization(struct generator *g)
 
 static void write_section(struct generator *g)
 {
-    emit_definition(g, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) | fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
+    emit_definition(g,
+                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                        fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
                     NULL, 0);
 }
 
 static void start_provider(struct generator *g, size_t i)
 {
-    static const uint64_t frequencies[PROVIDERS_MAX] = {1000000000, 24000000, 2994000000, 1000, 1000000000};
+    static const uint64_t frequencies[PROVIDERS_MAX] = {1000000000, 24000000, 2994000000, 1000,
+                                                        1000000000};
     struct provider *p = g->provider = &g->providers[i];
     p->id = (uint32_t)(i == 3 ? UINT32_MAX : i + 1);
     p->frequency = frequencies[i];
@@ -361,12 +384,15 @@ static void start_provider(struct generator *g, size_t i)
             p->threads[t].tid |= UINT64_C(1) << 63; /* an artificial koid */
     }
     size_t n = strlen(p->name);
-    emit_definition(g, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) | fxt_put(FXT_METADATA_PROVIDER, p->id) |
-                           fxt_put(FXT_METADATA_NAME_BYTES, n), p->name, n);
+    emit_definition(g,
+                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                        fxt_put(FXT_METADATA_PROVIDER, p->id) | fxt_put(FXT_METADATA_NAME_BYTES, n),
+                    p->name, n);
     write_initialization(g);
 }
 
-/* A slot gets another text; where that had a slot already they change places, so that every slot holds a text of its own. */
+/* A slot gets another text; where that had a slot already they change places, so that every slot
+ * holds a text of its own. */
 static void redefine_text(struct generator *g)
 {
     struct provider *p = g->provider;
@@ -407,11 +433,24 @@ static void change_something(struct generator *g)
 static const struct share {
     uint16_t of_thousand;
     void (*write)(struct generator *g);
-} bench[] = {{450, write_begin_or_end}, {150, write_complete}, {80, write_instant}, {100, write_counter}, {80, write_async},
-             {30, write_flow}, {110, write_legacy_switch}},
-  everything[] = {{250, write_begin_or_end}, {100, write_complete}, {100, write_instant}, {100, write_counter}, {80, write_async},
-                  {60, write_flow}, {60, write_legacy_switch}, {60, write_scheduling}, {50, write_log}, {20, write_blob},
-                  {4, write_large_blob}, {40, write_kernel_object}, {36, write_userspace_object}, {35, write_profiler}, {5, write_gap}};
+} bench[] = {{450, write_begin_or_end}, {150, write_complete}, {80, write_instant},
+             {100, write_counter},      {80, write_async},     {30, write_flow},
+             {110, write_legacy_switch}},
+  everything[] = {{250, write_begin_or_end},
+                  {100, write_complete},
+                  {100, write_instant},
+                  {100, write_counter},
+                  {80, write_async},
+                  {60, write_flow},
+                  {60, write_legacy_switch},
+                  {60, write_scheduling},
+                  {50, write_log},
+                  {20, write_blob},
+                  {4, write_large_blob},
+                  {40, write_kernel_object},
+                  {36, write_userspace_object},
+                  {35, write_profiler},
+                  {5, write_gap}};
 
 static void write_events(struct generator *g, uint64_t n)
 {
@@ -441,9 +480,12 @@ static bool write_truth(const struct generator *g, const char *path)
     for (unsigned i = 1; i < TTR_KIND_DEFINITION; i++)
         fprintf(file, "\"%s\": %llu, ", ttr_kind_text(i), (unsigned long long)g->truth.kinds[i]);
     fprintf(file, "\"fiber\": %llu}, ", (unsigned long long)g->truth.fibers);
-    fprintf(file, "\"definitions\": %llu, \"duration_ns\": %llu, \"arguments\": %llu, \"text_hash\": %llu, \"field_hash\": %llu}\n",
-            (unsigned long long)g->truth.definitions, (unsigned long long)g->truth.duration_ns, (unsigned long long)g->truth.arguments,
-            (unsigned long long)g->truth.text_hash, (unsigned long long)g->truth.field_hash);
+    fprintf(file,
+            "\"definitions\": %llu, \"duration_ns\": %llu, \"arguments\": %llu, \"text_hash\": "
+            "%llu, \"field_hash\": %llu}\n",
+            (unsigned long long)g->truth.definitions, (unsigned long long)g->truth.duration_ns,
+            (unsigned long long)g->truth.arguments, (unsigned long long)g->truth.text_hash,
+            (unsigned long long)g->truth.field_hash);
     return fclose(file) == 0;
 }
 
@@ -468,14 +510,17 @@ static bool generate(struct generator *g, uint64_t events, const char *path)
 
 static int usage(void)
 {
-    fputs("usage: generate_fxt --events N --seed S [--mix bench|everything] [--big-endian] [--truth FILE] OUT\n", stderr);
+    fputs("usage: generate_fxt --events N --seed S [--mix bench|everything] [--big-endian] "
+          "[--truth FILE] OUT\n",
+          stderr);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"events", 1, NULL, 'n'}, {"seed", 1, NULL, 's'}, {"mix", 1, NULL, 'm'},
-                                            {"big-endian", 0, NULL, 'b'}, {"truth", 1, NULL, 't'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"events", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},
+                                            {"mix", 1, NULL, 'm'},    {"big-endian", 0, NULL, 'b'},
+                                            {"truth", 1, NULL, 't'},  {NULL, 0, NULL, 0}};
     struct generator *g = calloc(1, sizeof *g);
     uint64_t events = 1000;
     const char *truth = NULL;

@@ -1,5 +1,6 @@
-/* The generator of FXT files in two parts: generate_fxt_parts.c makes texts, references, arguments and the words of records, and
- * generate_fxt.c which records there are.  It shares nothing with the library but the constants of fxt_format.h. */
+/* The generator of FXT files in two parts: generate_fxt_parts.c makes texts, references, arguments
+ * and the words of records, and generate_fxt.c which records there are.  It shares nothing with the
+ * library but the constants of fxt_format.h. */
 #ifndef TRACETTA_TESTS_SUPPORT_GENERATE_FXT_H
 #define TRACETTA_TESTS_SUPPORT_GENERATE_FXT_H
 
@@ -14,7 +15,7 @@ enum {
     PROVIDERS_MAX = 5,
     THREADS = 128,
     PROCESSES = 8,
-    CATEGORIES = 8,  /* the texts: categories first, then names, argument names, values, odd ones */
+    CATEGORIES = 8, /* the texts: categories first, then names, argument names, values, odd ones */
     NAMES = 200,
     KEYS = 12,
     VALUES = 60,
@@ -25,7 +26,7 @@ enum {
     FIRST_ODD = FIRST_VALUE + VALUES, /* 280 texts so far: all that `bench` uses */
     TEXTS = FIRST_ODD + ODD,
     DEPTH_MAX = 8,
-    INLINE_MAX = 1000,      /* longer texts are always indexed, so that no record grows too large */
+    INLINE_MAX = 1000, /* longer texts are always indexed, so that no record grows too large */
     RECORD_WORDS = 16384,
     OUTPUT_SIZE = 1 << 20
 };
@@ -57,7 +58,8 @@ struct provider {
 };
 
 struct truth {
-    uint64_t kinds[TTR_KIND_COUNT], fibers, definitions, duration_ns, arguments, text_hash, field_hash;
+    uint64_t kinds[TTR_KIND_COUNT], fibers, definitions, duration_ns, arguments, text_hash,
+        field_hash;
 };
 
 struct generator {
@@ -73,7 +75,6 @@ struct generator {
     size_t record_n; /* words */
     struct truth truth;
 };
-
 
 /* Random numbers: below n, true so often in a thousand, any. */
 uint32_t below(struct generator *g, uint32_t n);

@@ -27,8 +27,18 @@ bool happens(struct generator *g, uint32_t per_thousand)
 /* Small values most of the time; in `everything` also those at which encodings break. */
 uint64_t random_value(struct generator *g)
 {
-    static const uint64_t edges[] = {0, 1, 0x7f, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, (UINT64_C(1) << 53) + 1,
-                                     UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_MAX};
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     0x7f,
+                                     0xff,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     0x100000000,
+                                     (UINT64_C(1) << 53) + 1,
+                                     UINT64_C(0x7fffffffffffffff),
+                                     UINT64_C(0x8000000000000000),
+                                     UINT64_MAX};
     if (g->is_everything && happens(g, 500))
         return edges[below(g, sizeof edges / sizeof *edges)];
     return random_word(g) >> (8 + below(g, 56));
@@ -37,7 +47,8 @@ uint64_t random_value(struct generator *g)
 static double random_double(struct generator *g)
 {
     static const double edges[] = {0.0, -0.0, 1.5, -1e308, 5e-324, 1.0 / 3, 9007199254740993.0};
-    static const uint64_t specials[] = {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000)};
+    static const uint64_t specials[] = {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000),
+                                        UINT64_C(0x7ff8000000000000)};
     if (g->is_everything && happens(g, 200))
         return double_of_bits(specials[below(g, 3)]);
     if (g->is_everything && happens(g, 400))
@@ -128,7 +139,9 @@ void register_text(struct generator *g, uint16_t text, uint16_t slot)
         p->text_slot[p->slot_text[slot]] = 0;
     p->text_slot[text] = slot;
     p->slot_text[slot] = text;
-    emit_definition(g, FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, t->n), t->bytes, t->n);
+    emit_definition(g,
+                    FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, t->n),
+                    t->bytes, t->n);
 }
 
 /* A reference to a text.  The empty one is 0 and in no table. */
@@ -212,7 +225,8 @@ static uint64_t record_scalar(struct generator *g, unsigned type, uint64_t head,
     uint64_t bits = argument_bits(g, type);
     uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_arg_value_words(type);
     bool is_in_head = type == FXT_ARG_INT32 || type == FXT_ARG_UINT32 || type == FXT_ARG_BOOLEAN;
-    record_word(g, head | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) | (is_in_head ? bits << 32 : 0));
+    record_word(g, head | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
+                       (is_in_head ? bits << 32 : 0));
     record_text(g, key_ref, key);
     if (fxt_arg_value_words(type))
         record_word(g, bits);
@@ -224,7 +238,8 @@ static uint64_t record_text_argument(struct generator *g, uint16_t key)
     uint16_t value = any_text(g);
     uint16_t key_ref = text_ref(g, key), ref = text_ref(g, value);
     uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_ref_words(ref);
-    record_word(g, FXT_ARG_TEXT | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) | fxt_put(FXT_ARG_STRING, ref));
+    record_word(g, FXT_ARG_TEXT | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
+                       fxt_put(FXT_ARG_STRING, ref));
     record_text(g, key_ref, key);
     record_text(g, ref, value);
     return g->texts[value].hash;
@@ -238,7 +253,8 @@ static uint64_t record_blob_argument(struct generator *g, uint16_t key)
         bytes[i] = (uint8_t)random_word(g);
     uint16_t key_ref = text_ref(g, key);
     uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_words(n);
-    record_word(g, FXT_ARG_BLOB | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) | fxt_put(FXT_ARG_VALUE, n));
+    record_word(g, FXT_ARG_BLOB | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
+                       fxt_put(FXT_ARG_VALUE, n));
     record_text(g, key_ref, key);
     record_stream(g, bytes, n);
     return hash_bytes(bytes, n);
@@ -256,7 +272,8 @@ unsigned arguments_count(struct generator *g)
 /* Appends arguments; their hash for the truth. */
 uint64_t record_arguments(struct generator *g, unsigned n, bool is_numeric)
 {
-    static const uint8_t numeric[] = {FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_DOUBLE};
+    static const uint8_t numeric[] = {FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64,
+                                      FXT_ARG_DOUBLE};
     uint64_t hash = 0;
     for (unsigned i = 0; i < n; i++) {
         uint16_t key = (uint16_t)(FIRST_KEY + below(g, KEYS));
@@ -288,8 +305,18 @@ static bool set_text(struct text *text, const char *bytes, size_t n)
 
 static bool make_odd_text(struct text *text, unsigned i)
 {
-    static const char *const odd[] = {"", "a", "seven b", "eight by", "nine byte", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "quote\"back\\slash",
-                                      "tab\tnew\nline", "<&>", "\x01\x1f\x7f", "comma,semi;colon", "name=value"};
+    static const char *const odd[] = {"",
+                                      "a",
+                                      "seven b",
+                                      "eight by",
+                                      "nine byte",
+                                      "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+                                      "quote\"back\\slash",
+                                      "tab\tnew\nline",
+                                      "<&>",
+                                      "\x01\x1f\x7f",
+                                      "comma,semi;colon",
+                                      "name=value"};
     static const size_t lengths[] = {255, 256, 999, 1001, 4095, 31999, 32000};
     char filled[FXT_STRING_MAX];
     if (i < sizeof odd / sizeof *odd)
@@ -300,9 +327,13 @@ static bool make_odd_text(struct text *text, unsigned i)
 
 bool make_texts(struct generator *g)
 {
-    static const struct { unsigned first, n; const char *format; } pools[] = {
-        {0, CATEGORIES, "category%u"}, {FIRST_NAME, NAMES, "Example::operation_%u"}, {FIRST_KEY, KEYS, "key_%u"},
-        {FIRST_VALUE, VALUES, "the value number %u"}};
+    static const struct {
+        unsigned first, n;
+        const char *format;
+    } pools[] = {{0, CATEGORIES, "category%u"},
+                 {FIRST_NAME, NAMES, "Example::operation_%u"},
+                 {FIRST_KEY, KEYS, "key_%u"},
+                 {FIRST_VALUE, VALUES, "the value number %u"}};
     bool ok = true;
     for (size_t p = 0; p < sizeof pools / sizeof *pools; p++)
         for (unsigned i = 0; i < pools[p].n; i++) {
@@ -314,4 +345,3 @@ bool make_texts(struct generator *g)
         ok = ok && make_odd_text(&g->texts[FIRST_ODD + i], i);
     return ok;
 }
-

@@ -1,6 +1,7 @@
-/* The assembler of golden vectors.  The text is run twice, so that numbers may name labels that come later: nothing but
- * numbers depends on a label, hence every label has its final place after the first run.
- * Left out: any knowledge of a format, because a vector is written from the specification and not from our code. */
+/* The assembler of golden vectors.  The text is run twice, so that numbers may name labels that
+ * come later: nothing but numbers depends on a label, hence every label has its final place after
+ * the first run. Left out: any knowledge of a format, because a vector is written from the
+ * specification and not from our code. */
 #include "support/hexa.h"
 
 #include <ctype.h>
@@ -18,7 +19,8 @@ struct assembler {
     struct hexa *out;
     size_t capacity;
     unsigned depth;
-    bool is_first_run, is_repeating; /* labels are set in the first run, by the first round of a repeat */
+    bool is_first_run,
+        is_repeating; /* labels are set in the first run, by the first round of a repeat */
     char *message;
     size_t message_size;
 };
@@ -147,7 +149,8 @@ static bool take_digits(struct assembler *a, uint64_t *x)
     return true;
 }
 
-/* [+-] term {(+|-) term} without spaces, where a term is digits or @label; wraps at 2^64 like two's complement does. */
+/* [+-] term {(+|-) term} without spaces, where a term is digits or @label; wraps at 2^64 like two's
+ * complement does. */
 static bool take_number(struct assembler *a, uint64_t *x)
 {
     skip_space(a);
@@ -207,7 +210,8 @@ static bool run_float(struct assembler *a, const struct directive *directive)
     uint64_t bits64;
     memcpy(&bits32, &narrow, sizeof bits32);
     memcpy(&bits64, &x, sizeof bits64);
-    return emit_integer(a, directive->bytes == 4 ? bits32 : bits64, directive->bytes, directive->is_big_endian);
+    return emit_integer(a, directive->bytes == 4 ? bits32 : bits64, directive->bytes,
+                        directive->is_big_endian);
 }
 
 /* One character of a string, its escape undone. */
@@ -224,14 +228,16 @@ static bool take_character(struct assembler *a, uint8_t *byte)
         a->p += 2;
         return true;
     }
-    if (a->end - a->p < 4 || a->p[1] != 'x' || !isxdigit((unsigned char)a->p[2]) || !isxdigit((unsigned char)a->p[3]))
+    if (a->end - a->p < 4 || a->p[1] != 'x' || !isxdigit((unsigned char)a->p[2]) ||
+        !isxdigit((unsigned char)a->p[3]))
         return refuse(a, "escapes are \\n \\t \\r \\0 \\\\ \\\" and \\xNN");
     *byte = (uint8_t)strtoul((char[]){a->p[2], a->p[3], '\0'}, NULL, 16);
     a->p += 4;
     return true;
 }
 
-/* The bytes of a "string"; each becomes `width` bytes, zeros after it (or before it when big-endian). */
+/* The bytes of a "string"; each becomes `width` bytes, zeros after it (or before it when
+ * big-endian). */
 static bool emit_text(struct assembler *a, unsigned width, bool is_big_endian)
 {
     skip_space(a);
@@ -385,15 +391,20 @@ static bool run_hex(struct assembler *a, size_t n)
 static bool run_item(struct assembler *a)
 {
     static const struct directive directives[] = {
-        {"u8", run_integer, 1, false},    {"u16le", run_integer, 2, false}, {"u16be", run_integer, 2, true},
-        {"u32le", run_integer, 4, false}, {"u32be", run_integer, 4, true},  {"u64le", run_integer, 8, false},
-        {"u64be", run_integer, 8, true},  {"f32le", run_float, 4, false},   {"f32be", run_float, 4, true},
-        {"f64le", run_float, 8, false},   {"f64be", run_float, 8, true},    {"varint", run_varint, 0, false},
-        {"str", run_string, 0, false},    {"str8", run_string, 1, false},   {"str16le", run_string, 2, false},
-        {"str16be", run_string, 2, true}, {"str32le", run_string, 4, false}, {"str32be", run_string, 4, true},
-        {"utf16le", run_utf16, 2, false}, {"utf16be", run_utf16, 2, true},  {"pad", run_pad, 0, false},
-        {"zeros", run_zeros, 0, false},   {"word32le", run_word, 4, false}, {"word32be", run_word, 4, true},
-        {"word64le", run_word, 8, false}, {"word64be", run_word, 8, true},  {"repeat", run_repeat, 0, false},
+        {"u8", run_integer, 1, false},     {"u16le", run_integer, 2, false},
+        {"u16be", run_integer, 2, true},   {"u32le", run_integer, 4, false},
+        {"u32be", run_integer, 4, true},   {"u64le", run_integer, 8, false},
+        {"u64be", run_integer, 8, true},   {"f32le", run_float, 4, false},
+        {"f32be", run_float, 4, true},     {"f64le", run_float, 8, false},
+        {"f64be", run_float, 8, true},     {"varint", run_varint, 0, false},
+        {"str", run_string, 0, false},     {"str8", run_string, 1, false},
+        {"str16le", run_string, 2, false}, {"str16be", run_string, 2, true},
+        {"str32le", run_string, 4, false}, {"str32be", run_string, 4, true},
+        {"utf16le", run_utf16, 2, false},  {"utf16be", run_utf16, 2, true},
+        {"pad", run_pad, 0, false},        {"zeros", run_zeros, 0, false},
+        {"word32le", run_word, 4, false},  {"word32be", run_word, 4, true},
+        {"word64le", run_word, 8, false},  {"word64be", run_word, 8, true},
+        {"repeat", run_repeat, 0, false},
     };
     if (take_if(a, '@'))
         return run_label(a);
@@ -454,10 +465,13 @@ static bool run_header(struct assembler *a, const char *end)
         add_ids(a->out, value, end);
         return true;
     }
-    uint64_t *number = is_word(key, key_n, "offset") ? &a->out->offset : is_word(key, key_n, "damage") ? &a->out->damage
-                       : is_word(key, key_n, "limit") ? &a->out->max_record : NULL;
+    uint64_t *number = is_word(key, key_n, "offset")   ? &a->out->offset
+                       : is_word(key, key_n, "damage") ? &a->out->damage
+                       : is_word(key, key_n, "limit")  ? &a->out->max_record
+                                                       : NULL;
     if (!number)
-        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage, limit", (int)key_n, key);
+        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage, limit",
+                      (int)key_n, key);
     a->p = value;
     return take_number(a, number);
 }
@@ -484,7 +498,8 @@ static bool run_text(struct assembler *a, bool is_first_run)
     return run_items(a);
 }
 
-/* The place of the line "---", or the end of the text; what follows the line is what the vector expects. */
+/* The place of the line "---", or the end of the text; what follows the line is what the vector
+ * expects. */
 static const char *split_expect(struct hexa *out, const char *text)
 {
     const char *line = text;
@@ -504,7 +519,8 @@ bool hexa_parse(const char *text, size_t n, struct hexa *out, char *message, siz
 {
     *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .offset = HEXA_NO_OFFSET};
     char *own = copy(text, n);
-    struct assembler a = {.text = own, .out = out, .message = message, .message_size = message_size};
+    struct assembler a = {
+        .text = own, .out = out, .message = message, .message_size = message_size};
     a.end = split_expect(out, own);
     bool is_good = run_text(&a, true) && run_text(&a, false) && run_headers(&a);
     free(own);

@@ -1,5 +1,6 @@
-/* hexa_cat FILE.hexa: the bytes of a golden vector on standard output, for tests that work from a shell.
- * hexa_cat FOLDER ANCHOR: those of a folder of them as one input (hexa_folder.h), for fuzzing. */
+/* hexa_cat FILE.hexa: the bytes of a golden vector on standard output, for tests that work from a
+ * shell. hexa_cat FOLDER ANCHOR: those of a folder of them as one input (hexa_folder.h), for
+ * fuzzing. */
 #include <stdio.h>
 
 #include "support/hexa.h"
@@ -18,7 +19,8 @@ static bool put_folder(const char *path, const char *anchor, char *message, size
 {
     struct buffer bytes;
     buffer_init(&bytes, alloc_default());
-    bool is_fine = hexa_folder_load(path, anchor, &bytes, message, message_n) && fwrite(bytes.bytes, 1, bytes.n, stdout) == bytes.n;
+    bool is_fine = hexa_folder_load(path, anchor, &bytes, message, message_n) &&
+                   fwrite(bytes.bytes, 1, bytes.n, stdout) == bytes.n;
     buffer_free(&bytes);
     return is_fine;
 }
@@ -30,7 +32,8 @@ int main(int argc, char **argv)
         (void)fputs("usage: hexa_cat FILE.hexa | FOLDER ANCHOR\n", stderr);
         return 2;
     }
-    bool is_fine = argc == 2 ? put_file(argv[1], message, sizeof message) : put_folder(argv[1], argv[2], message, sizeof message);
+    bool is_fine = argc == 2 ? put_file(argv[1], message, sizeof message)
+                             : put_folder(argv[1], argv[2], message, sizeof message);
     is_fine = is_fine && fflush(stdout) == 0;
     if (!is_fine)
         (void)fprintf(stderr, "hexa_cat: %s\n", message);

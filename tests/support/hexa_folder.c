@@ -17,7 +17,8 @@ static int is_vector(const struct dirent *entry)
 }
 
 /* A plus in the name stands for a slash. */
-static bool add_file(const char *folder, const char *entry, struct buffer *to, char *message, size_t message_n)
+static bool add_file(const char *folder, const char *entry, struct buffer *to, char *message,
+                     size_t message_n)
 {
     char path[1024];
     struct hexa hexa;
@@ -36,7 +37,8 @@ static bool add_file(const char *folder, const char *entry, struct buffer *to, c
     return !to->failed;
 }
 
-bool hexa_folder_load(const char *path, const char *anchor, struct buffer *to, char *message, size_t message_n)
+bool hexa_folder_load(const char *path, const char *anchor, struct buffer *to, char *message,
+                      size_t message_n)
 {
     char first[256];
     struct dirent **entries;

@@ -52,8 +52,10 @@ static void integers_follow_their_width_and_byte_order(void **state)
     assert_assembles("u8 5 u8 -1", "\x05\xff");
     assert_assembles("u16le 0x102 u16be 0x102", "\x02\x01\x01\x02");
     assert_assembles("u32le 258 u32be 258", "\x02\x01\0\0\0\0\x01\x02");
-    assert_assembles("u64le -2 u64be 18446744073709551615", "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
-    assert_assembles("varint 0 varint 127 varint 300 varint -1", "\0\x7f\xac\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+    assert_assembles("u64le -2 u64be 18446744073709551615",
+                     "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
+    assert_assembles("varint 0 varint 127 varint 300 varint -1",
+                     "\0\x7f\xac\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 }
 
 static void floats_are_ieee(void **state)
@@ -94,7 +96,8 @@ static void words_are_built_from_fields(void **state)
     (void)state;
     assert_assembles("word64le [0..3]=4 [4..15]=3 # type, size\n [63]=1", "\x34\0\0\0\0\0\0\x80");
     assert_assembles("word64be [0..63]=-2", "\xff\xff\xff\xff\xff\xff\xff\xfe");
-    assert_assembles("word32le [0..7]=-1 word32be [8..15]=1 word64le", "\xff\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0");
+    assert_assembles("word32le [0..7]=-1 word32be [8..15]=1 word64le",
+                     "\xff\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0");
 }
 
 static void numbers_may_be_sums_of_labels_that_come_later(void **state)
@@ -108,7 +111,8 @@ static void headers_and_expectation_are_split_off(void **state)
 {
     (void)state;
     struct hexa hexa = parse("#: id A-1 B-2\n#: title Two words\n#:id C-3\n01\n@bad 02 # --- no\n"
-                             "#: status malformed\n#: offset @bad\n#: damage 2\n#: limit 65536\n---\nline\n---\n#: id no\n");
+                             "#: status malformed\n#: offset @bad\n#: damage 2\n#: limit "
+                             "65536\n---\nline\n---\n#: id no\n");
     assert_int_equal(hexa.ids_n, 3);
     assert_string_equal(hexa.ids[0], "A-1");
     assert_string_equal(hexa.ids[2], "C-3");
@@ -144,7 +148,8 @@ static void slips_are_refused_with_their_line(void **state)
     assert_refused("u8 256", "line 1: 256 does not fit u8");
     assert_refused("u8 -129", "line 1: -129 does not fit u8");
     assert_refused("u32le 12z", "line 1: '12z' is not a 64-bit number");
-    assert_refused("u64le 18446744073709551616", "line 1: '18446744073709551616' is not a 64-bit number");
+    assert_refused("u64le 18446744073709551616",
+                   "line 1: '18446744073709551616' is not a 64-bit number");
     assert_refused("u8", "line 1: '' is not a 64-bit number");
     assert_refused("u8 @nowhere", "line 1: no label @nowhere");
     assert_refused("f64le x", "line 1: 'x' is not a number");
@@ -152,7 +157,8 @@ static void slips_are_refused_with_their_line(void **state)
     assert_refused("@", "line 1: a label needs a name");
     assert_refused("pad 0", "line 1: pad 0");
     assert_refused("zeros 99999999999", "line 1: more than 67108864 bytes");
-    assert_refused("#: color red", "line 1: '#: color' is not one of id, title, status, offset, damage, limit");
+    assert_refused("#: color red",
+                   "line 1: '#: color' is not one of id, title, status, offset, damage, limit");
 }
 
 static void broken_strings_repeats_and_fields_are_refused(void **state)

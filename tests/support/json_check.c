@@ -1,4 +1,5 @@
-/* Checks JSON by recursive descent, written from the grammar of RFC 8259 and from nothing else of this project. */
+/* Checks JSON by recursive descent, written from the grammar of RFC 8259 and from nothing else of
+ * this project. */
 #include "support/json_check.h"
 
 #include <string.h>
@@ -153,7 +154,8 @@ static bool check_value(struct check *c)
     else if (take(c, '['))
         good = items(c);
     else
-        good = peek(c) == '"' ? string(c) : word(c, "true") || word(c, "false") || word(c, "null") || number(c);
+        good = peek(c) == '"' ? string(c)
+                              : word(c, "true") || word(c, "false") || word(c, "null") || number(c);
     blanks(c);
     c->depth--;
     return good;

@@ -1,4 +1,5 @@
-/* A strict JSON checker (RFC 8259) for tests: UTF-8, escapes, numbers, no duplicate names in one object. */
+/* A strict JSON checker (RFC 8259) for tests: UTF-8, escapes, numbers, no duplicate names in one
+ * object. */
 #ifndef TRACETTA_TESTS_SUPPORT_JSON_CHECK_H
 #define TRACETTA_TESTS_SUPPORT_JSON_CHECK_H
 

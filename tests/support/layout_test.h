@@ -1,4 +1,5 @@
-/* What tests of layouts share: types in one line each, and a record as text, walked and measured. */
+/* What tests of layouts share: types in one line each, and a record as text, walked and measured.
+ */
 #ifndef TRACETTA_TESTS_SUPPORT_LAYOUT_TEST_H
 #define TRACETTA_TESTS_SUPPORT_LAYOUT_TEST_H
 
@@ -74,20 +75,37 @@ static inline void put(struct text *to, const char *format, ...)
 static inline void put_value(struct text *to, const ttr_value *value)
 {
     switch (value->type) {
-    case TTR_TYPE_NULL: put(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); break;
-    case TTR_TYPE_BOOL: put(to, value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_UINT: put(to, "%llu", (unsigned long long)value->v.u); break;
-    case TTR_TYPE_INT: put(to, "%lld", (long long)value->v.s); break;
-    case TTR_TYPE_FLOAT: put(to, "%.17g", value->v.f); break;
-    case TTR_TYPE_TEXT: put(to, value->hint == TTR_HINT_NUMBER ? "#%.*s" : "'%.*s'", (int)value->text.n, value->text.p); break;
+    case TTR_TYPE_NULL:
+        put(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null");
+        break;
+    case TTR_TYPE_BOOL:
+        put(to, value->v.u ? "true" : "false");
+        break;
+    case TTR_TYPE_UINT:
+        put(to, "%llu", (unsigned long long)value->v.u);
+        break;
+    case TTR_TYPE_INT:
+        put(to, "%lld", (long long)value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        put(to, "%.17g", value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        put(to, value->hint == TTR_HINT_NUMBER ? "#%.*s" : "'%.*s'", (int)value->text.n,
+            value->text.p);
+        break;
     case TTR_TYPE_BYTES:
         put(to, "<");
         for (size_t i = 0; i < value->text.n; i++)
             put(to, "%02x", (uint8_t)value->text.p[i]);
         put(to, ">");
         break;
-    case TTR_TYPE_ARRAY: put(to, "[%u]", value->count); break;
-    default: put(to, "{%u}", value->count); break;
+    case TTR_TYPE_ARRAY:
+        put(to, "[%u]", value->count);
+        break;
+    default:
+        put(to, "{%u}", value->count);
+        break;
     }
     if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
         put(to, "(%.*s/%u)", (int)value->text.n, value->text.p, value->count);
@@ -110,9 +128,10 @@ static inline void put_field(struct text *to, const ttr_field *field)
 
 #define TAKEN_MAX 31u
 
-/* Taking fields `room` at a time gives the same as one by one, which gave `wanted` and ended as `by_one`. */
-static inline void expect_taken(struct table *table, const struct layout_run *run, uint32_t room, const struct layout_walk *by_one,
-                                const struct text *wanted)
+/* Taking fields `room` at a time gives the same as one by one, which gave `wanted` and ended as
+ * `by_one`. */
+static inline void expect_taken(struct table *table, const struct layout_run *run, uint32_t room,
+                                const struct layout_walk *by_one, const struct text *wanted)
 {
     static struct text taken;
     struct layout_walk walk;
@@ -125,24 +144,38 @@ static inline void expect_taken(struct table *table, const struct layout_run *ru
         for (uint32_t i = 0; i < n; i++)
             put_field(&taken, &field[i]);
     put(&taken, "%s%s", taken.n && walk.end ? " " : "", end_text(walk.end));
-    if (strcmp(taken.p, wanted->p) != 0 || walk.end != by_one->end || walk.run.bits.at != by_one->run.bits.at)
+    if (strcmp(taken.p, wanted->p) != 0 || walk.end != by_one->end ||
+        walk.run.bits.at != by_one->run.bits.at)
         fail_msg("%s\n  one by one %s\n  %u by %u %s", table->text, wanted->p, room, room, taken.p);
     assert_int_equal(layout_walk_take(&walk, field, room), 0);
 }
 
-/* The same of an event in whose payload the record lies, from the byte on in which it begins to the byte in which it ends. */
-static inline void expect_in_payload(struct table *table, const struct layout_run *run, uint32_t room, const struct layout_walk *by_one,
+/* The same of an event in whose payload the record lies, from the byte on in which it begins to the
+ * byte in which it ends. */
+static inline void expect_in_payload(struct table *table, const struct layout_run *run,
+                                     uint32_t room, const struct layout_walk *by_one,
                                      const struct text *wanted)
 {
     static struct text taken;
-    const uint64_t first = run->bits.at >> 3, end = by_one->end == LAYOUT_FINE ? (by_one->run.bits.at + 7) >> 3 : run->bits.end >> 3, n = end - first;
+    const uint64_t first = run->bits.at >> 3,
+                   end = by_one->end == LAYOUT_FINE ? (by_one->run.bits.at + 7) >> 3
+                                                    : run->bits.end >> 3,
+                   n = end - first;
     uint32_t imports;
     (void)layout_imports(table->layout, &imports);
-    if (imports || !layout_is_at_any_byte(table->layout) || run->bits.end % 8 || first > run->bits.end >> 3)
+    if (imports || !layout_is_at_any_byte(table->layout) || run->bits.end % 8 ||
+        first > run->bits.end >> 3)
         return;
-    const struct layout_schema schema = {.layout = table->layout, .scratch = &table->scratch, .is_in_payload = true, .body_mask = 7};
-    const ttr_event event = {.payload = run->bits.base + first, .payload_size = (uint32_t)n, .body = (uint32_t)(run->bits.at & 0xffff)};
-    ttr_fields fields = {.event = &event, .ops = &layout_field_ops, .own = &schema, .state = {(uintptr_t)layout_start(table->layout), layout_start_with(&schema)}};
+    const struct layout_schema schema = {
+        .layout = table->layout, .scratch = &table->scratch, .is_in_payload = true, .body_mask = 7};
+    const ttr_event event = {.payload = run->bits.base + first,
+                             .payload_size = (uint32_t)n,
+                             .body = (uint32_t)(run->bits.at & 0xffff)};
+    ttr_fields fields = {
+        .event = &event,
+        .ops = &layout_field_ops,
+        .own = &schema,
+        .state = {(uintptr_t)layout_start(table->layout), layout_start_with(&schema)}};
     const struct layout_walk *walk = (const struct layout_walk *)fields.state;
     ttr_field field[TAKEN_MAX];
     taken.n = 0;
@@ -151,16 +184,19 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         uint32_t n_taken = layout_field_ops.take(&fields, field, room);
         for (uint32_t i = 0; i < n_taken; i++)
             put_field(&taken, &field[i]);
-        if (room == 1 && n_taken && fields.ops && layout_field_ops.next(&fields, field)) /* in turn */
+        if (room == 1 && n_taken && fields.ops &&
+            layout_field_ops.next(&fields, field)) /* in turn */
             put_field(&taken, &field[0]);
     }
     put(&taken, "%s%s", taken.n && walk->end ? " " : "", end_text(walk->end));
     if (strcmp(taken.p, wanted->p) != 0 || walk->end != by_one->end)
-        fail_msg("%s\n  one by one %s\n  %u by %u from the payload %s", table->text, wanted->p, room, room, taken.p);
+        fail_msg("%s\n  one by one %s\n  %u by %u from the payload %s", table->text, wanted->p,
+                 room, room, taken.p);
 }
 
 /* The same where elements of arrays are told at once, behind the first ones. */
-static inline void expect_elements(struct table *table, const struct layout_run *run, const struct layout_walk *by_one, const struct text *wanted)
+static inline void expect_elements(struct table *table, const struct layout_run *run,
+                                   const struct layout_walk *by_one, const struct text *wanted)
 {
     static struct text taken;
     ttr_fields fields = {.ops = &layout_field_ops};
@@ -182,41 +218,52 @@ static inline void expect_elements(struct table *table, const struct layout_run 
         }
     }
     put(&taken, "%s%s", taken.n && walk->end ? " " : "", end_text(walk->end));
-    if (strcmp(taken.p, wanted->p) != 0 || walk->end != by_one->end || walk->run.bits.at != by_one->run.bits.at)
+    if (strcmp(taken.p, wanted->p) != 0 || walk->end != by_one->end ||
+        walk->run.bits.at != by_one->run.bits.at)
         fail_msg("%s\n  one by one %s\n  elements at once %s", table->text, wanted->p, taken.p);
 }
 
 /* So does the shape in bytes, a longer text aside. */
-static inline void expect_bytes(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end,
+static inline void expect_bytes(const struct table *table, const struct layout_run *run,
+                                const struct layout_run *measured, enum layout_end end,
                                 const struct layout_shape *shape)
 {
     const struct layout_bytes bytes = layout_bytes_of(shape);
     const uint64_t all = run->bits.end >> 3, first = (run->bits.at >> 3) + bytes.first;
-    if (run->bits.at & 7 || bytes.rest == LAYOUT_BYTES_NONE || first > all || all - first < LAYOUT_BYTES_AHEAD)
+    if (run->bits.at & 7 || bytes.rest == LAYOUT_BYTES_NONE || first > all ||
+        all - first < LAYOUT_BYTES_AHEAD)
         return;
     const uint64_t behind = layout_bytes_pass(&bytes, run->bits.base, first);
     const bool is_whole = behind <= all;
-    if (behind == UINT64_MAX && shape->kind == LAYOUT_SHAPE_TEXT && (end != LAYOUT_FINE || measured->bits.at / 8 > first + LAYOUT_BYTES_AHEAD))
+    if (behind == UINT64_MAX && shape->kind == LAYOUT_SHAPE_TEXT &&
+        (end != LAYOUT_FINE || measured->bits.at / 8 > first + LAYOUT_BYTES_AHEAD))
         return;
     if (is_whole != (end == LAYOUT_FINE) || (is_whole && behind * 8 != measured->bits.at))
-        fail_msg("%s: bytes end at %llu, measure at %llu bits", table->text, (unsigned long long)behind, (unsigned long long)measured->bits.at);
+        fail_msg("%s: bytes end at %llu, measure at %llu bits", table->text,
+                 (unsigned long long)behind, (unsigned long long)measured->bits.at);
 }
 
 /* The shape finds the end that the program finds, or nothing. */
-static inline void expect_shape(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end)
+static inline void expect_shape(const struct table *table, const struct layout_run *run,
+                                const struct layout_run *measured, enum layout_end end)
 {
     struct layout_shape shape = layout_shape_of(table->layout);
     uint64_t behind = 0, first = run->bits.at + shape.first;
-    bool is_whole = !(run->bits.at & 7) && layout_shape_pass(&shape, &run->bits, run->bits.at, &behind);
+    bool is_whole =
+        !(run->bits.at & 7) && layout_shape_pass(&shape, &run->bits, run->bits.at, &behind);
     if (is_whole && (end != LAYOUT_FINE || behind != measured->bits.at))
-        fail_msg("%s: shape ends at %llu, measure at %llu", table->text, (unsigned long long)behind, (unsigned long long)measured->bits.at);
-    if (!is_whole && !(run->bits.at & 7) && shape.kind != LAYOUT_SHAPE_NONE && first >= 64 && end == LAYOUT_FINE)
+        fail_msg("%s: shape ends at %llu, measure at %llu", table->text, (unsigned long long)behind,
+                 (unsigned long long)measured->bits.at);
+    if (!is_whole && !(run->bits.at & 7) && shape.kind != LAYOUT_SHAPE_NONE && first >= 64 &&
+        end == LAYOUT_FINE)
         fail_msg("%s: the shape has no end", table->text);
     expect_bytes(table, run, measured, end, &shape);
 }
 
-/* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not well. */
-static inline enum layout_end table_dump(struct table *table, const struct layout_run *run, struct text *to)
+/* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not
+ * well. */
+static inline enum layout_end table_dump(struct table *table, const struct layout_run *run,
+                                         struct text *to)
 {
     struct layout_walk walk;
     ttr_field field;
@@ -240,16 +287,19 @@ static inline enum layout_end table_dump(struct table *table, const struct layou
     struct layout_run measured = *run;
     enum layout_end end = layout_measure(table->layout, &measured);
     if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))
-        fail_msg("%s\n  walk ends %s, measure %s: %s", table->text, end_text(walk.end), end_text(end), to->p);
+        fail_msg("%s\n  walk ends %s, measure %s: %s", table->text, end_text(walk.end),
+                 end_text(end), to->p);
     if (end == LAYOUT_FINE && measured.bits.at != walk.run.bits.at)
-        fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at, (unsigned long long)measured.bits.at, to->p);
+        fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at,
+                 (unsigned long long)measured.bits.at, to->p);
     expect_shape(table, run, &measured, end);
     return walk.end;
 }
 
-/* Walks and measures bytes from a bit on; they lie in a block of their own, so that a sanitizer sees a step too far.  Text and end are
- * as wanted. */
-static inline void table_expect(struct table *table, uint64_t at, const char *hex, uint64_t end, const char *wanted)
+/* Walks and measures bytes from a bit on; they lie in a block of their own, so that a sanitizer
+ * sees a step too far.  Text and end are as wanted. */
+static inline void table_expect(struct table *table, uint64_t at, const char *hex, uint64_t end,
+                                const char *wanted)
 {
     uint8_t bytes[512];
     struct text text;

@@ -61,7 +61,8 @@ static ttr_status stream_open(struct input *in, ttr_error *error)
     struct stream *stream = in->own;
     ttr *t = in->base.t;
     const char *name = name_of(ttr_text_get(t, t->sources[in->id].path).p);
-    stream->schema = context_add_schema(t, &(struct schema){.ops = &field_ops, .format = &format_little});
+    stream->schema =
+        context_add_schema(t, &(struct schema){.ops = &field_ops, .format = &format_little});
     stream->thread = context_thread(t, in->id, 1, in->id);
     stream->name = ttr_text_add(t, name, strlen(name));
     return stream->schema && stream->thread ? TTR_OK : fail_memory(error);
@@ -70,14 +71,19 @@ static ttr_status stream_open(struct input *in, ttr_error *error)
 static void stream_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
     struct stream *stream = in->own;
-    *stream = (struct stream){.schema = stream->schema, .thread = stream->thread, .name = stream->name, .has_range = true,
-                              .from = from_ns, .to = to_ns};
+    *stream = (struct stream){.schema = stream->schema,
+                              .thread = stream->thread,
+                              .name = stream->name,
+                              .has_range = true,
+                              .from = from_ns,
+                              .to = to_ns};
 }
 
 static int64_t time_at(struct input *in, uint64_t record)
 {
     uint8_t bytes[8];
-    bool is_there = source_peek_at(in->source, LITTLE_HEAD + record * LITTLE_RECORD, bytes, sizeof bytes, NULL) == sizeof bytes;
+    bool is_there = source_peek_at(in->source, LITTLE_HEAD + record * LITTLE_RECORD, bytes,
+                                   sizeof bytes, NULL) == sizeof bytes;
     return is_there ? (int64_t)load_u64le(bytes) : INT64_MAX;
 }
 
@@ -121,7 +127,8 @@ static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_erro
     uint64_t duration = load_u64le(bytes + 8);
     if (load_u64le(bytes + 16) == UINT64_MAX) {
         stream->at += LITTLE_RECORD;
-        return input_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value", error, "a value of all ones");
+        return input_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value",
+                            error, "a value of all ones");
     }
     stream->is_over = stream->has_range && time >= stream->to;
     if (stream->is_over)
@@ -159,7 +166,8 @@ static ttr_status stream_next(struct input *in, ttr_error *error)
             return status;
         if (in->window.n < LITTLE_RECORD)
             return TTR_END;
-        while (!stream->is_over && in->n < in->batch && in->window.offset + in->window.n - stream->at >= LITTLE_RECORD) {
+        while (!stream->is_over && in->n < in->batch &&
+               in->window.offset + in->window.n - stream->at >= LITTLE_RECORD) {
             status = decode_record(in, in->window.bytes + (stream->at - in->window.offset), error);
             if (status != TTR_OK)
                 return status;
@@ -174,15 +182,20 @@ static void stream_close(struct input *in)
     context_drop_schema(in->base.t, stream->schema);
 }
 
-static const struct format format_stream = {
-    .name = "little", .order = TTR_ORDER_TIME, .reader_size = sizeof(struct stream), .open = stream_open, .next = stream_next,
-    .close = stream_close, .range = stream_range};
+static const struct format format_stream = {.name = "little",
+                                            .order = TTR_ORDER_TIME,
+                                            .reader_size = sizeof(struct stream),
+                                            .open = stream_open,
+                                            .next = stream_next,
+                                            .close = stream_close,
+                                            .range = stream_range};
 
 /* --- The folder --- */
 
 static unsigned little_bid(const struct peek *peek)
 {
-    if (peek->n >= sizeof LITTLE_ANCHOR - 1 && memcmp(peek->bytes, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1) == 0)
+    if (peek->n >= sizeof LITTLE_ANCHOR - 1 &&
+        memcmp(peek->bytes, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1) == 0)
         return 8 * (sizeof LITTLE_ANCHOR - 1);
     return memcmp(peek->bytes, LITTLE_MAGIC, LITTLE_HEAD) == 0 ? 8 * LITTLE_HEAD : 0;
 }
@@ -194,8 +207,9 @@ static bool is_stream(const char *name)
 }
 
 /* The reader of one file, NULL with `error`. */
-static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folder_file *file, const struct source_options *how,
-                               const ttr_read_options *options, ttr_error *error)
+static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folder_file *file,
+                               const struct source_options *how, const ttr_read_options *options,
+                               ttr_error *error)
 {
     char path[PATH_MAX];
     folder_file_path(folder, file, path, sizeof path);
@@ -207,7 +221,8 @@ static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folde
     return &in->base;
 }
 
-static ttr_reader *open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+static ttr_reader *open_folder(ttr *t, struct folder *folder, const char *only,
+                               const ttr_read_options *options, ttr_error *error)
 {
     ttr_reader **readers, *merged = NULL;
     size_t n = 0, files = 0;
@@ -248,17 +263,22 @@ struct writing {
 };
 
 static const ttr_loss losses[] = {
-    {.code = "little.fields", .what = "fields but \"value\"", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    {.code = "little.fields",
+     .what = "fields but \"value\"",
+     .rule = "are left out",
+     .kind = TTR_LOSS_DROPPED},
 };
 
 static ttr_status little_create(struct ttr_writer *out, ttr_error *error)
 {
     const char *wish = output_option(out, "wish");
-    return wish && strcmp(wish, "no") == 0 ? fail(error, TTR_E_MISUSE, NO_OFFSET, "no is no wish") : TTR_OK;
+    return wish && strcmp(wish, "no") == 0 ? fail(error, TTR_E_MISUSE, NO_OFFSET, "no is no wish")
+                                           : TTR_OK;
 }
 
 /* The file an event goes to, made when new; NULL with `error`. */
-static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool is_own, ttr_error *error)
+static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool is_own,
+                            ttr_error *error)
 {
     struct writing *writing = out->own;
     char name[PATH_MAX];
@@ -273,7 +293,8 @@ static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool
     }
     (void)ttr_thread_get(out->t, event->thread, &thread);
     if (is_own)
-        (void)snprintf(name, sizeof name, "%s", name_of(ttr_text_get(out->t, out->t->sources[source].path).p));
+        (void)snprintf(name, sizeof name, "%s",
+                       name_of(ttr_text_get(out->t, out->t->sources[source].path).p));
     else
         (void)snprintf(name, sizeof name, "%llu.bin", (unsigned long long)thread.tid);
     struct sink *sink = folder_add(out->folder, name, error);
@@ -299,7 +320,8 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
 {
     uint8_t bytes[LITTLE_RECORD];
     ttr_field field;
-    bool is_own = output_is_own_raw(out, event) && (event->kind == TTR_KIND_DEFINITION || is_copied(out->own, event->source));
+    bool is_own = output_is_own_raw(out, event) &&
+                  (event->kind == TTR_KIND_DEFINITION || is_copied(out->own, event->source));
     if (event->kind == TTR_KIND_DEFINITION && !is_own)
         return TTR_OK;
     struct sink *sink = file_of(out, event, is_own, error);
@@ -308,10 +330,12 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     out->events += event->kind != TTR_KIND_DEFINITION;
     if (is_own)
         return sink_write(sink, event->payload, event->payload_size, error);
-    bool has_value = ttr_field_find(out->t, event, "value", &field) && field.value.type == TTR_TYPE_UINT;
+    bool has_value =
+        ttr_field_find(out->t, event, "value", &field) && field.value.type == TTR_TYPE_UINT;
     if (!has_value)
         output_lost(out, 0, event->offset);
-    (void)little_record(bytes, (uint64_t)event->time, event->duration < DURATION_MAX ? event->duration : DURATION_MAX,
+    (void)little_record(bytes, (uint64_t)event->time,
+                        event->duration < DURATION_MAX ? event->duration : DURATION_MAX,
                         has_value ? field.value.v.u : 0);
     return sink_write(sink, bytes, sizeof bytes, error);
 }
@@ -330,7 +354,9 @@ static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct writing *writing = out->own;
     struct sink *anchor = folder_add(out->folder, "little.txt", error);
-    ttr_status status = !anchor ? error->status : sink_write(anchor, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1, error);
+    ttr_status status = !anchor
+                            ? error->status
+                            : sink_write(anchor, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1, error);
     if (anchor && status == TTR_OK)
         status = sink_finish(anchor, error);
     while (writing->n > 0 && status == TTR_OK)
@@ -338,7 +364,8 @@ static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
     return status;
 }
 
-static const ttr_option_info option_list[] = {{.key = "wish", .values = "yes|no", .text = "a wish", .for_writing = true}};
+static const ttr_option_info option_list[] = {
+    {.key = "wish", .values = "yes|no", .text = "a wish", .for_writing = true}};
 
 const struct format format_little = {
     .name = "little",

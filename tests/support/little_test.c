@@ -1,4 +1,5 @@
-/* Traces that are folders, from opening to writing, with the smallest format there can be (little.h). */
+/* Traces that are folders, from opening to writing, with the smallest format there can be
+ * (little.h). */
 #include "support/little.h"
 
 #include <errno.h>
@@ -148,7 +149,8 @@ static void a_folder_is_opened_by_its_path_by_its_anchor_and_by_where_one_stands
 {
     (void)state;
     write_trace("trace", 1000);
-    const char *const paths[] = {in_place("trace"), in_place("trace/"), in_place("trace/little.txt")};
+    const char *const paths[] = {in_place("trace"), in_place("trace/"),
+                                 in_place("trace/little.txt")};
     for (size_t i = 0; i < 3; i++) {
         struct seen seen = read_path(paths[i], NULL);
         assert_int_equal(seen.ending, TTR_END);
@@ -171,7 +173,8 @@ static void one_file_beside_an_anchor_is_read_alone(void **state)
     struct seen seen = read_path(in_place("trace/b.bin"), NULL);
     assert_int_equal(seen.events, 1000);
     assert_int_equal(seen.first, 10);
-    seen = read_path(in_place("trace/b.bin"), &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "little"});
+    seen = read_path(in_place("trace/b.bin"),
+                     &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "little"});
     assert_int_equal(seen.events, 1000);
 }
 
@@ -199,7 +202,9 @@ static void one_file_without_its_anchor_is_refused_and_told_what_is_missing(void
     assert_null(ttr_open_memory(t, bytes, n, "standard input", NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "standard input alone is no little trace"));
-    assert_null(ttr_open_memory(t, bytes, n, "x", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "little"}, &error));
+    assert_null(ttr_open_memory(
+        t, bytes, n, "x", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "little"},
+        &error));
     ttr_free(t);
 }
 
@@ -219,7 +224,9 @@ static void files_in_memory_are_a_trace_too(void **state)
     (void)state;
     uint8_t bytes[LITTLE_HEAD + 3 * LITTLE_RECORD];
     size_t n = make_stream(bytes, 5, 1, 3);
-    const ttr_file files[] = {{"x.bin", bytes, n}, {"little.txt", LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1}, {"index/x.bin", "junk", 4}};
+    const ttr_file files[] = {{"x.bin", bytes, n},
+                              {"little.txt", LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1},
+                              {"index/x.bin", "junk", 4}};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     ttr_reader *reader = ttr_open_files(t, "bytes", files, 3, NULL, &error);
@@ -234,9 +241,12 @@ static void files_in_memory_are_a_trace_too(void **state)
     assert_null(ttr_open_files(t, "bytes", files, 1, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
     assert_null(ttr_open_files(t, "bytes", NULL, 0, NULL, &error));
-    assert_null(ttr_open_files(t, "bytes", files, 3, &(ttr_read_options){.from = "little"}, &error));
+    assert_null(
+        ttr_open_files(t, "bytes", files, 3, &(ttr_read_options){.from = "little"}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    assert_null(ttr_open_files(t, "bytes", files, 3, &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "x"}, &error));
+    assert_null(ttr_open_files(t, "bytes", files, 3,
+                               &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "x"},
+                               &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     ttr_free(t);
 }
@@ -258,7 +268,8 @@ static void all_traces_below_a_directory_are_one_time_line(void **state)
     write_trace("session/kernel/inner", 7); /* in a trace nothing else is looked for */
     write_bytes("session/notes", "no trace", 8);
     write_bytes("session/ust/x.fxt", "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
-    assert_int_equal(symlink("..", in_place("session/loop")) | symlink("kernel", in_place("session/again")), 0);
+    assert_int_equal(
+        symlink("..", in_place("session/loop")) | symlink("kernel", in_place("session/again")), 0);
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     ttr_reader *reader = ttr_open(t, in_place("session"), NULL, &error);
@@ -312,7 +323,8 @@ static void a_trace_of_a_directory_that_cannot_be_read_is_an_error_that_names_it
     write_trace("session/good", 10);
     write_trace("session/bad", 10);
     write_bytes("session/bad/a.bin", "not little", 10);
-    struct seen seen = read_path(in_place("session"), NULL); /* found out while reading: the others are read to their ends */
+    struct seen seen = read_path(
+        in_place("session"), NULL); /* found out while reading: the others are read to their ends */
     assert_int_equal(seen.ending, TTR_E_MALFORMED);
     assert_int_equal(seen.events, 30);
 }
@@ -356,8 +368,10 @@ static void a_range_reaches_the_format_through_merge_filter_and_sort(void **stat
         ttr_filter_init(&filter);
         filter.from_ns = offset + 900000;
         filter.to_ns = offset + 900101;
-        ttr_reader *in[] = {ttr_open(t, in_place("trace"), &options, NULL), ttr_open(t, in_place("trace/a.bin"), &options, NULL)};
-        ttr_reader *reader = ttr_filter_new(ttr_sort(ttr_merge(t, in, 2, NULL), NULL), &filter, NULL);
+        ttr_reader *in[] = {ttr_open(t, in_place("trace"), &options, NULL),
+                            ttr_open(t, in_place("trace/a.bin"), &options, NULL)};
+        ttr_reader *reader =
+            ttr_filter_new(ttr_sort(ttr_merge(t, in, 2, NULL), NULL), &filter, NULL);
         ttr_batch batch;
         size_t events = 0;
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
@@ -366,7 +380,8 @@ static void a_range_reaches_the_format_through_merge_filter_and_sort(void **stat
         assert_in_range(looked_at(reader), 17, 400);
         ttr_close(reader);
         filter.invert = true;
-        reader = ttr_filter_new(ttr_open(t, in_place("trace/a.bin"), &options, NULL), &filter, NULL);
+        reader =
+            ttr_filter_new(ttr_open(t, in_place("trace/a.bin"), &options, NULL), &filter, NULL);
         for (events = 0; ttr_read(reader, &batch, NULL) == TTR_OK;)
             events += batch.n;
         assert_int_equal(events, 50000 - 6);
@@ -409,7 +424,8 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
         write_stream(name, i * 7, FILES * 7, 200);
     }
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     ttr_reader *reader = ttr_open(t, in_place("trace"), NULL, NULL);
     struct seen seen = read_all(t, reader);
     assert_int_equal(seen.events, FILES * 200);
@@ -425,10 +441,12 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
 /* --- Writing --- */
 
 /* Converts; gives the status of the first thing that failed. */
-static ttr_status convert(const char *from, const char *to, uint32_t read_flags, const ttr_write_options *how, ttr_error *error)
+static ttr_status convert(const char *from, const char *to, uint32_t read_flags,
+                          const ttr_write_options *how, ttr_error *error)
 {
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = ttr_open(t, from, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = read_flags}, error);
+    ttr_reader *reader = ttr_open(
+        t, from, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = read_flags}, error);
     assert_non_null(reader);
     ttr_writer *writer = ttr_create(t, to, "little", how, error);
     ttr_status status = writer ? ttr_copy(reader, writer, NULL, NULL, error) : error->status;
@@ -457,7 +475,8 @@ static void a_copy_of_a_trace_is_the_same_file_by_file(void **state)
     (void)state;
     ttr_error error = {0};
     write_trace("trace", 1000);
-    assert_int_equal(convert(in_place("trace"), in_place("copy"), TTR_READ_DEFINITIONS, NULL, &error), TTR_OK);
+    assert_int_equal(
+        convert(in_place("trace"), in_place("copy"), TTR_READ_DEFINITIONS, NULL, &error), TTR_OK);
     assert_true(is_same_file(in_place("trace/a.bin"), in_place("copy/a.bin")));
     assert_true(is_same_file(in_place("trace/b.bin"), in_place("copy/b.bin")));
     assert_true(is_same_file(in_place("trace/little.txt"), in_place("copy/little.txt")));
@@ -587,8 +606,10 @@ static void strict_writing_leaves_no_folder_behind_when_something_is_lost(void *
     assert_int_equal(rmdir(place), 0);
     assert_int_equal(mkdir(place, 0700), 0);
     static const char *const options[] = {"wish=no", NULL};
-    assert_null(ttr_create(t, in_place("out"), "little",
-                           &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options}, &error));
+    assert_null(ttr_create(
+        t, in_place("out"), "little",
+        &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options},
+        &error));
     assert_int_equal(rmdir(place), 0);
     assert_int_equal(mkdir(place, 0700), 0);
     ttr_builder_free(builder);
@@ -602,17 +623,22 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
         bool is_little = strcmp(info.name, "little") == 0;
         if (is_little || strcmp(info.name, "fxt") == 0)
-            assert_int_equal((info.abilities & TTR_FORMAT_FOLDER) && (info.abilities & TTR_FORMAT_ORDERED), is_little);
+            assert_int_equal((info.abilities & TTR_FORMAT_FOLDER) &&
+                                 (info.abilities & TTR_FORMAT_ORDERED),
+                             is_little);
         if (is_little)
             assert_string_equal(info.anchor, "little.txt");
-        else if (strcmp(info.name, "fxt") == 0 || strcmp(info.name, "perf") == 0) /* of a folder of perf not all files are the trace's */
+        else if (strcmp(info.name, "fxt") == 0 ||
+                 strcmp(info.name, "perf") ==
+                     0) /* of a folder of perf not all files are the trace's */
             assert_null(info.anchor);
     }
 }
 
 static bool converts_through(const struct alloc *alloc)
 {
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
     ttr_error error = {0};
     if (!t)
         return false;

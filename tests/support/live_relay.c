@@ -21,12 +21,12 @@ struct talk {
     uint64_t sent;
     bool is_over, was_packet_wrong;
     unsigned served;
-    size_t at[STREAMS_MAX];          /* next step */
+    size_t at[STREAMS_MAX]; /* next step */
     bool is_announced[STREAMS_MAX];
     bool is_hung_up[STREAMS_MAX];
-    uint64_t trace[TRACES_MAX];      /* announced */
+    uint64_t trace[TRACES_MAX]; /* announced */
     size_t traces_n;
-    size_t metadata_at;              /* pieces sent, over all traces: they are in order */
+    size_t metadata_at; /* pieces sent, over all traces: they are in order */
     bool is_metadata_sent[STREAMS_MAX];
     uint8_t out[1 << 20];
     size_t out_n;
@@ -107,7 +107,8 @@ static void flush(struct talk *talk)
 static bool is_news(const struct talk *talk, size_t i)
 {
     const struct relay *relay = talk->relay;
-    return !talk->is_announced[i] && relay->streams[i].served <= talk->served && i + relay->held_back < relay->streams_n;
+    return !talk->is_announced[i] && relay->streams[i].served <= talk->served &&
+           i + relay->held_back < relay->streams_n;
 }
 
 static bool has_news(const struct talk *talk)
@@ -126,7 +127,8 @@ static uint64_t metadata_stream_of(const struct talk *talk, uint64_t trace)
     return 0;
 }
 
-static void add_stream(struct talk *talk, uint64_t id, uint64_t trace, bool is_metadata, const char *channel)
+static void add_stream(struct talk *talk, uint64_t id, uint64_t trace, bool is_metadata,
+                       const char *channel)
 {
     add_number(talk, id, 8);
     add_number(talk, trace, 8);
@@ -143,7 +145,8 @@ static bool is_trace_announced(const struct talk *talk, uint64_t trace)
     return false;
 }
 
-/* Adds the streams that appeared, with the metadata stream of a trace that is new; gives how many. */
+/* Adds the streams that appeared, with the metadata stream of a trace that is new; gives how many.
+ */
 static uint32_t announce(struct talk *talk)
 {
     const struct relay *relay = talk->relay;
@@ -205,7 +208,8 @@ static void answer_new_streams(struct talk *talk, uint64_t session)
 
 /* --- Metadata --- */
 
-/* The first piece of a trace that was not sent and is there; `relay->metadata_n` when there is none. */
+/* The first piece of a trace that was not sent and is there; `relay->metadata_n` when there is
+ * none. */
 static size_t next_metadata(const struct talk *talk, uint64_t trace)
 {
     const struct relay *relay = talk->relay;
@@ -237,7 +241,8 @@ static void answer_metadata(struct talk *talk, uint64_t id)
         return;
     }
     talk->is_metadata_sent[i] = true;
-    add_number(talk, talk->fault->metadata_count ? talk->fault->metadata_count : relay->metadata[i].n, 8);
+    add_number(talk,
+               talk->fault->metadata_count ? talk->fault->metadata_count : relay->metadata[i].n, 8);
     add_number(talk, 1, 4);
     const size_t n = relay->metadata[i].n, same = n - (n && talk->fault->changes_metadata);
     if (same)
@@ -256,8 +261,8 @@ static const struct relay_stream *stream_of(const struct talk *talk, uint64_t id
     return NULL;
 }
 
-static void add_index(struct talk *talk, const struct relay_stream *stream, const struct relay_step *step, uint64_t offset,
-                      unsigned status)
+static void add_index(struct talk *talk, const struct relay_stream *stream,
+                      const struct relay_step *step, uint64_t offset, unsigned status)
 {
     uint64_t bits = step && step->kind == RELAY_PACKET ? (uint64_t)step->n * 8 : 0;
     add_number(talk, offset, 8);
@@ -283,7 +288,8 @@ static uint64_t offset_of(const struct relay_stream *stream, size_t step)
 
 static void answer_index(struct talk *talk, uint64_t id)
 {
-    static const unsigned statuses[] = {[RELAY_PACKET] = 1, [RELAY_BEACON] = 5, [RELAY_RETRY] = 2, [RELAY_ERROR] = 4};
+    static const unsigned statuses[] = {
+        [RELAY_PACKET] = 1, [RELAY_BEACON] = 5, [RELAY_RETRY] = 2, [RELAY_ERROR] = 4};
     size_t i;
     const struct relay_stream *stream = stream_of(talk, id, &i);
     if (!stream) {
@@ -341,7 +347,8 @@ static void answer_list(struct talk *talk)
     add_number(talk, talk->fault->hides_session ? 1 : 2, 4);
     for (unsigned i = talk->fault->hides_session ? 1 : 0; i < 2; i++) {
         bool is_other = i && !relay->has_twin;
-        const char *host = is_other ? "elsewhere" : relay->host, *session = is_other ? "other" : relay->session;
+        const char *host = is_other ? "elsewhere" : relay->host,
+                   *session = is_other ? "other" : relay->session;
         add_number(talk, SESSION + i, 8);
         add_number(talk, relay->timer_us, 4);
         add_number(talk, i, 4);
@@ -416,7 +423,8 @@ static void *run(void *own)
 {
     struct relay *relay = own;
     struct talk *talk = calloc(1, sizeof *talk);
-    for (int fd; talk && (fd = accept(relay->listener, NULL, NULL)) >= 0 && !relay->is_stopping; (void)close(fd)) {
+    for (int fd; talk && (fd = accept(relay->listener, NULL, NULL)) >= 0 && !relay->is_stopping;
+         (void)close(fd)) {
         unsigned i = relay->connections++;
         memset(talk, 0, offsetof(struct talk, out));
         talk->out_n = 0;
@@ -443,11 +451,15 @@ void relay_start(struct relay *relay, char *url, size_t size)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t address_size = sizeof address;
     relay->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    need(relay->listener >= 0 && bind(relay->listener, (struct sockaddr *)&address, sizeof address) == 0, "bind");
-    need(getsockname(relay->listener, (struct sockaddr *)&address, &address_size) == 0, "getsockname");
+    need(relay->listener >= 0 &&
+             bind(relay->listener, (struct sockaddr *)&address, sizeof address) == 0,
+         "bind");
+    need(getsockname(relay->listener, (struct sockaddr *)&address, &address_size) == 0,
+         "getsockname");
     need(listen(relay->listener, 16) == 0, "listen");
     relay->port = ntohs(address.sin_port);
-    (void)snprintf(url, size, "net://127.0.0.1:%u/host/%s/%s", relay->port, relay->host, relay->session);
+    (void)snprintf(url, size, "net://127.0.0.1:%u/host/%s/%s", relay->port, relay->host,
+                   relay->session);
     need(pthread_create(&relay->thread, NULL, run, relay) == 0, "pthread_create");
 }
 

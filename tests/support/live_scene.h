@@ -1,4 +1,5 @@
-/* A live session for tests: a trace written by hand, a relay daemon that serves it, and what a reader made of it. */
+/* A live session for tests: a trace written by hand, a relay daemon that serves it, and what a
+ * reader made of it. */
 #ifndef TRACETTA_TESTS_SUPPORT_LIVE_SCENE_H
 #define TRACETTA_TESTS_SUPPORT_LIVE_SCENE_H
 
@@ -7,7 +8,8 @@
 
 enum { SCENE_EVENTS = 256 };
 
-/* --- A trace: one clock of nanoseconds, one stream class, one event class "ev" of id 0 with a number v --- */
+/* --- A trace: one clock of nanoseconds, one stream class, one event class "ev" of id 0 with a
+ * number v --- */
 
 extern const char scene_metadata[];
 extern const size_t scene_metadata_n;
@@ -20,9 +22,10 @@ struct scene_packet {
     size_t n;
 };
 
-/* A packet from `begin` to `end` with events of an id at times begin, begin + step, ..., end at most (step 0: none); their values are
- * their times. */
-struct relay_step scene_make(struct scene_packet *packet, uint64_t seq, uint64_t begin, uint64_t end, uint64_t step, uint32_t id);
+/* A packet from `begin` to `end` with events of an id at times begin, begin + step, ..., end at
+ * most (step 0: none); their values are their times. */
+struct relay_step scene_make(struct scene_packet *packet, uint64_t seq, uint64_t begin,
+                             uint64_t end, uint64_t step, uint32_t id);
 
 /* Two streams whose packets overlap in time. */
 struct scene_pair {
@@ -59,7 +62,8 @@ struct scene {
 };
 
 /* A daemon with a session of those streams, and how to read it: quickly. */
-struct scene scene_of(const struct relay_stream *streams, size_t n, const struct relay_metadata *metadata, size_t metadata_n);
+struct scene scene_of(const struct relay_stream *streams, size_t n,
+                      const struct relay_metadata *metadata, size_t metadata_n);
 struct scene scene_of_pair(const struct scene_pair *pair);
 
 /* Begins to serve, and opens; NULL with `error`.  Then ends both. */

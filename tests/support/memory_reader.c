@@ -55,7 +55,8 @@ static void copy_event(struct memory_reader *reader, size_t i, const ttr_event *
         reader->payloads[i] = take(event->payload_size);
         memcpy(reader->payloads[i], event->payload, event->payload_size);
         copy->payload = reader->payloads[i];
-        copy->activity = event->activity ? copy->payload + (event->activity - event->payload) : NULL;
+        copy->activity =
+            event->activity ? copy->payload + (event->activity - event->payload) : NULL;
         copy->related = event->related ? copy->payload + (event->related - event->payload) : NULL;
     }
 }
@@ -63,7 +64,8 @@ static void copy_event(struct memory_reader *reader, size_t i, const ttr_event *
 static ttr_status next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct memory_reader *reader = (struct memory_reader *)base;
-    size_t left = reader->events.n - reader->at, max = reader->events.batch_max ? reader->events.batch_max : 256;
+    size_t left = reader->events.n - reader->at,
+           max = reader->events.batch_max ? reader->events.batch_max : 256;
     drop_batch(reader);
     if (left == 0) {
         if (reader->events.ending == TTR_OK)
@@ -122,10 +124,12 @@ static uint32_t lend(ttr_reader *base, ttr_event *events)
 
 ttr_reader *memory_reader(ttr *t, const struct memory_events *events)
 {
-    static const struct reader_ops ops = {.next = next, .close = close_reader, .report = report, .lend = lend};
+    static const struct reader_ops ops = {
+        .next = next, .close = close_reader, .report = report, .lend = lend};
     static const struct format told_apart = {.name = "memory"};
     struct memory_reader *reader = take(sizeof *reader);
-    *reader = (struct memory_reader){.base = {.t = t, .ops = &ops, .order = events->order}, .events = *events,
+    *reader = (struct memory_reader){.base = {.t = t, .ops = &ops, .order = events->order},
+                                     .events = *events,
                                      .seed = events->seed};
     if (events->lends)
         reader->base.apart = &told_apart;
@@ -144,7 +148,9 @@ void memory_event_fields(ttr *t, ttr_event *event, unsigned fields)
     buffer_init(&buffer, alloc_default());
     for (unsigned i = 0; i < fields; i++) {
         char name = (char)('a' + i);
-        packed_add(t, &buffer, &(ttr_field){.name = {&name, 1}, .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
+        packed_add(t, &buffer,
+                   &(ttr_field){.name = {&name, 1},
+                                .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
     }
     assert_false(buffer.failed);
     if (buffer.n) {
@@ -193,21 +199,27 @@ size_t memory_read_all(ttr_reader *reader, ttr_event *to, size_t room)
 
 void memory_random_events(ttr *t, ttr_event *events, size_t n, uint64_t seed, int64_t span)
 {
-    static const uint8_t kinds[] = {TTR_KIND_INSTANT, TTR_KIND_SPAN, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_COUNTER,
-                                    TTR_KIND_LOG, TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_END};
+    static const uint8_t kinds[] = {TTR_KIND_INSTANT,     TTR_KIND_SPAN,     TTR_KIND_BEGIN,
+                                    TTR_KIND_END,         TTR_KIND_COUNTER,  TTR_KIND_LOG,
+                                    TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_END};
     static const char *const names[] = {"net.read", "net.write", "disk", "", "poll"};
     static const char *const categories[] = {"io", "io,net", "", "sched"};
     for (size_t i = 0; i < n; i++) {
         ttr_event *event = &events[i];
         uint64_t r = support_random(&seed);
         const char *name = names[r % 5], *category = categories[(r >> 8) % 4];
-        *event = (ttr_event){.kind = kinds[(r >> 16) % 8], .time = (int64_t)((r >> 32) % (uint64_t)span), .offset = i,
-                             .link = (r >> 20) % 3, .level = (uint8_t)((r >> 24) % 7)};
+        *event = (ttr_event){.kind = kinds[(r >> 16) % 8],
+                             .time = (int64_t)((r >> 32) % (uint64_t)span),
+                             .offset = i,
+                             .link = (r >> 20) % 3,
+                             .level = (uint8_t)((r >> 24) % 7)};
         event->name = ttr_text_add(t, name, strlen(name));
         event->category = ttr_text_add(t, category, strlen(category));
         event->provider = ttr_text_add(t, i % 3 ? "p" : "q", 1);
-        event->thread = (r >> 28) % 4 ? context_thread(t, 0, 100 + (r >> 28) % 2, 1000 + (r >> 28) % 4) : 0;
-        event->duration = event->kind == TTR_KIND_SPAN ? support_random(&seed) % (uint64_t)span / 4 : 0;
+        event->thread =
+            (r >> 28) % 4 ? context_thread(t, 0, 100 + (r >> 28) % 2, 1000 + (r >> 28) % 4) : 0;
+        event->duration =
+            event->kind == TTR_KIND_SPAN ? support_random(&seed) % (uint64_t)span / 4 : 0;
         memory_event_fields(t, event, (unsigned)(r >> 26) % 4);
     }
 }
@@ -219,7 +231,8 @@ void memory_fail_each(bool (*scenario)(ttr *t, const ttr_event *events, size_t n
     for (size_t fail_at = 1; !is_through; fail_at++) {
         struct support_heap heap;
         support_heap_init(&heap, 0);
-        ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        ttr *t = ttr_new(&(ttr_options){
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
         memory_random_events(t, events, n, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         is_through = scenario(t, events, n);
@@ -250,7 +263,8 @@ bool memory_has_fields(ttr *t, const ttr_event *event, unsigned fields)
     unsigned n = 0;
     ttr_fields_begin(t, event, &walk);
     while (ttr_fields_next(&walk, &field)) {
-        if (field.name.n != 1 || field.name.p[0] != (char)('a' + n) || field.value.v.u != event->offset + n)
+        if (field.name.n != 1 || field.name.p[0] != (char)('a' + n) ||
+            field.value.v.u != event->offset + n)
             return false;
         n++;
     }

@@ -29,7 +29,9 @@ bool protobuf_next(const uint8_t **at, const uint8_t *end, struct protobuf_item 
     *item = (struct protobuf_item){.field = (uint32_t)(tag >> 3), .wire = tag & 7};
     assert_true(item->field != 0);
     switch (item->wire) {
-    case 0: item->value = take_varint(at, end); break;
+    case 0:
+        item->value = take_varint(at, end);
+        break;
     case 1:
         assert_true(end - *at >= 8);
         for (unsigned i = 0; i < 8; i++)
@@ -42,7 +44,8 @@ bool protobuf_next(const uint8_t **at, const uint8_t *end, struct protobuf_item 
         item->bytes = *at;
         *at += item->n;
         break;
-    default: fail_msg("wire type %u", item->wire);
+    default:
+        fail_msg("wire type %u", item->wire);
     }
     return true;
 }
@@ -53,7 +56,8 @@ bool protobuf_find(const void *bytes, size_t n, const uint32_t *path, struct pro
     while (protobuf_next(&at, end, item)) {
         if (item->field != path[0])
             continue;
-        return path[1] == 0 || (item->wire == 2 && protobuf_find(item->bytes, item->n, path + 1, item));
+        return path[1] == 0 ||
+               (item->wire == 2 && protobuf_find(item->bytes, item->n, path + 1, item));
     }
     return false;
 }
@@ -67,7 +71,8 @@ static bool is_listed(const char *list, const char *path)
     return false;
 }
 
-static void print_fields(FILE *to, const struct protobuf_item *message, const char *messages, const char *path)
+static void print_fields(FILE *to, const struct protobuf_item *message, const char *messages,
+                         const char *path)
 {
     struct protobuf_item item;
     const uint8_t *at = message->bytes, *end = at + message->n;

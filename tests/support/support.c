@@ -51,7 +51,8 @@ void support_fail_each(bool (*scenario)(const struct alloc *alloc))
     }
 }
 
-/* Bytes of a number whose highest digits come first, turned into the order of this machine; gives how many. */
+/* Bytes of a number whose highest digits come first, turned into the order of this machine; gives
+ * how many. */
 static size_t hex_number(uint8_t *to, size_t size, const char *hex)
 {
     size_t n = strspn(hex, "0123456789abcdef") / 2;

@@ -1,5 +1,5 @@
-/* What every test program may use: cmocka with its own headers, an allocator that fails when told to and counts what is left,
- * bytes from hex, and random numbers that are the same in every run. */
+/* What every test program may use: cmocka with its own headers, an allocator that fails when told
+ * to and counts what is left, bytes from hex, and random numbers that are the same in every run. */
 #ifndef TRACETTA_TESTS_SUPPORT_SUPPORT_H
 #define TRACETTA_TESTS_SUPPORT_SUPPORT_H
 
@@ -17,11 +17,11 @@
 /* cmocka calls a macro of its own `fail`, which is the name of ours in base/status.h. */
 #undef fail
 #undef fail_msg
-#define fail_msg(...)                                                                                                  \
-    do {                                                                                                               \
-        print_error("ERROR: " __VA_ARGS__);                                                                            \
-        print_error("\n");                                                                                             \
-        _fail(__FILE__, __LINE__);                                                                                     \
+#define fail_msg(...)                       \
+    do {                                    \
+        print_error("ERROR: " __VA_ARGS__); \
+        print_error("\n");                  \
+        _fail(__FILE__, __LINE__);          \
     } while (0)
 
 /* An allocator to be told which request fails.  Give `&heap.alloc` to the code under test. */
@@ -30,7 +30,8 @@ struct support_heap {
     size_t requests; /* requests for memory so far */
     size_t fail_at;  /* this request (from 1) and all after it fail; 0: none */
     size_t blocks;   /* blocks not freed */
-    size_t bytes;    /* bytes not freed, by the sizes callers claim: not 0 when a free names another size than its allocation */
+    size_t bytes;    /* bytes not freed, by the sizes callers claim: not 0 when a free names another
+                        size than its allocation */
     size_t peak;     /* the most bytes held at once */
 };
 
@@ -39,11 +40,12 @@ void support_heap_init(struct support_heap *heap, size_t fail_at);
 /* Fails the test unless everything was given back. */
 void support_heap_check(const struct support_heap *heap);
 
-/* Runs a scenario with the 1st, 2nd, ... request failing until it gets through, and checks for leaks each time.  The scenario
- * says whether it got through; it must clean up in both cases. */
+/* Runs a scenario with the 1st, 2nd, ... request failing until it gets through, and checks for
+ * leaks each time.  The scenario says whether it got through; it must clean up in both cases. */
 void support_fail_each(bool (*scenario)(const struct alloc *alloc));
 
-/* Bytes from "0a ff" (blanks are fine) into `to`, which holds `size`; gives their count.  "=0a0b" is one number, in the byte order of this machine. */
+/* Bytes from "0a ff" (blanks are fine) into `to`, which holds `size`; gives their count.  "=0a0b"
+ * is one number, in the byte order of this machine. */
 size_t support_hex(uint8_t *to, size_t size, const char *hex);
 
 /* Fails the test unless the bytes are those of the hex text. */

@@ -1,4 +1,5 @@
-/* Functions and lines at addresses of a library that knows them itself, stripped in all the ways there are, and damaged. */
+/* Functions and lines at addresses of a library that knows them itself, stripped in all the ways
+ * there are, and damaged. */
 #include "support/support.h"
 
 #include <dlfcn.h>
@@ -91,7 +92,11 @@ static ttr_binary binary_at(const char *name)
     static unsigned next;
     char *to = path[next++ % 4];
     (void)snprintf(to, sizeof path[0], "%s/%s", work, name);
-    return (ttr_binary){.size = sizeof(ttr_binary), .number = next, .path = {to, strlen(to)}, .build_id = {"", 0}, .debug_link = {"", 0},
+    return (ttr_binary){.size = sizeof(ttr_binary),
+                        .number = next,
+                        .path = {to, strlen(to)},
+                        .build_id = {"", 0},
+                        .debug_link = {"", 0},
                         .is_pic = true};
 }
 
@@ -100,10 +105,12 @@ static const char *ask(const struct symbols_options *options, const ttr_binary *
 {
     static char text[2000];
     struct symbols *symbols = symbols_new(options);
-    ttr_place answer = {.size = sizeof answer, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    ttr_place answer = {
+        .size = sizeof answer, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     assert_non_null(symbols);
     symbols_locate(symbols, binary, (uintptr_t)place[i].address, &answer);
-    (void)snprintf(text, sizeof text, "%s|%s|%s", answer.binary.p, answer.function.p, answer.source.p);
+    (void)snprintf(text, sizeof text, "%s|%s|%s", answer.binary.p, answer.function.p,
+                   answer.source.p);
     said[0] = '\0';
     symbols_tell(symbols);
     symbols_free(symbols);
@@ -117,7 +124,8 @@ static const char *truth(const char *name, const char *function, unsigned i, boo
     char line[80] = "";
     if (has_line)
         (void)snprintf(line, sizeof line, "symbols_sample.c:%d", place[i].line);
-    (void)snprintf(text, sizeof text, "%s+%#lx|%s|%s", name, (unsigned long)(uintptr_t)place[i].address, function, line);
+    (void)snprintf(text, sizeof text, "%s+%#lx|%s|%s", name,
+                   (unsigned long)(uintptr_t)place[i].address, function, line);
     return text;
 }
 
@@ -127,7 +135,9 @@ static void check(const char *answer, const char *expected)
     char plain[2000];
     const char *plus = strrchr(answer, '+'), *bar = plus ? strchr(plus, '|') : NULL;
     bool has_function = bar && strstr(expected, "||") == NULL;
-    (void)snprintf(plain, sizeof plain, "%.*s%s", has_function ? (int)(plus - answer) : (int)strlen(answer), answer, has_function ? bar : "");
+    (void)snprintf(plain, sizeof plain, "%.*s%s",
+                   has_function ? (int)(plus - answer) : (int)strlen(answer), answer,
+                   has_function ? bar : "");
     assert_string_equal(plain, expected);
 }
 
@@ -146,7 +156,8 @@ static int set_up(void **state)
         return 1;
     (void)fill(3);
     for (unsigned i = 0; i < SAMPLE_PLACES; i++)
-        place[i] = (struct sample_place){(void *)((uintptr_t)places[i].address - (uintptr_t)info.dli_fbase), places[i].line};
+        place[i] = (struct sample_place){
+            (void *)((uintptr_t)places[i].address - (uintptr_t)info.dli_fbase), places[i].line};
     (void)snprintf(path, sizeof path, "cp %s whole.so", sample);
     shell(path);
     for (unsigned i = 0; i < 20; i++)
@@ -167,10 +178,12 @@ static void functions_and_lines_are_found_in_the_binary_itself(void **state)
     struct symbols_options options = {0};
     const ttr_binary binary = binary_at("whole.so");
     (void)state;
-    check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
+    check(ask(&options, &binary, SAMPLE_PLAIN),
+          truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
     assert_string_equal(said, "");
     options.no_mmap = true;
-    check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
+    check(ask(&options, &binary, SAMPLE_PLAIN),
+          truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
 static void inlined_code_has_the_line_of_its_call(void **state)
@@ -178,7 +191,8 @@ static void inlined_code_has_the_line_of_its_call(void **state)
     struct symbols_options options = {0};
     const ttr_binary binary = binary_at("whole.so");
     (void)state;
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("whole.so", "in_block", SAMPLE_INLINED, true));
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("whole.so", "in_block", SAMPLE_INLINED, true));
 }
 
 static void whole_paths_and_prefixes_are_told_as_asked(void **state)
@@ -194,7 +208,8 @@ static void whole_paths_and_prefixes_are_told_as_asked(void **state)
     ttr_binary elsewhere = binary;
     elsewhere.path = (ttr_text){"/whole.so", 9};
     options = (struct symbols_options){.prefix = work};
-    check(ask(&options, &elsewhere, SAMPLE_PLAIN), truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
+    check(ask(&options, &elsewhere, SAMPLE_PLAIN),
+          truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
 static void an_absolute_address_is_told_as_such(void **state)
@@ -234,7 +249,8 @@ static void a_binary_with_another_build_id_is_not_asked(void **state)
     ttr_binary binary = binary_at("whole.so");
     (void)state;
     binary.build_id = (ttr_text){(const char *)build_id, build_id_n};
-    check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
+    check(ask(&options, &binary, SAMPLE_PLAIN),
+          truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
     build_id[3] ^= 1;
     check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "", SAMPLE_PLAIN, false));
     assert_non_null(strstr(said, "build ids differ"));
@@ -246,7 +262,8 @@ static void a_binary_with_another_build_id_is_not_asked(void **state)
 static void what_is_no_program_is_told(void **state)
 {
     struct symbols_options options = {0};
-    const ttr_binary text = binary_at("text.so"), folder = binary_at("folder.so"), fifo = binary_at("fifo.so"), empty = binary_at("empty.so");
+    const ttr_binary text = binary_at("text.so"), folder = binary_at("folder.so"),
+                     fifo = binary_at("fifo.so"), empty = binary_at("empty.so");
     (void)state;
     shell("echo hello >text.so; mkdir -p folder.so; mkfifo fifo.so; : >empty.so");
     check(ask(&options, &text, SAMPLE_PLAIN), truth("text.so", "", SAMPLE_PLAIN, false));
@@ -264,9 +281,12 @@ static void symbols_alone_give_functions(void **state)
     if (!has_objcopy())
         return;
     shell("$OBJCOPY --strip-debug whole.so symbols.so && $OBJCOPY --strip-all whole.so dynamic.so");
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("symbols.so", "in_block", SAMPLE_INLINED, false));
-    check(ask(&options, &dynamic, SAMPLE_PLAIN), truth("dynamic.so", "sample_fill", SAMPLE_PLAIN, false));
-    check(ask(&options, &dynamic, SAMPLE_INLINED), truth("dynamic.so", "", SAMPLE_INLINED, false)); /* in a static function */
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("symbols.so", "in_block", SAMPLE_INLINED, false));
+    check(ask(&options, &dynamic, SAMPLE_PLAIN),
+          truth("dynamic.so", "sample_fill", SAMPLE_PLAIN, false));
+    check(ask(&options, &dynamic, SAMPLE_INLINED),
+          truth("dynamic.so", "", SAMPLE_INLINED, false)); /* in a static function */
 }
 
 static void debug_information_is_found_by_build_id(void **state)
@@ -278,11 +298,14 @@ static void debug_information_is_found_by_build_id(void **state)
     if (!has_objcopy())
         return;
     (void)snprintf(folder, sizeof folder, "%s/debug", work);
-    shell("mkdir -p debug/.build-id/a0 && $OBJCOPY --only-keep-debug whole.so debug/.build-id/a0/a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3.debug && "
+    shell("mkdir -p debug/.build-id/a0 && $OBJCOPY --only-keep-debug whole.so "
+          "debug/.build-id/a0/a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3.debug && "
           "$OBJCOPY --strip-all whole.so byid.so");
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("byid.so", "in_block", SAMPLE_INLINED, true)); /* by its own */
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("byid.so", "in_block", SAMPLE_INLINED, true)); /* by its own */
     binary.build_id = gone.build_id = (ttr_text){(const char *)build_id, build_id_n};
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("byid.so", "in_block", SAMPLE_INLINED, true));
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("byid.so", "in_block", SAMPLE_INLINED, true));
     check(ask(&options, &gone, SAMPLE_INLINED), truth("gone.so", "in_block", SAMPLE_INLINED, true));
     assert_string_equal(said, "");
     options.folder = NULL;
@@ -299,18 +322,24 @@ static void debug_information_is_found_by_its_link_and_checksum(void **state)
         return;
     (void)snprintf(folder, sizeof folder, "%s/far", work);
     (void)snprintf(far, sizeof far, "mkdir -p far%s && mv .debug/linked.debug far%s/", work, work);
-    shell("$OBJCOPY --remove-section=.note.gnu.build-id whole.so bare.so && $OBJCOPY --only-keep-debug bare.so linked.debug && "
+    shell("$OBJCOPY --remove-section=.note.gnu.build-id whole.so bare.so && $OBJCOPY "
+          "--only-keep-debug bare.so linked.debug && "
           "$OBJCOPY --strip-all --add-gnu-debuglink=linked.debug bare.so linked.so");
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("linked.so", "in_block", SAMPLE_INLINED, true));
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("linked.so", "in_block", SAMPLE_INLINED, true));
     shell("mkdir -p .debug && mv linked.debug .debug/");
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("linked.so", "in_block", SAMPLE_INLINED, true));
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("linked.so", "in_block", SAMPLE_INLINED, true));
     shell(far);
-    check(ask(&options, &binary, SAMPLE_INLINED), truth("linked.so", "in_block", SAMPLE_INLINED, true));
+    check(ask(&options, &binary, SAMPLE_INLINED),
+          truth("linked.so", "in_block", SAMPLE_INLINED, true));
     ttr_binary told = binary; /* the trace tells of another file */
     told.debug_link = (ttr_text){"linked.debug", 12};
     told.debug_link_crc = 1;
     assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
-    told.debug_link = (ttr_text){"../../../../../../../../../../../dev/zero", sizeof "../../../../../../../../../../../dev/zero" - 1}; /* which never ends */
+    told.debug_link =
+        (ttr_text){"../../../../../../../../../../../dev/zero",
+                   sizeof "../../../../../../../../../../../dev/zero" - 1}; /* which never ends */
     assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
     shell("mkfifo linked.fifo");
     told.debug_link = (ttr_text){"linked.fifo", 11};

@@ -39,7 +39,8 @@ static void expect(struct parser *parser, char c)
 static uint64_t number(struct parser *parser)
 {
     char *end;
-    uint64_t x = *parser->p == '-' ? (uint64_t)strtoll(parser->p, &end, 0) : strtoull(parser->p, &end, 0);
+    uint64_t x =
+        *parser->p == '-' ? (uint64_t)strtoll(parser->p, &end, 0) : strtoull(parser->p, &end, 0);
     if (end == parser->p)
         fail_msg("number wanted at %d of \"%s\"", (int)(parser->p - parser->text), parser->text);
     parser->p = end;
@@ -82,7 +83,8 @@ static uint32_t ranges(struct parser *parser, const struct type_range **to)
             list[n].high = number(parser);
         }
         n++;
-    } while (parser->p[0] == ',' && (isdigit((unsigned char)parser->p[1]) || parser->p[1] == '-') && accept(parser, ','));
+    } while (parser->p[0] == ',' && (isdigit((unsigned char)parser->p[1]) || parser->p[1] == '-') &&
+             accept(parser, ','));
     struct type_range *copy = take(parser, n * sizeof *copy);
     memcpy(copy, list, n * sizeof *copy);
     *to = copy;
@@ -252,7 +254,9 @@ static void string(struct parser *parser, struct type *type, char kind)
         return;
     type->bits = (uint32_t)number(parser);
     bool is_big = accept(parser, '>');
-    type->encoding = type->bits == 16 ? (is_big ? ENCODING_UTF16BE : ENCODING_UTF16LE) : is_big ? ENCODING_UTF32BE : ENCODING_UTF32LE;
+    type->encoding = type->bits == 16 ? (is_big ? ENCODING_UTF16BE : ENCODING_UTF16LE)
+                     : is_big         ? ENCODING_UTF32BE
+                                      : ENCODING_UTF32LE;
 }
 
 static void numeric(struct parser *parser, struct type *type, char kind)
@@ -283,15 +287,27 @@ static struct type *parse_type(struct parser *parser)
     struct type *type = take(parser, sizeof *type);
     parser->p += c != 0;
     switch (c) {
-    case '[': array(parser, type); break;
-    case '?': optional(parser, type); break;
-    case '|': variant(parser, type); break;
+    case '[':
+        array(parser, type);
+        break;
+    case '?':
+        optional(parser, type);
+        break;
+    case '|':
+        variant(parser, type);
+        break;
     case 's':
-    case 'S': string(parser, type, c); break;
+    case 'S':
+        string(parser, type, c);
+        break;
     case 'T':
     case 'B':
-    case 'W': bytes(parser, type, c); break;
-    default: numeric(parser, type, c); break;
+    case 'W':
+        bytes(parser, type, c);
+        break;
+    default:
+        numeric(parser, type, c);
+        break;
     }
     return type;
 }

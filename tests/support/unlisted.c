@@ -1,5 +1,5 @@
-/* In place of the C library's readdir, in a command for tests: the folder named by UNLISTED_FOLDER fails to be listed behind its first entry, as a disk
- * does that is broken. */
+/* In place of the C library's readdir, in a command for tests: the folder named by UNLISTED_FOLDER
+ * fails to be listed behind its first entry, as a disk does that is broken. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

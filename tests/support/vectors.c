@@ -1,5 +1,6 @@
-/* Golden vectors through a reader: as written, cut, in pieces, without memory.  While writing one: TTR_VECTORS_SHOW=1 prints what a
- * dump is when it is not what was expected, TTR_VECTOR=string- runs those whose names begin so. */
+/* Golden vectors through a reader: as written, cut, in pieces, without memory.  While writing one:
+ * TTR_VECTORS_SHOW=1 prints what a dump is when it is not what was expected, TTR_VECTOR=string-
+ * runs those whose names begin so. */
 #include "support/vectors.h"
 
 #include <dirent.h>
@@ -11,7 +12,9 @@
 #include "support/support.h"
 
 #define PATH_ROOM 600
-#define CUTS_DENSE ((size_t)512) /* long vectors are cut at every byte near their ends only, ... */
+#define CUTS_DENSE                                                                               \
+    ((size_t)512)                /* long vectors are cut at every byte near their ends only, ... \
+                                  */
 #define CUTS_STRIDE ((size_t)61) /* ... and so often in between */
 
 /* A way of reading bytes. */
@@ -19,13 +22,13 @@ struct way {
     const char *format;
     const uint8_t *bytes;
     size_t n;
-    size_t piece;         /* 0: at once, from memory */
+    size_t piece; /* 0: at once, from memory */
     uint32_t flags;
     uint64_t max_record;
     const ttr_options *options;
     uint64_t damage_regions, damage_bytes, first_damage, damage_end; /* out */
-    bool is_read;         /* out: it was opened */
-    bool is_raw;          /* threads stay numbers */
+    bool is_read;                                                    /* out: it was opened */
+    bool is_raw;                                                     /* threads stay numbers */
 };
 
 struct pieces {
@@ -47,7 +50,10 @@ static int64_t pull(void *own, void *to, size_t n)
 
 static ttr_reader *open_way(ttr *t, struct way *way, struct pieces *pieces, ttr_error *error)
 {
-    ttr_read_options options = {.size = sizeof options, .from = way->format, .flags = way->flags, .max_record = way->max_record};
+    ttr_read_options options = {.size = sizeof options,
+                                .from = way->format,
+                                .flags = way->flags,
+                                .max_record = way->max_record};
     *pieces = (struct pieces){way->bytes, way->n, 0, way->piece};
     if (way->piece)
         return ttr_open_pull(t, pull, pieces, "vector", &options, error);
@@ -74,7 +80,8 @@ static void read_way(struct way *way, struct dump *dump)
             way->damage_regions = report.damage_regions;
             way->damage_bytes = report.damage_bytes;
             way->first_damage = report.regions_n ? report.regions[0].offset : UINT64_MAX;
-            const ttr_region *last = report.regions_n ? &report.regions[report.regions_n - 1] : NULL;
+            const ttr_region *last =
+                report.regions_n ? &report.regions[report.regions_n - 1] : NULL;
             way->damage_end = last ? last->offset + last->bytes : 0;
         }
     } else {
@@ -97,8 +104,9 @@ static void check_same(const char *path, const char *what, const char *got, cons
         line += got[at] == '\n';
         begin = got[at] == '\n' ? at + 1 : begin;
     }
-    fail_msg("%s, %s: line %zu is\n  %.*s\nexpected\n  %.*s", path, what, line, (int)strcspn(got + begin, "\n"), got + begin,
-             (int)strcspn(expected + begin, "\n"), expected + begin);
+    fail_msg("%s, %s: line %zu is\n  %.*s\nexpected\n  %.*s", path, what, line,
+             (int)strcspn(got + begin, "\n"), got + begin, (int)strcspn(expected + begin, "\n"),
+             expected + begin);
 }
 
 /* The dump as a C string, which the dump keeps. */
@@ -112,7 +120,8 @@ static const char *text_of(struct dump *dump)
 
 static void check_written(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
+    struct way way = {
+        .format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
     struct dump dump;
     read_way(&way, &dump);
     if (!way.is_read)
@@ -122,16 +131,19 @@ static void check_written(const char *path, const struct hexa *hexa, const char 
     const char *status = dump.status == TTR_END ? "" : ttr_status_text(dump.status);
     check_same(path, "status", status, hexa->status);
     if (way.damage_regions != hexa->damage)
-        fail_msg("%s: %llu damages, expected %llu", path, (unsigned long long)way.damage_regions, (unsigned long long)hexa->damage);
+        fail_msg("%s: %llu damages, expected %llu", path, (unsigned long long)way.damage_regions,
+                 (unsigned long long)hexa->damage);
     uint64_t offset = dump.status == TTR_END ? way.first_damage : dump.error.offset;
     if (hexa->offset != HEXA_NO_OFFSET && hexa->offset != offset)
-        fail_msg("%s: damage at %lld, expected at %lld", path, (long long)offset, (long long)hexa->offset);
+        fail_msg("%s: damage at %lld, expected at %lld", path, (long long)offset,
+                 (long long)hexa->offset);
     dump_free(&dump);
 }
 
 static void check_strict(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
+    struct way way = {
+        .format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
     struct dump dump, strict;
     read_way(&way, &dump);
     way.flags = TTR_READ_STRICT;
@@ -142,19 +154,25 @@ static void check_strict(const char *path, const struct hexa *hexa, const char *
     else if (strict.status != TTR_E_MALFORMED && strict.status != TTR_E_TRUNCATED)
         fail_msg("%s, strict: reading ends with %s", path, ttr_status_text(strict.status));
     else if (strict.error.offset != first)
-        fail_msg("%s, strict: refused at %llu, damaged at %llu", path, (unsigned long long)strict.error.offset, (unsigned long long)first);
+        fail_msg("%s, strict: refused at %llu, damaged at %llu", path,
+                 (unsigned long long)strict.error.offset, (unsigned long long)first);
     dump_free(&dump);
     dump_free(&strict);
 }
 
 static void check_bytes(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .flags = TTR_READ_DEFINITIONS};
+    struct way way = {.format = format,
+                      .bytes = hexa->bytes,
+                      .n = hexa->n,
+                      .max_record = hexa->max_record,
+                      .flags = TTR_READ_DEFINITIONS};
     struct dump dump;
     read_way(&way, &dump);
     if (way.damage_regions == 0 && dump.status == TTR_END) {
         if (dump.raw.n != hexa->n)
-            fail_msg("%s: raw events have %zu bytes together, the vector %zu", path, dump.raw.n, hexa->n);
+            fail_msg("%s: raw events have %zu bytes together, the vector %zu", path, dump.raw.n,
+                     hexa->n);
         if (hexa->n)
             assert_memory_equal(dump.raw.bytes, hexa->bytes, hexa->n);
     }
@@ -163,26 +181,38 @@ static void check_bytes(const char *path, const struct hexa *hexa, const char *f
 
 static void check_cuts(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .is_raw = true};
+    struct way whole_way = {.format = format,
+                            .bytes = hexa->bytes,
+                            .n = hexa->n,
+                            .max_record = hexa->max_record,
+                            .is_raw = true};
     struct dump whole;
     read_way(&whole_way, &whole);
-    for (size_t n = 0; n < hexa->n; n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? 1 : CUTS_STRIDE) {
+    for (size_t n = 0; n < hexa->n;
+         n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? 1 : CUTS_STRIDE) {
         /* A block of its own, so that a sanitizer sees reads behind the cut. */
         uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
         assert_non_null(bytes);
         memcpy(bytes + 1, hexa->bytes, n);
-        struct way way = {.format = format, .bytes = bytes + 1, .n = n, .max_record = hexa->max_record, .is_raw = true};
+        struct way way = {.format = format,
+                          .bytes = bytes + 1,
+                          .n = n,
+                          .max_record = hexa->max_record,
+                          .is_raw = true};
         struct dump dump;
         read_way(&way, &dump);
         if (dump.status > TTR_AGAIN && dump.error.offset != UINT64_MAX && dump.error.offset > n)
-            fail_msg("%s cut to %zu: the error is at byte %llu", path, n, (unsigned long long)dump.error.offset);
+            fail_msg("%s cut to %zu: the error is at byte %llu", path, n,
+                     (unsigned long long)dump.error.offset);
         if (way.damage_end > n)
-            fail_msg("%s cut to %zu: there is damage up to byte %llu", path, n, (unsigned long long)way.damage_end);
+            fail_msg("%s cut to %zu: there is damage up to byte %llu", path, n,
+                     (unsigned long long)way.damage_end);
         bool is_simple = whole_way.damage_regions == 0 && way.damage_regions <= 1 &&
                          (way.damage_regions == 0 || way.first_damage + way.damage_bytes == n);
         const char *cut_text = text_of(&dump), *whole_text = text_of(&whole);
         if (is_simple && strncmp(cut_text, whole_text, dump.events_n) != 0)
-            fail_msg("%s cut to %zu gives other events:\n%.*s", path, n, (int)dump.events_n, cut_text);
+            fail_msg("%s cut to %zu gives other events:\n%.*s", path, n, (int)dump.events_n,
+                     cut_text);
         dump_free(&dump);
         alloc_free(alloc_default(), bytes, n + 1, 1);
     }
@@ -193,7 +223,12 @@ static void check_pieces(const char *path, const struct hexa *hexa, const char *
 {
     static const size_t pieces[] = {1, 3, 7, 8, 13, 64, 1000, 4096};
     for (uint32_t flags = 0; flags <= TTR_READ_DEFINITIONS; flags += TTR_READ_DEFINITIONS) {
-        struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .is_raw = true, .flags = flags};
+        struct way whole_way = {.format = format,
+                                .bytes = hexa->bytes,
+                                .n = hexa->n,
+                                .max_record = hexa->max_record,
+                                .is_raw = true,
+                                .flags = flags};
         struct dump whole;
         read_way(&whole_way, &whole);
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -217,8 +252,14 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
     for (size_t at = 1;; at++) {
         struct support_heap heap;
         support_heap_init(&heap, at);
-        ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
-        struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .flags = TTR_READ_DEFINITIONS, .options = &options};
+        ttr_options options = {
+            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        struct way way = {.format = format,
+                          .bytes = hexa->bytes,
+                          .n = hexa->n,
+                          .max_record = hexa->max_record,
+                          .flags = TTR_READ_DEFINITIONS,
+                          .options = &options};
         struct dump dump;
         read_way(&way, &dump);
         status = dump.status;
@@ -226,7 +267,8 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
         support_heap_check(&heap);
         bool was_refused = heap.requests >= at;
         if (was_refused && status != TTR_END && status != TTR_E_NOMEM && hexa->status[0] == '\0')
-            fail_msg("%s: allocation %zu fails and reading says %s", path, at, ttr_status_text(status));
+            fail_msg("%s: allocation %zu fails and reading says %s", path, at,
+                     ttr_status_text(status));
         if (!was_refused)
             return;
     }
@@ -247,7 +289,8 @@ void vectors_load(struct hexa *hexa, const char *path)
     load(full, hexa);
 }
 
-void vectors_each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format))
+void vectors_each(const char *folder, const char *format,
+                  void (*check)(const char *path, const struct hexa *hexa, const char *format))
 {
     const char *root = getenv("TTR_SOURCE_ROOT"), *only = getenv("TTR_VECTOR");
     char path[PATH_ROOM];

@@ -1,5 +1,6 @@
-/* Runs every golden vector of a folder (tests/README.md) through the reader of a format.  To be called from cmocka tests; a
- * failure names the vector and the first line that differs.  Folders are named from the root of the sources. */
+/* Runs every golden vector of a folder (tests/README.md) through the reader of a format.  To be
+ * called from cmocka tests; a failure names the vector and the first line that differs.  Folders
+ * are named from the root of the sources. */
 #ifndef TRACETTA_TESTS_SUPPORT_VECTORS_H
 #define TRACETTA_TESTS_SUPPORT_VECTORS_H
 
@@ -12,7 +13,8 @@ struct hexa;
 void vectors_load(struct hexa *hexa, const char *path);
 
 /* Runs a check over each vector of a folder. */
-void vectors_each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format));
+void vectors_each(const char *folder, const char *format,
+                  void (*check)(const char *path, const struct hexa *hexa, const char *format));
 
 /* The dump is what stands behind ---, the damage and the end are those of the header lines. */
 void vectors_read_as_written(const char *folder, const char *format);
@@ -20,13 +22,15 @@ void vectors_read_as_written(const char *folder, const char *format);
 /* With TTR_READ_DEFINITIONS the raw payloads together are the bytes, but for damage. */
 void vectors_give_every_byte(const char *folder, const char *format);
 
-/* Every prefix reads without a crash, names no place behind its end, and gives the first events of the whole. */
+/* Every prefix reads without a crash, names no place behind its end, and gives the first events of
+ * the whole. */
 void vectors_read_when_cut(const char *folder, const char *format);
 
 /* Reading by 1, 3, 7, 64, ... bytes gives what reading at once gives. */
 void vectors_read_in_pieces(const char *folder, const char *format);
 
-/* With the 1st, 2nd, ... allocation failing, reading ends with TTR_E_NOMEM or goes well; nothing leaks. */
+/* With the 1st, 2nd, ... allocation failing, reading ends with TTR_E_NOMEM or goes well; nothing
+ * leaks. */
 void vectors_read_without_memory(const char *folder, const char *format);
 
 /* In strict mode the first damage is the failure, at its offset; what has none reads the same. */
@@ -40,7 +44,8 @@ enum {
     VECTORS_IN_PIECES = 8,
     VECTORS_WITHOUT_MEMORY = 16,
     VECTORS_STRICT = 32,
-    VECTORS_USUAL = VECTORS_AS_WRITTEN | VECTORS_IN_PIECES | VECTORS_WITHOUT_MEMORY | VECTORS_STRICT,
+    VECTORS_USUAL =
+        VECTORS_AS_WRITTEN | VECTORS_IN_PIECES | VECTORS_WITHOUT_MEMORY | VECTORS_STRICT,
     VECTORS_ALL = VECTORS_USUAL | VECTORS_EVERY_BYTE | VECTORS_CUT
 };
 

@@ -1,5 +1,6 @@
-/* Golden vectors of many files through a reader.  While writing one: TTR_VECTORS_SHOW=1 prints what a dump is when it is not what was
- * expected, TTR_VECTOR=rfc11-type runs those whose names begin so. */
+/* Golden vectors of many files through a reader.  While writing one: TTR_VECTORS_SHOW=1 prints what
+ * a dump is when it is not what was expected, TTR_VECTOR=rfc11-type runs those whose names begin
+ * so. */
 #include "support/vectors_files.h"
 
 #include <dirent.h>
@@ -67,7 +68,9 @@ static void read_trace(const struct trace *trace, struct way *way)
 {
     bool has_key = takes_key(trace->format) && !ends_with(trace->name, "-without-key");
     const char *const with_key[] = {"key-env=" KEY_VARIABLE, NULL}, *const without[] = {NULL};
-    ttr_read_options options = {.size = sizeof options, .from = trace->format, .flags = way->flags,
+    ttr_read_options options = {.size = sizeof options,
+                                .from = trace->format,
+                                .flags = way->flags,
                                 .format_options = has_key ? with_key : without};
     dump_init(&way->dump);
     way->damage_regions = 0;
@@ -76,7 +79,8 @@ static void read_trace(const struct trace *trace, struct way *way)
         way->dump.status = TTR_E_NOMEM;
         return;
     }
-    ttr_reader *reader = ttr_open_files(t, "vector", trace->files, trace->n, &options, &way->dump.error);
+    ttr_reader *reader =
+        ttr_open_files(t, "vector", trace->files, trace->n, &options, &way->dump.error);
     if (reader) {
         dump_events(&way->dump, t, reader);
         dump_report(&way->dump, reader);
@@ -97,7 +101,8 @@ static const char *text_of(const struct way *way)
     return (const char *)way->dump.text.bytes;
 }
 
-static void check_same(const struct trace *trace, const char *what, const char *got, const char *expected)
+static void check_same(const struct trace *trace, const char *what, const char *got,
+                       const char *expected)
 {
     size_t line = 1, at = 0, begin = 0;
     if (strcmp(got, expected) == 0)
@@ -108,8 +113,9 @@ static void check_same(const struct trace *trace, const char *what, const char *
         line += got[at] == '\n';
         begin = got[at] == '\n' ? at + 1 : begin;
     }
-    fail_msg("%s, %s: line %zu is\n  %.*s\nexpected\n  %.*s", trace->path, what, line, (int)strcspn(got + begin, "\n"), got + begin,
-             (int)strcspn(expected + begin, "\n"), expected + begin);
+    fail_msg("%s, %s: line %zu is\n  %.*s\nexpected\n  %.*s", trace->path, what, line,
+             (int)strcspn(got + begin, "\n"), got + begin, (int)strcspn(expected + begin, "\n"),
+             expected + begin);
 }
 
 static void check_written(const struct trace *trace)
@@ -119,14 +125,17 @@ static void check_written(const struct trace *trace)
     read_trace(trace, &way);
     const char *status = way.dump.status == TTR_END ? "" : ttr_status_text(way.dump.status);
     if (strcmp(status, hexa->status) != 0)
-        fail_msg("%s: reading ends with \"%s\", expected \"%s\": %s", trace->path, status, hexa->status, way.dump.error.text);
+        fail_msg("%s: reading ends with \"%s\", expected \"%s\": %s", trace->path, status,
+                 hexa->status, way.dump.error.text);
     if (hexa->expect && !hexa->status[0])
         check_same(trace, "dump", text_of(&way), hexa->expect);
     if (way.damage_regions != hexa->damage)
-        fail_msg("%s: %llu damages, expected %llu", trace->path, (unsigned long long)way.damage_regions, (unsigned long long)hexa->damage);
+        fail_msg("%s: %llu damages, expected %llu", trace->path,
+                 (unsigned long long)way.damage_regions, (unsigned long long)hexa->damage);
     uint64_t offset = way.dump.status == TTR_END ? way.first_damage : way.dump.error.offset;
     if (hexa->offset != HEXA_NO_OFFSET && hexa->offset != offset)
-        fail_msg("%s: damage at %lld, expected at %lld", trace->path, (long long)offset, (long long)hexa->offset);
+        fail_msg("%s: damage at %lld, expected at %lld", trace->path, (long long)offset,
+                 (long long)hexa->offset);
     dump_free(&way.dump);
 }
 
@@ -139,7 +148,8 @@ static void add_definitions(ttr_reader *reader, struct buffer *to)
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
             if (ttr_batch_at(&batch, i)->kind == TTR_KIND_DEFINITION)
-                buffer_add(to, ttr_batch_at(&batch, i)->payload, ttr_batch_at(&batch, i)->payload_size);
+                buffer_add(to, ttr_batch_at(&batch, i)->payload,
+                           ttr_batch_at(&batch, i)->payload_size);
     if (status != TTR_END)
         fail_msg("definitions: %s", error.text);
 }
@@ -148,7 +158,10 @@ static void check_bytes(const struct trace *trace)
 {
     const struct hexa *hexa = &trace->hexa[trace->anchor];
     const char *const format_options[] = {"key-env=" KEY_VARIABLE, NULL};
-    ttr_read_options options = {.size = sizeof options, .from = trace->format, .flags = TTR_READ_DEFINITIONS, .format_options = format_options};
+    ttr_read_options options = {.size = sizeof options,
+                                .from = trace->format,
+                                .flags = TTR_READ_DEFINITIONS,
+                                .format_options = format_options};
     if (trace->n != 2 || hexa->damage || hexa->status[0])
         return;
     struct buffer bytes;
@@ -159,14 +172,17 @@ static void check_bytes(const struct trace *trace)
     buffer_init(&bytes, alloc_default());
     add_definitions(reader, &bytes);
     if (bytes.n != stream->n || (bytes.n && memcmp(bytes.bytes, stream->bytes, bytes.n) != 0))
-        fail_msg("%s: definitions have %zu bytes together, the stream %zu", trace->path, bytes.n, stream->n);
+        fail_msg("%s: definitions have %zu bytes together, the stream %zu", trace->path, bytes.n,
+                 stream->n);
     buffer_free(&bytes);
     ttr_close(reader);
     ttr_free(t);
 }
 
-/* A prefix of one of the files, in a block of its own, so that a sanitizer sees reads behind the cut. */
-static void check_cut(const struct trace *whole, struct trace *cut, size_t file, size_t n, const struct way *whole_way)
+/* A prefix of one of the files, in a block of its own, so that a sanitizer sees reads behind the
+ * cut. */
+static void check_cut(const struct trace *whole, struct trace *cut, size_t file, size_t n,
+                      const struct way *whole_way)
 {
     uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
     struct way way = {.is_raw = true};
@@ -175,12 +191,15 @@ static void check_cut(const struct trace *whole, struct trace *cut, size_t file,
     cut->files[file].bytes = bytes + 1;
     cut->files[file].n = n;
     read_trace(cut, &way);
-    if (way.dump.status > TTR_AGAIN && way.dump.error.offset != UINT64_MAX && way.dump.error.offset > n && file == whole->anchor)
-        fail_msg("%s, %s cut to %zu: the error is at byte %llu", whole->path, whole->file_name[file], n,
-                 (unsigned long long)way.dump.error.offset);
-    bool is_simple = whole->n == 2 && !ends_with(whole->name, "-whole") && file != whole->anchor && whole_way->damage_regions == 0 && way.damage_regions <= 1;
+    if (way.dump.status > TTR_AGAIN && way.dump.error.offset != UINT64_MAX &&
+        way.dump.error.offset > n && file == whole->anchor)
+        fail_msg("%s, %s cut to %zu: the error is at byte %llu", whole->path,
+                 whole->file_name[file], n, (unsigned long long)way.dump.error.offset);
+    bool is_simple = whole->n == 2 && !ends_with(whole->name, "-whole") && file != whole->anchor &&
+                     whole_way->damage_regions == 0 && way.damage_regions <= 1;
     if (is_simple && strncmp(text_of(&way), text_of(whole_way), way.dump.events_n) != 0)
-        fail_msg("%s, %s cut to %zu gives other events:\n%.*s", whole->path, whole->file_name[file], n, (int)way.dump.events_n, text_of(&way));
+        fail_msg("%s, %s cut to %zu gives other events:\n%.*s", whole->path, whole->file_name[file],
+                 n, (int)way.dump.events_n, text_of(&way));
     dump_free(&way.dump);
     alloc_free(alloc_default(), bytes, n + 1, 1);
 }
@@ -204,7 +223,8 @@ static void change(uint8_t *bytes, size_t n, uint64_t *seed)
     for (uint64_t k = support_random(seed) % 4 + 1; k > 0; k--) {
         uint64_t word = support_random(seed);
         uint8_t *byte = &bytes[word % n];
-        const uint8_t others[] = {(uint8_t)(*byte ^ (1u << (word >> 32) % 8)), 0xff, 0, (uint8_t)(word >> 40)};
+        const uint8_t others[] = {(uint8_t)(*byte ^ (1u << (word >> 32) % 8)), 0xff, 0,
+                                  (uint8_t)(word >> 40)};
         *byte = others[(word >> 56) % 4];
     }
 }
@@ -225,8 +245,10 @@ static void check_changed(const struct trace *trace)
         }
         changed.files[file].bytes = bytes;
         read_trace(&changed, &way);
-        if (way.dump.status == TTR_OK || way.dump.status == TTR_AGAIN || way.dump.status == TTR_E_MISUSE)
-            fail_msg("%s changed: reading ends with %s", trace->path, ttr_status_text(way.dump.status));
+        if (way.dump.status == TTR_OK || way.dump.status == TTR_AGAIN ||
+            way.dump.status == TTR_E_MISUSE)
+            fail_msg("%s changed: reading ends with %s", trace->path,
+                     ttr_status_text(way.dump.status));
         dump_free(&way.dump);
         alloc_free(alloc_default(), bytes, n + 1, 1);
     }
@@ -237,15 +259,18 @@ static void check_memory(const struct trace *trace)
     for (size_t at = 1;; at++) {
         struct support_heap heap;
         support_heap_init(&heap, at);
-        ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        ttr_options options = {
+            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
         struct way way = {.flags = TTR_READ_DEFINITIONS, .options = &options};
         read_trace(trace, &way);
         ttr_status status = way.dump.status;
         dump_free(&way.dump);
         support_heap_check(&heap);
         bool was_refused = heap.requests >= at;
-        if (was_refused && status != TTR_END && status != TTR_E_NOMEM && !trace->hexa[trace->anchor].status[0])
-            fail_msg("%s: allocation %zu fails and reading says %s", trace->path, at, ttr_status_text(status));
+        if (was_refused && status != TTR_END && status != TTR_E_NOMEM &&
+            !trace->hexa[trace->anchor].status[0])
+            fail_msg("%s: allocation %zu fails and reading says %s", trace->path, at,
+                     ttr_status_text(status));
         if (!was_refused)
             return;
     }
@@ -258,8 +283,10 @@ static void check_strict(const struct trace *trace)
     read_trace(trace, &strict);
     if (way.damage_regions == 0)
         check_same(trace, "strict", text_of(&strict), text_of(&way));
-    else if (strict.dump.status != TTR_E_MALFORMED && strict.dump.status != TTR_E_TRUNCATED && strict.dump.status != TTR_E_UNSUPPORTED)
-        fail_msg("%s, strict: reading ends with %s", trace->path, ttr_status_text(strict.dump.status));
+    else if (strict.dump.status != TTR_E_MALFORMED && strict.dump.status != TTR_E_TRUNCATED &&
+             strict.dump.status != TTR_E_UNSUPPORTED)
+        fail_msg("%s, strict: reading ends with %s", trace->path,
+                 ttr_status_text(strict.dump.status));
     dump_free(&way.dump);
     dump_free(&strict.dump);
 }
@@ -281,10 +308,12 @@ static void load(struct trace *trace, const char *anchor)
         (void)snprintf(path, sizeof path, "%s/%s", trace->path, entry->d_name);
         if (!hexa_load(path, &trace->hexa[trace->n], message, sizeof message))
             fail_msg("%s: %s", path, message);
-        (void)snprintf(trace->file_name[trace->n], sizeof trace->file_name[0], "%.*s", (int)(length - 5), entry->d_name);
+        (void)snprintf(trace->file_name[trace->n], sizeof trace->file_name[0], "%.*s",
+                       (int)(length - 5), entry->d_name);
         for (char *plus = trace->file_name[trace->n]; (plus = strchr(plus, '+')) != NULL;)
             *plus = '/';
-        trace->files[trace->n] = (ttr_file){trace->file_name[trace->n], trace->hexa[trace->n].bytes, trace->hexa[trace->n].n};
+        trace->files[trace->n] = (ttr_file){trace->file_name[trace->n], trace->hexa[trace->n].bytes,
+                                            trace->hexa[trace->n].n};
         if (strcmp(trace->file_name[trace->n], anchor) == 0)
             trace->anchor = trace->n;
         trace->n++;
@@ -317,14 +346,16 @@ static void each(const struct run *run)
     const char *root = getenv("TTR_SOURCE_ROOT"), *only = getenv("TTR_VECTOR");
     char path[PATH_ROOM];
     size_t n = 0;
-    (void)setenv(KEY_VARIABLE, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 1);
+    (void)setenv(KEY_VARIABLE, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                 1);
     root = root ? root : ".";
     (void)snprintf(path, sizeof path, "%s/%s", root, run->folder);
     DIR *directory = opendir(path);
     if (!directory)
         fail_msg("no folder %s", path);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] == '.' || strncmp(entry->d_name, run->prefix, strlen(run->prefix)) != 0)
+        if (entry->d_name[0] == '.' ||
+            strncmp(entry->d_name, run->prefix, strlen(run->prefix)) != 0)
             continue;
         n++;
         if (!only || strncmp(entry->d_name, only, strlen(only)) == 0)
@@ -335,32 +366,38 @@ static void each(const struct run *run)
         fail_msg("no vectors in %s", run->folder);
 }
 
-void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format, const char *anchor)
+void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format,
+                                   const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_written, 0});
 }
 
-void vectors_files_give_every_byte(const char *folder, const char *prefix, const char *format, const char *anchor)
+void vectors_files_give_every_byte(const char *folder, const char *prefix, const char *format,
+                                   const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_bytes, 0});
 }
 
-void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format, const char *anchor)
+void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format,
+                                 const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_cuts, 0});
 }
 
-void vectors_files_read_when_changed(const char *folder, const char *prefix, const char *format, const char *anchor, unsigned rounds)
+void vectors_files_read_when_changed(const char *folder, const char *prefix, const char *format,
+                                     const char *anchor, unsigned rounds)
 {
     each(&(struct run){folder, prefix, format, anchor, check_changed, rounds});
 }
 
-void vectors_files_read_without_memory(const char *folder, const char *prefix, const char *format, const char *anchor)
+void vectors_files_read_without_memory(const char *folder, const char *prefix, const char *format,
+                                       const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_memory, 0});
 }
 
-void vectors_files_refused_when_strict(const char *folder, const char *prefix, const char *format, const char *anchor)
+void vectors_files_refused_when_strict(const char *folder, const char *prefix, const char *format,
+                                       const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_strict, 0});
 }

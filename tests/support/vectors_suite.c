@@ -61,7 +61,8 @@ int vectors_run(const struct vectors_suite *suite)
         {VECTORS_EVERY_BYTE, cmocka_unit_test(definitions_and_events_are_every_byte)},
         {VECTORS_CUT, cmocka_unit_test(prefixes_give_the_first_events)},
         {VECTORS_IN_PIECES, cmocka_unit_test(pieces_give_what_the_whole_gives)},
-        {VECTORS_WITHOUT_MEMORY, cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks)},
+        {VECTORS_WITHOUT_MEMORY,
+         cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks)},
         {VECTORS_STRICT, cmocka_unit_test(strict_mode_refuses_damage_where_it_is)},
     };
     struct CMUnitTest tests[TESTS_MAX];

@@ -1,4 +1,5 @@
-/* Driving writers through the public API.  Left out: files on disk, which tests of the command line use. */
+/* Driving writers through the public API.  Left out: files on disk, which tests of the command line
+ * use. */
 #include "support/writing.h"
 
 #include <errno.h>
@@ -41,7 +42,8 @@ static void note(struct writing *w, ttr_status status, const ttr_error *error)
     w->error = *error;
 }
 
-static void open_with(struct writing *w, const ttr_options *options, const char *format, const ttr_write_options *how)
+static void open_with(struct writing *w, const ttr_options *options, const char *format,
+                      const ttr_write_options *how)
 {
     ttr_error error = {0};
     w->t = ttr_new(options);
@@ -54,7 +56,9 @@ static void open_with(struct writing *w, const ttr_options *options, const char 
 void writing_open(struct writing *w, const char *format, uint32_t flags, const char *const *options)
 {
     *w = (struct writing){.room = SIZE_MAX};
-    open_with(w, NULL, format, &(ttr_write_options){.size = sizeof(ttr_write_options), .flags = flags, .format_options = options});
+    open_with(w, NULL, format,
+              &(ttr_write_options){
+                  .size = sizeof(ttr_write_options), .flags = flags, .format_options = options});
     if (!w->writer)
         fail_msg("%s", w->error.text);
 }
@@ -91,14 +95,23 @@ static void put_every_type(struct writing *w)
     ttr_put_float(w->builder, "minus inf", -infinite);
     ttr_put_text(w->builder, "text", "a \"b\" \\ , \r\n \x01 \xc3\xa9 \xff\x80 \xe2\x82");
     ttr_put_bytes(w->builder, "bytes", "\x00\xff", 2);
-    ttr_put_field(w->builder, &(ttr_field){.name = {"array", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w->builder, &(ttr_field){.name = {"array", 5},
+                                           .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     ttr_put_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-    ttr_put_field(w->builder, &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_field(w->builder, &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 0}});
+    ttr_put_field(w->builder,
+                  &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+    ttr_put_field(
+        w->builder,
+        &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_put_field(
+        w->builder,
+        &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 0}});
     ttr_put_uint(w->builder, "x", 3);
     ttr_put_uint(w->builder, "uint", 4);
-    ttr_put_field(w->builder, &(ttr_field){.name = {"who", 3}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+    ttr_put_field(
+        w->builder,
+        &(ttr_field){.name = {"who", 3},
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
 }
 
 void writing_everything(struct writing *w)
@@ -126,9 +139,11 @@ void writing_everything(struct writing *w)
 /* A text of up to 11 bytes without zeros: builders take C strings. */
 static const char *random_text(uint64_t *seed, char to[12])
 {
-    uint64_t n = support_random(seed) % 12, any = support_random(seed), style = support_random(seed) % 3;
+    uint64_t n = support_random(seed) % 12, any = support_random(seed),
+             style = support_random(seed) % 3;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t byte = style ? 1 + support_random(seed) % 255 : (uint64_t)("a\"\\#,{\n\t2:}["[(any >> i * 4) % 12]);
+        uint64_t byte = style ? 1 + support_random(seed) % 255
+                              : (uint64_t)("a\"\\#,{\n\t2:}["[(any >> i * 4) % 12]);
         to[i] = (char)byte;
     }
     to[n] = '\0';
@@ -155,8 +170,9 @@ unsigned writing_random(struct writing *w, uint64_t seed, unsigned n)
     char text[12], other[12];
     unsigned gaps = 0;
     for (unsigned i = 0; i < n && w->status == TTR_OK; i++) {
-        ttr_event_begin(w->builder, (ttr_kind)(support_random(&seed) % TTR_KIND_COUNT), (int64_t)support_random_word(&seed),
-                        random_text(&seed, text), random_text(&seed, other));
+        ttr_event_begin(w->builder, (ttr_kind)(support_random(&seed) % TTR_KIND_COUNT),
+                        (int64_t)support_random_word(&seed), random_text(&seed, text),
+                        random_text(&seed, other));
         ttr_on_provider(w->builder, random_text(&seed, text));
         uint64_t pid = support_random_word(&seed), tid = support_random_word(&seed);
         ttr_thread_name(w->t, pid, tid, random_text(&seed, text), random_text(&seed, other));
@@ -164,7 +180,8 @@ unsigned writing_random(struct writing *w, uint64_t seed, unsigned n)
             ttr_on_thread(w->builder, pid, tid);
         ttr_event *event = ttr_event_edit(w->builder);
         event->duration = support_random_word(&seed);
-        event->link = support_random(&seed) % 2 ? support_random_word(&seed) : support_random(&seed) % 8;
+        event->link =
+            support_random(&seed) % 2 ? support_random_word(&seed) : support_random(&seed) % 8;
         event->cpu = (uint32_t)support_random_word(&seed);
         event->level = (uint8_t)support_random_word(&seed);
         event->tag = (uint16_t)support_random_word(&seed);
@@ -222,8 +239,9 @@ static const char *format_under_test(const char *format)
 static bool scenario(const struct alloc *alloc)
 {
     struct writing w = {.room = SIZE_MAX};
-    open_with(&w, &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own}, format_under_test(NULL),
-              NULL);
+    open_with(
+        &w, &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own},
+        format_under_test(NULL), NULL);
     if (w.writer)
         writing_everything(&w);
     writing_finish(&w);

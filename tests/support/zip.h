@@ -1,5 +1,6 @@
-/* The files of a zip archive, for tests that read corpora: stored and deflated ones, no encryption, below 4 GiB.
- * The archive is in memory; a file's bytes are the callee's for the time of the call. */
+/* The files of a zip archive, for tests that read corpora: stored and deflated ones, no encryption,
+ * below 4 GiB. The archive is in memory; a file's bytes are the callee's for the time of the call.
+ */
 #ifndef TRACETTA_TESTS_SUPPORT_ZIP_H
 #define TRACETTA_TESTS_SUPPORT_ZIP_H
 

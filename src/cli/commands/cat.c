@@ -25,10 +25,16 @@ int run_cat(struct call *call)
     }
     if (is_screen && !inputs_are_live(call))
         term_page(&call->term, &call->set);
-    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit, .own_options = style.texts_n,
+    struct pump pump = {.call = call,
+                        .t = inputs.t,
+                        .in = inputs.reader,
+                        .path = path,
+                        .limit = call->set.limit,
+                        .own_options = style.texts_n,
                         .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
     bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
-    bool has_color = is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
+    bool has_color =
+        is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
     style.t = inputs.t;
     style.from_ns = inputs.from_ns;
     style.to_ns = inputs.to_ns;

@@ -10,14 +10,15 @@
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
-#define OTHERS_SHOWN 4u    /* streams that have the same oddity as the first */
+#define OTHERS_SHOWN 4u /* streams that have the same oddity as the first */
 
 /* One file (or a directory, with a report for each file in it), read to its end. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
     struct findings sum;
-    ttr_error error;   /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
+    ttr_error
+        error; /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
     int outcome;
 };
 
@@ -33,7 +34,8 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
     progress_end(&progress);
     if (status == TTR_OK || status == TTR_AGAIN)
-        verdict->error = (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
+        verdict->error =
+            (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
     else
         verdict->error.status = status == TTR_END ? TTR_OK : status;
 }
@@ -41,13 +43,15 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
 /* What the user called off is not known to be whole, but no damage either. */
 static bool is_damaged(const struct verdict *verdict)
 {
-    return verdict->sum.damage_regions || (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
+    return verdict->sum.damage_regions ||
+           (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
 }
 
 static void judge(const struct call *call, struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
-    if (verdict->error.status != TTR_OK || sum->damage_regions || (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
+    if (verdict->error.status != TTR_OK || sum->damage_regions ||
+        (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
         verdict->outcome = OUTCOME_NO;
     if (is_damaged(verdict) && sum->events == 0)
         verdict->outcome = OUTCOME_INPUT;
@@ -83,8 +87,8 @@ static size_t print_regions(const ttr_report *report, bool has_path, size_t most
         else if (region->bytes == 0)
             (void)printf("  at byte %" PRIu64 ": %s\n", region->offset, region->code);
         else
-            (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
-                         units_size(region->bytes).s, region->code);
+            (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset,
+                         region->offset + region->bytes, units_size(region->bytes).s, region->code);
     }
     return shown;
 }
@@ -99,18 +103,23 @@ static void print_damage(const struct call *call, ttr_reader *reader, const stru
         kept += report.regions_n;
     }
     if (shown < trace->sum.damage_regions)
-        (void)printf("  and %" PRIu64 " more%s\n", trace->sum.damage_regions - shown, shown < kept ? " (--verbose lists more)" : "");
+        (void)printf("  and %" PRIu64 " more%s\n", trace->sum.damage_regions - shown,
+                     shown < kept ? " (--verbose lists more)" : "");
 }
 
-static void print_verdict(const struct call *call, const struct verdict *verdict, const ttr_report *first)
+static void print_verdict(const struct call *call, const struct verdict *verdict,
+                          const ttr_report *first)
 {
     const struct findings *sum = &verdict->sum;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
-    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged(verdict) ? "damaged" : "incomplete";
+    const char *word = is_whole                            ? "whole"
+                       : verdict->outcome == OUTCOME_INPUT ? "unusable"
+                       : is_damaged(verdict)               ? "damaged"
+                                                           : "incomplete";
     print_word(verdict->path);
-    (void)printf(": %s%s%s (%s%s%s, %s, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
-                 term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
-                 units_events(sum->events).s, units_size(sum->bytes).s);
+    (void)printf(": %s%s%s (%s%s%s, %s, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED),
+                 word, term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "",
+                 first->version, units_events(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
     if (sum->damage_regions)
         (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
@@ -135,12 +144,15 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         if (has_many && traces_have_notes(verdict->inputs->reader, &trace, from))
             print_path(trace.report.trace_path);
         print_damage(call, verdict->inputs->reader, &trace);
-        report_print_notes(call, verdict->inputs, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
+        report_print_notes(call, verdict->inputs, &trace, from,
+                           call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
     }
     traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
-        (void)printf("  the trace says that %s %s missing, in %s place%s\n", report_lost(sum->lost, sum->lost_packets, lost),
-                     sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");
+        (void)printf("  the trace says that %s %s missing, in %s place%s\n",
+                     report_lost(sum->lost, sum->lost_packets, lost),
+                     sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s,
+                     sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
         print_word(talk_error_text(&verdict->error, own));

@@ -1,5 +1,6 @@
-/* Classes of events: a table of them, and their declared fields in short ("u32", "string", "u8[length]").
- * Fields that stand in packets and headers, and those that all events of a stream have, are printed once a stream class. */
+/* Classes of events: a table of them, and their declared fields in short ("u32", "string",
+ * "u8[length]"). Fields that stand in packets and headers, and those that all events of a stream
+ * have, are printed once a stream class. */
 #include "cli/commands/classes.h"
 
 #include <inttypes.h>
@@ -54,7 +55,8 @@ static void print_row(const struct call *call, const ttr_class *about, int inden
     (void)printf("%*s  %14s  ", indent, "", units_count(about->events).s);
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
     if (call->set.verbose) {
-        (void)printf("%s  id %" PRIu64 ", stream class %" PRIu64, term_ink(&call->term, INK_DIM), about->id, about->stream);
+        (void)printf("%s  id %" PRIu64 ", stream class %" PRIu64, term_ink(&call->term, INK_DIM),
+                     about->id, about->stream);
         if (about->has_version)
             (void)printf(", version %" PRIu32, about->version);
         if (about->has_log_level)
@@ -64,7 +66,8 @@ static void print_row(const struct call *call, const ttr_class *about, int inden
     (void)putchar('\n');
 }
 
-void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace, int indent)
+void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                   int indent)
 {
     struct class_numbers numbers = classes_count(reader, trace);
     struct row *row = calloc(numbers.all + 1, sizeof *row);
@@ -77,14 +80,18 @@ void classes_print(const struct call *call, ttr_reader *reader, const struct tra
         row[n].place = n, n++;
     if (n) {
         qsort(row, n, sizeof *row, compare_rows);
-        (void)printf("%*sclasses   %s, %s with events%s\n", indent, "", units_count(numbers.all).s, units_count(numbers.used).s,
+        (void)printf("%*sclasses   %s, %s with events%s\n", indent, "", units_count(numbers.all).s,
+                     units_count(numbers.used).s,
                      call->set.verbose ? "" : " (--classes shows their fields)");
     }
-    size_t shown = call->set.verbose ? n : numbers.used < CLASSES_SHOWN ? numbers.used : CLASSES_SHOWN;
+    size_t shown = call->set.verbose              ? n
+                   : numbers.used < CLASSES_SHOWN ? numbers.used
+                                                  : CLASSES_SHOWN;
     for (size_t i = 0; i < shown; i++)
         print_row(call, &row[i].about, indent);
     if (shown < numbers.used)
-        (void)printf("%*s  and %s more (--verbose lists all)\n", indent, "", units_count(numbers.used - shown).s);
+        (void)printf("%*s  and %s more (--verbose lists all)\n", indent, "",
+                     units_count(numbers.used - shown).s);
     free(row);
 }
 
@@ -118,7 +125,10 @@ static void print_length(const ttr_declaration *it)
 
 static void print_number(const ttr_declaration *it)
 {
-    static const char *const words[] = {[TTR_TYPE_BOOL] = "bool", [TTR_TYPE_UINT] = "u", [TTR_TYPE_INT] = "i", [TTR_TYPE_FLOAT] = "f"};
+    static const char *const words[] = {[TTR_TYPE_BOOL] = "bool",
+                                        [TTR_TYPE_UINT] = "u",
+                                        [TTR_TYPE_INT] = "i",
+                                        [TTR_TYPE_FLOAT] = "f"};
     if (it->bits)
         (void)printf("%s%" PRIu32, words[it->type], it->bits);
     else
@@ -132,9 +142,11 @@ static void print_number(const ttr_declaration *it)
 static void print_range(const ttr_label *label, bool is_signed)
 {
     if (is_signed)
-        (void)printf(label->low == label->high ? "%" PRId64 : "%" PRId64 "..%" PRId64, (int64_t)label->low, (int64_t)label->high);
+        (void)printf(label->low == label->high ? "%" PRId64 : "%" PRId64 "..%" PRId64,
+                     (int64_t)label->low, (int64_t)label->high);
     else
-        (void)printf(label->low == label->high ? "%" PRIu64 : "%" PRIu64 "..%" PRIu64, label->low, label->high);
+        (void)printf(label->low == label->high ? "%" PRIu64 : "%" PRIu64 "..%" PRIu64, label->low,
+                     label->high);
 }
 
 static void print_labels(const struct call *call, ttr_declarations *walk, const ttr_declaration *it)
@@ -209,7 +221,8 @@ static bool print_type(const struct call *call, ttr_declarations *walk, const tt
 }
 
 /* The fields of the groups in a set of bits (1 << ttr_group). */
-static void print_fields(const struct call *call, const ttr_class *about, unsigned groups, int indent)
+static void print_fields(const struct call *call, const ttr_class *about, unsigned groups,
+                         int indent)
 {
     static const char *const titles[] = {"payload", "context", "common", "packet", "header"};
     ttr_declarations walk;
@@ -224,7 +237,8 @@ static void print_fields(const struct call *call, const ttr_class *about, unsign
             (void)printf("%*s  %-8s ", indent, "", it.group == group ? "" : titles[it.group]);
             (void)printf("%*s", it.depth * 2, "");
             term_text(it.name);
-            bool has_selector = it.choice != TTR_CHOICE_OPTIONAL && print_selector(&walk, it.name.n ? " (" : "(", ")");
+            bool has_selector = it.choice != TTR_CHOICE_OPTIONAL &&
+                                print_selector(&walk, it.name.n ? " (" : "(", ")");
             (void)fputs(it.name.n || has_selector ? ": " : "", stdout);
         }
         group = it.group;
@@ -238,11 +252,13 @@ static void print_fields(const struct call *call, const ttr_class *about, unsign
 
 static void print_stream_class(const struct call *call, const ttr_class *about, int indent)
 {
-    (void)printf("%*s%sstream class %" PRIu64, indent, "", term_ink(&call->term, INK_BOLD), about->stream);
+    (void)printf("%*s%sstream class %" PRIu64, indent, "", term_ink(&call->term, INK_BOLD),
+                 about->stream);
     (void)fputs(about->stream_name.n ? " " : "", stdout);
     term_text(about->stream_name);
     (void)printf("%s\n", term_ink(&call->term, INK_PLAIN));
-    print_fields(call, about, 1u << TTR_GROUP_PACKET | 1u << TTR_GROUP_HEADER | 1u << TTR_GROUP_COMMON, indent);
+    print_fields(call, about,
+                 1u << TTR_GROUP_PACKET | 1u << TTR_GROUP_HEADER | 1u << TTR_GROUP_COMMON, indent);
 }
 
 static void print_text(const char *what, ttr_text text, int indent)
@@ -273,7 +289,8 @@ static void print_class(const struct call *call, const ttr_class *about, int ind
     print_fields(call, about, 1u << TTR_GROUP_CONTEXT | 1u << TTR_GROUP_PAYLOAD, indent);
 }
 
-void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace, int indent)
+void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                          int indent)
 {
     ttr_class about;
     uint64_t stream = 0;

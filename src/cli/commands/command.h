@@ -1,7 +1,7 @@
 /* What a verb is: a row of the table in commands.c, run with what the user asked for.
  *
- * Help, man pages and completions are made from that table and from the table of options; nothing is said twice.
- * Ownership: a call borrows everything from main until the command ends. */
+ * Help, man pages and completions are made from that table and from the table of options; nothing
+ * is said twice. Ownership: a call borrows everything from main until the command ends. */
 #ifndef TRACETTA_CLI_COMMANDS_COMMAND_H
 #define TRACETTA_CLI_COMMANDS_COMMAND_H
 
@@ -13,10 +13,10 @@
 /* Exit statuses, the same for every verb. */
 enum outcome {
     OUTCOME_FINE = 0,
-    OUTCOME_NO = 1,     /* damaged, different, lossy under --strict */
+    OUTCOME_NO = 1, /* damaged, different, lossy under --strict */
     OUTCOME_MISUSE = 2,
-    OUTCOME_INPUT = 3,  /* unreadable or not a trace */
-    OUTCOME_OUTPUT = 4  /* failed or partial */
+    OUTCOME_INPUT = 3, /* unreadable or not a trace */
+    OUTCOME_OUTPUT = 4 /* failed or partial */
 };
 
 /* One bit per verb: says which options it takes. */
@@ -50,11 +50,11 @@ struct call {
 struct command {
     const char *name;
     enum verb verb;
-    const char *operands;         /* "FILE..." */
+    const char *operands; /* "FILE..." */
     size_t operands_min, operands_max;
-    const char *summary;          /* half a line */
-    const char *about;            /* paragraphs, separated by blank lines */
-    const char *const *examples;  /* command and what it does, alternating; NULL at the end */
+    const char *summary;         /* half a line */
+    const char *about;           /* paragraphs, separated by blank lines */
+    const char *const *examples; /* command and what it does, alternating; NULL at the end */
     int (*run)(struct call *call);
 };
 

@@ -43,7 +43,8 @@ static bool ends_with_any(const char *name, size_t n, const char *words)
 {
     for (const char *at = words; *at; at += strspn(at, " ")) {
         size_t word_n = strcspn(at, " ");
-        if (n > word_n + 1 && name[n - word_n - 1] == '.' && strncasecmp(name + n - word_n, at, word_n) == 0)
+        if (n > word_n + 1 && name[n - word_n - 1] == '.' &&
+            strncasecmp(name + n - word_n, at, word_n) == 0)
             return true;
         at += word_n;
     }
@@ -67,7 +68,8 @@ size_t convert_bare_size(const char *path, size_t n)
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         const size_t suffix_n = strlen(suffixes[i]);
-        if (n > suffix_n && path[n - suffix_n - 1] != '/' && strncasecmp(path + n - suffix_n, suffixes[i], suffix_n) == 0)
+        if (n > suffix_n && path[n - suffix_n - 1] != '/' &&
+            strncasecmp(path + n - suffix_n, suffixes[i], suffix_n) == 0)
             return n - suffix_n;
     }
     return n;
@@ -87,7 +89,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file is one of a folder's, by whatever name; also where that cannot be seen, with errno (else 0). */
+/* Whether a file is one of a folder's, by whatever name; also where that cannot be seen, with errno
+ * (else 0). */
 static bool is_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
@@ -100,7 +103,8 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     /* Nobody else has this stream, which is all that POSIX asks for. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, !is_it && (entry = readdir(directory)))
-        is_it = fstatat(dirfd(directory), entry->d_name, &about, 0) == 0 && is_same_file(&about, file);
+        is_it =
+            fstatat(dirfd(directory), entry->d_name, &about, 0) == 0 && is_same_file(&about, file);
     const int sys = is_it ? 0 : errno;
     (void)closedir(directory);
     errno = sys;
@@ -118,7 +122,8 @@ static bool is_below(const char *folder, const char *path)
 static bool holds_input(const char *output, const char *input)
 {
     char outer[PATH_MAX], inner[PATH_MAX];
-    return realpath(output, outer) && realpath(input, inner) && (is_below(outer, inner) || is_below(inner, outer));
+    return realpath(output, outer) && realpath(input, inner) &&
+           (is_below(outer, inner) || is_below(inner, outer));
 }
 
 /* Whether an output that is there is an input, or in one; errno as of is_in_folder. */
@@ -128,15 +133,18 @@ static bool is_read_from(const char *input, const char *output, const struct sta
     int result = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(input, &about);
     if (result != 0)
         return false;
-    const bool is_it = S_ISDIR(about_output->st_mode) ? strcmp(input, "-") != 0 && holds_input(output, input)
-                                                      : is_same_file(&about, about_output) || (S_ISDIR(about.st_mode) && holds_input(output, input));
+    const bool is_it = S_ISDIR(about_output->st_mode)
+                           ? strcmp(input, "-") != 0 && holds_input(output, input)
+                           : is_same_file(&about, about_output) ||
+                                 (S_ISDIR(about.st_mode) && holds_input(output, input));
     errno = 0;
     if (is_it || S_ISDIR(about_output->st_mode))
         return is_it;
     return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
 }
 
-/* The real path of the folder that a path is in or would be made in: of the nearest that is there. */
+/* The real path of the folder that a path is in or would be made in: of the nearest that is there.
+ */
 static bool find_folder_of(const char *path, char real[PATH_MAX])
 {
     char above[PATH_MAX];
@@ -174,10 +182,14 @@ static bool stat_input_folder(const char *input, struct stat *folder)
         return false;
     if (S_ISDIR(folder->st_mode))
         return true;
-    return is_anchor(name) && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
+    return is_anchor(name) &&
+           snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) <
+               (int)sizeof beside &&
+           stat(beside, folder) == 0;
 }
 
-/* Whether a path, which need not be there yet, is inside an input's folder: below the same folder by whatever name. */
+/* Whether a path, which need not be there yet, is inside an input's folder: below the same folder
+ * by whatever name. */
 static bool is_inside(const char *input, const char *path)
 {
     char real[PATH_MAX];
@@ -201,17 +213,25 @@ int convert_check_output(const struct call *call, const char *path, const char *
     const bool may_be_folder = !format || convert_is_folder(format);
     if (!path || strcmp(path, "-") == 0)
         return OUTCOME_FINE;
-    const bool is_there = stat(path, &output) == 0, is_kept = is_there && (S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode)));
+    const bool is_there = stat(path, &output) == 0,
+               is_kept = is_there &&
+                         (S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode)));
     for (size_t i = 0; i < call->paths_n; i++) {
         const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
         if (is_read && errno) {
-            talk_failure(call->path[i], "cannot be listed, so that nobody knows whether the output \"%s\" is in it: %s", path, strerror(errno));
+            talk_failure(
+                call->path[i],
+                "cannot be listed, so that nobody knows whether the output \"%s\" is in it: %s",
+                path, strerror(errno));
             return OUTCOME_INPUT;
         }
         if (is_read)
-            return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched", path);
+            return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
+                               path);
         if ((is_kept || !is_there) && is_inside(call->path[i], path))
-            return talk_misuse(verb, "the output \"%s\" would be inside of the input \"%s\", and inputs are never touched: write to a place outside of it",
+            return talk_misuse(verb,
+                               "the output \"%s\" would be inside of the input \"%s\", and inputs "
+                               "are never touched: write to a place outside of it",
                                path, call->path[i]);
     }
     return OUTCOME_FINE;
@@ -225,7 +245,9 @@ void convert_explain(const struct call *call, const char *format)
         return;
     if (n > LOSSES_MAX)
         n = LOSSES_MAX;
-    (void)fprintf(stderr, n ? "%s cannot hold everything; where it occurs:\n" : "%s holds everything\n", format);
+    (void)fprintf(stderr,
+                  n ? "%s cannot hold everything; where it occurs:\n" : "%s holds everything\n",
+                  format);
     pump_print_losses(call, losses, n, true);
 }
 
@@ -242,12 +264,15 @@ static void tell_compression(const struct pump *pump, const char *format)
 
 static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
-    const char *to = pump->call->set.dry_run ? "nowhere (dry run)" : strcmp(pump->path, "-") == 0 ? "standard output" : pump->path;
+    const char *to = pump->call->set.dry_run        ? "nowhere (dry run)"
+                     : strcmp(pump->path, "-") == 0 ? "standard output"
+                                                    : pump->path;
     talk_note(pump->call, "%s: %s, %s of %s in %s", to, units_events(pump->events).s,
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
-/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the sorter gives no more. */
+/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the
+ * sorter gives no more. */
 static bool is_all_given(const struct pump *pump)
 {
     ttr_batch batch;
@@ -257,7 +282,8 @@ static bool is_all_given(const struct pump *pump)
 int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
-    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
+    const bool is_cut =
+        outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
     bool has_output = pump->out != NULL;
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
@@ -267,13 +293,17 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
     if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */
-        talk_note(pump->call, "warning: sorting had not ended when it was interrupted: only the first %s were written", units_events(pump->events).s);
+        talk_note(pump->call,
+                  "warning: sorting had not ended when it was interrupted: only the first %s were "
+                  "written",
+                  units_events(pump->events).s);
     else if (outcome == OUTCOME_FINE)
         report_interrupted(pump->call, pump->in);
     return report_warn(pump->call, pump->in, outcome);
 }
 
-/* True where all inputs that can be read are of a format: they are copied as they are stored, and order is theirs. */
+/* True where all inputs that can be read are of a format: they are copied as they are stored, and
+ * order is theirs. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
@@ -284,14 +314,16 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* A copy of one input to its own format keeps all bytes, with the times in them, for which the reader must give definitions too; of what cannot be
- * opened as well, where nothing is to be left out.  Where events must be put in order no definitions are given. */
+/* A copy of one input to its own format keeps all bytes, with the times in them, for which the
+ * reader must give definitions too; of what cannot be opened as well, where nothing is to be left
+ * out.  Where events must be put in order no definitions are given. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
-    const uint32_t definitions = inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
+    const uint32_t definitions =
+        inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
 
@@ -302,11 +334,13 @@ int run_convert(struct call *call)
     const char *path = call->set.dry_run ? NULL : call->set.output;
     const char *format = call->set.to;
     if (!path && !call->set.dry_run)
-        return talk_misuse("convert", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
+        return talk_misuse("convert",
+                           "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
     if (!format && call->set.output)
         format = convert_guess(call->set.output);
     if (!format)
-        return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output ? call->set.output : "--dry-run");
+        return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT",
+                           call->set.output ? call->set.output : "--dry-run");
     call->set.to = format; /* guessed, it is the format all the same */
     int outcome = convert_check_output(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)

@@ -1,4 +1,5 @@
-/* What convert, merge and recover share: where the output goes, and the line that says how it went. */
+/* What convert, merge and recover share: where the output goes, and the line that says how it went.
+ */
 #ifndef TRACETTA_CLI_COMMANDS_CONVERT_H
 #define TRACETTA_CLI_COMMANDS_CONVERT_H
 
@@ -11,8 +12,8 @@ const char *convert_guess(const char *path);
 /* How many bytes of a name are left without the suffix of a compression; all where it has none. */
 size_t convert_bare_size(const char *path, size_t n);
 
-/* Sorts what is to be written where the format wants events by time and they are not; OUTCOME_FINE, or after telling the user why
- * not (the reader is closed then). */
+/* Sorts what is to be written where the format wants events by time and they are not; OUTCOME_FINE,
+ * or after telling the user why not (the reader is closed then). */
 int convert_order(struct inputs *inputs, const struct call *call, const char *format);
 
 /* True for a format that can be written. */
@@ -21,8 +22,9 @@ bool convert_writes(const char *format);
 /* True for a format whose traces are folders. */
 bool convert_is_folder(const char *format);
 
-/* OUTCOME_FINE, or OUTCOME_MISUSE after telling that an output of this path would replace an input, or what an input is part of.  A path
- * of NULL is fine, a format of NULL is one that is not known yet. */
+/* OUTCOME_FINE, or OUTCOME_MISUSE after telling that an output of this path would replace an input,
+ * or what an input is part of.  A path of NULL is fine, a format of NULL is one that is not known
+ * yet. */
 int convert_check_output(const struct call *call, const char *path, const char *format);
 
 /* With --explain: prints what the format may lose. */

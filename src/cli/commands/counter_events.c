@@ -27,7 +27,8 @@ static bool read_number(const ttr_value *value, double *number)
         *number = (double)value->v.u;
         return true;
     case TTR_TYPE_TEXT:
-        (void)snprintf(text, sizeof text, "%.*s", (int)(value->text.n < 60 ? value->text.n : 60), value->text.p);
+        (void)snprintf(text, sizeof text, "%.*s", (int)(value->text.n < 60 ? value->text.n : 60),
+                       value->text.p);
         for (char *at = text; *at; at++)
             *at = *at == ',' ? '.' : *at;
         *number = strtod(text, &end);
@@ -51,7 +52,8 @@ static void read_counter_field(struct counter_said *said, const ttr_field *field
         said->tags = field->value.text;
     else if (is(field->name, "CounterType"))
         said->is_rate = is(field->value.text, "Sum");
-    else if ((is(field->name, "Mean") || is(field->name, "Increment")) && read_number(&field->value, &number)) {
+    else if ((is(field->name, "Mean") || is(field->name, "Increment")) &&
+             read_number(&field->value, &number)) {
         said->value = number;
         said->has_value = true;
         said->is_rate = is(field->name, "Increment");
@@ -72,7 +74,9 @@ static void read_meter_field(struct counter_said *said, const ttr_field *field)
         said->tags = field->value.text;
     else if (is(field->name, "quantiles"))
         said->quantiles = field->value.text;
-    else if ((is(field->name, "rate") || is(field->name, "lastValue") || is(field->name, "value")) && read_number(&field->value, &number)) {
+    else if ((is(field->name, "rate") || is(field->name, "lastValue") ||
+              is(field->name, "value")) &&
+             read_number(&field->value, &number)) {
         /* Where both are told, an up-down counter shows its value, a counter its rate. */
         said->has_value = true;
         said->value = number;
@@ -82,7 +86,8 @@ static void read_meter_field(struct counter_said *said, const ttr_field *field)
 bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *said)
 {
     ttr_text name = ttr_text_get(t, event->name);
-    *said = (struct counter_said){.provider = ttr_text_get(t, event->provider), .time = event->time};
+    *said =
+        (struct counter_said){.provider = ttr_text_get(t, event->provider), .time = event->time};
     bool is_meter = is(said->provider, METERS), is_counter = is(name, "CounterRateValuePublished");
     ttr_fields fields;
     ttr_field field;
@@ -110,8 +115,10 @@ static bool next_quantile(const struct counter_said *said, struct counter_value 
         for (name_n = 0; name_n < n && part[name_n] != '='; name_n++)
             continue;
         value->at += n + 1;
-        const ttr_value text = {.type = TTR_TYPE_TEXT, .text = {part + name_n + 1, n - name_n - (name_n < n)}};
-        (void)snprintf(value->tags, sizeof value->tags, "%.*s%sPercentile=%.*s", (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
+        const ttr_value text = {.type = TTR_TYPE_TEXT,
+                                .text = {part + name_n + 1, n - name_n - (name_n < n)}};
+        (void)snprintf(value->tags, sizeof value->tags, "%.*s%sPercentile=%.*s",
+                       (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
                        said->tags.n ? "," : "", (int)(name_n < 32 ? name_n : 32), part);
         if (name_n < n && read_number(&text, &value->number))
             return true;
@@ -127,7 +134,8 @@ bool counter_next(const struct counter_said *said, struct counter_value *value)
         return false;
     value->at = 1;
     value->number = said->value;
-    (void)snprintf(value->tags, sizeof value->tags, "%.*s", (int)(said->tags.n < COUNTER_TAGS_MAX ? said->tags.n : COUNTER_TAGS_MAX - 1),
+    (void)snprintf(value->tags, sizeof value->tags, "%.*s",
+                   (int)(said->tags.n < COUNTER_TAGS_MAX ? said->tags.n : COUNTER_TAGS_MAX - 1),
                    said->tags.n ? said->tags.p : "");
     return true;
 }

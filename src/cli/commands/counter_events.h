@@ -1,8 +1,9 @@
 /* What an event of .NET says of a counter.
  *
- * EventCounters: event "EventCounters" of any provider, with Name, DisplayName, DisplayUnits, and Mean or Increment.  Meters: events of
- * System.Diagnostics.Metrics, with meterName, instrumentName, unit, tags, and as text rate, value, lastValue, or quantiles.
- * Texts are borrowed from the event. */
+ * EventCounters: event "EventCounters" of any provider, with Name, DisplayName, DisplayUnits, and
+ * Mean or Increment.  Meters: events of System.Diagnostics.Metrics, with meterName, instrumentName,
+ * unit, tags, and as text rate, value, lastValue, or quantiles. Texts are borrowed from the event.
+ */
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 #define TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 
@@ -19,7 +20,7 @@ struct counter_said {
 
 /* One value: a histogram has one for each of its quantiles. */
 struct counter_value {
-    size_t at;                   /* where the next one is looked for; 0 at first */
+    size_t at; /* where the next one is looked for; 0 at first */
     double number;
     char tags[COUNTER_TAGS_MAX]; /* "city=Ulm,Percentile=0.5" */
 };

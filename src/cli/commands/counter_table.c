@@ -18,12 +18,16 @@ static bool is(ttr_text text, const char *word)
     return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
 }
 
-int counter_table_init(struct counter_table *table, struct call *call, const char *wanted, const char *what, uint64_t seconds)
+int counter_table_init(struct counter_table *table, struct call *call, const char *wanted,
+                       const char *what, uint64_t seconds)
 {
     const struct settings *set = &call->set;
     const char *format = set->counter_format ? set->counter_format : "table";
-    *table = (struct counter_table){.call = call, .wanted = wanted, .what = what, .to = stdout, .seconds = seconds};
-    table->show = strcmp(format, "csv") == 0 ? COUNTER_CSV : strcmp(format, "json") == 0 ? COUNTER_JSON : COUNTER_TABLE;
+    *table = (struct counter_table){
+        .call = call, .wanted = wanted, .what = what, .to = stdout, .seconds = seconds};
+    table->show = strcmp(format, "csv") == 0    ? COUNTER_CSV
+                  : strcmp(format, "json") == 0 ? COUNTER_JSON
+                                                : COUNTER_TABLE;
     if (set->output && strcmp(set->output, "-") != 0) {
         table->to = fopen(set->output, set->overwrite ? "we" : "wxe");
         table->is_own_file = table->to != NULL;
@@ -93,7 +97,8 @@ static bool is_wanted(const char *list, const struct counter_said *said)
         return true;
     while (*list) {
         size_t n = counter_item_length(list), name_n = strcspn(list, "[,");
-        bool is_this = name_n > 0 && name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
+        bool is_this =
+            name_n > 0 && name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
         if (is_this && (name_n == n || has_key(list + name_n + 1, n - name_n - 1, said->key)))
             return true;
         list += n + (list[n] == ',');
@@ -122,16 +127,20 @@ static char *make_label(const struct counter_said *said, uint64_t seconds)
     char label[PART], units[PART / 2] = "";
     ttr_text title = said->title.n ? said->title : said->key;
     if (said->is_rate)
-        (void)snprintf(units, sizeof units, "%.*s / %" PRIu64 " sec", said->units.n ? (int)(said->units.n < 100 ? said->units.n : 100) : 5,
+        (void)snprintf(units, sizeof units, "%.*s / %" PRIu64 " sec",
+                       said->units.n ? (int)(said->units.n < 100 ? said->units.n : 100) : 5,
                        said->units.n ? said->units.p : "Count", seconds);
     else
-        (void)snprintf(units, sizeof units, "%.*s", (int)(said->units.n < 100 ? said->units.n : 100), said->units.p);
-    (void)snprintf(label, sizeof label, "%.*s%s%s%s", (int)(title.n < 200 ? title.n : 200), title.p, units[0] ? " (" : "", units, units[0] ? ")" : "");
+        (void)snprintf(units, sizeof units, "%.*s",
+                       (int)(said->units.n < 100 ? said->units.n : 100), said->units.p);
+    (void)snprintf(label, sizeof label, "%.*s%s%s%s", (int)(title.n < 200 ? title.n : 200), title.p,
+                   units[0] ? " (" : "", units, units[0] ? ")" : "");
     return copy_text((ttr_text){label, strlen(label)});
 }
 
 /* The row of a counter, a new one where it is met for the first time; NULL when memory is out. */
-static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said, ttr_text tags)
+static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said,
+                                    ttr_text tags)
 {
     for (size_t i = 0; i < table->rows_n; i++)
         if (is_row(&table->rows[i], said, tags))
@@ -144,8 +153,11 @@ static struct counter_row *find_row(struct counter_table *table, const struct co
         table->rows = rows;
         table->rows_capacity = capacity;
     }
-    struct counter_row row = {.provider = copy_text(said->provider), .key = copy_text(said->key), .label = make_label(said, table->seconds),
-                              .tags = copy_text(tags), .type = said->is_rate ? "Rate" : "Metric"};
+    struct counter_row row = {.provider = copy_text(said->provider),
+                              .key = copy_text(said->key),
+                              .label = make_label(said, table->seconds),
+                              .tags = copy_text(tags),
+                              .type = said->is_rate ? "Rate" : "Metric"};
     if (!row.provider || !row.key || !row.label || !row.tags) {
         free_row(&row);
         return NULL;
@@ -186,7 +198,8 @@ static void put_cell(FILE *to, const char *text)
 static void put_csv(const struct counter_table *table, const struct counter_row *row, int64_t time)
 {
     char text[64], name[2 * PART];
-    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags, row->tags[0] ? "]" : "");
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags,
+                   row->tags[0] ? "]" : "");
     (void)fprintf(table->to, "%s,", moment(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
     put_cell(table->to, row->provider);
     (void)fputc(',', table->to);
@@ -211,8 +224,10 @@ static void put_json(struct counter_table *table, const struct counter_row *row,
 static void put_line(const struct counter_table *table, const struct counter_row *row)
 {
     char name[2 * PART], plain[2 * PART];
-    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags, row->tags[0] ? "]" : "");
-    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, term_plain(name, plain, sizeof plain), row->value);
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags,
+                   row->tags[0] ? "]" : "");
+    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, term_plain(name, plain, sizeof plain),
+                  row->value);
 }
 
 static int by_provider(const void *a, const void *b)
@@ -231,10 +246,12 @@ static void draw(struct counter_table *table)
     qsort(table->rows, table->rows_n, sizeof *table->rows, by_provider);
     if (table->is_live)
         (void)fputs("\x1b[H\x1b[J", table->to);
-    (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain), moment(table->shown_at, "%H:%M:%S", text, sizeof text));
+    (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain),
+                  moment(table->shown_at, "%H:%M:%S", text, sizeof text));
     for (size_t i = 0; i < table->rows_n; i++) {
         if (strcmp(provider, table->rows[i].provider) != 0)
-            (void)fprintf(table->to, "%s\n", term_plain(table->rows[i].provider, plain, sizeof plain));
+            (void)fprintf(table->to, "%s\n",
+                          term_plain(table->rows[i].provider, plain, sizeof plain));
         provider = table->rows[i].provider;
         put_line(table, &table->rows[i]);
     }
@@ -250,7 +267,8 @@ void counter_table_begin(struct counter_table *table)
     table->json = (struct json){.to = table->to};
     json_open(&table->json, NULL, '{');
     json_string(&table->json, "TargetProcess", table->what);
-    json_string(&table->json, "StartTime", moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    json_string(&table->json, "StartTime",
+                moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
     json_open(&table->json, "Events", '[');
 }
 
@@ -275,7 +293,8 @@ void counter_table_end(struct counter_table *table)
 }
 
 /* One value of a counter, in the row of its tags. */
-static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags, double value)
+static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags,
+                       double value)
 {
     struct counter_row *row = find_row(table, said, tags);
     if (!row)

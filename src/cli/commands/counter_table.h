@@ -1,4 +1,5 @@
-/* What counters say: rows of name and value, shown as a table that renews itself, as CSV or as JSON.
+/* What counters say: rows of name and value, shown as a table that renews itself, as CSV or as
+ * JSON.
  *
  * Ownership: a table is the caller's; its texts are its own. */
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_TABLE_H
@@ -25,23 +26,24 @@ struct counter_row {
 
 struct counter_table {
     struct call *call;
-    const char *wanted;     /* of --counters, NULL = all that are asked for */
-    const char *what;       /* the process */
+    const char *wanted; /* of --counters, NULL = all that are asked for */
+    const char *what;   /* the process */
     enum counter_show show;
     FILE *to;
     bool is_own_file, is_live; /* is_live: a terminal, which is drawn anew */
-    int reason;                  /* errno of the first output that failed, or 0 */
+    int reason;                /* errno of the first output that failed, or 0 */
     struct counter_row *rows;
     size_t rows_n, rows_capacity;
-    uint64_t seconds;       /* between two values */
-    uint64_t rows_seen;     /* values so far */
-    int64_t shown_at;       /* time of the newest */
-    bool is_fresh;          /* something came since the last showing */
+    uint64_t seconds;   /* between two values */
+    uint64_t rows_seen; /* values so far */
+    int64_t shown_at;   /* time of the newest */
+    bool is_fresh;      /* something came since the last showing */
     struct json json;
 };
 
 /* Opens the output.  OUTCOME_FINE, or after telling what is wrong. */
-int counter_table_init(struct counter_table *table, struct call *call, const char *wanted, const char *what, uint64_t seconds);
+int counter_table_init(struct counter_table *table, struct call *call, const char *wanted,
+                       const char *what, uint64_t seconds);
 
 void counter_table_begin(struct counter_table *table);
 

@@ -1,7 +1,9 @@
-/* counters: EventCounters and meters of a live .NET process, or of one that is started for it, as a table that renews itself, as CSV or as JSON.
+/* counters: EventCounters and meters of a live .NET process, or of one that is started for it, as a
+ * table that renews itself, as CSV or as JSON.
  *
- * A session without rundown is read as the trace that it is; what its counter events say becomes rows.  Which counters are wanted is
- * "PROVIDER" or "PROVIDER[NAME,NAME]"; each may be the name of an EventSource or of a meter, so both are asked for. */
+ * A session without rundown is read as the trace that it is; what its counter events say becomes
+ * rows.  Which counters are wanted is "PROVIDER" or "PROVIDER[NAME,NAME]"; each may be the name of
+ * an EventSource or of a meter, so both are asked for. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,25 +38,33 @@ struct watch {
 
 /* --- What to ask for --- */
 
-static ttr_status add_meters(struct watch *watch, const char *names, uint64_t seconds, ttr_error *error)
+static ttr_status add_meters(struct watch *watch, const char *names, uint64_t seconds,
+                             ttr_error *error)
 {
     char arguments[TEXT_ROOM];
     (void)snprintf(arguments, sizeof arguments,
-                   "SessionId=SHARED;Metrics=%s;RefreshInterval=%" PRIu64 ";MaxTimeSeries=1000;MaxHistograms=20;ClientId=tracetta-%d",
+                   "SessionId=SHARED;Metrics=%s;RefreshInterval=%" PRIu64
+                   ";MaxTimeSeries=1000;MaxHistograms=20;ClientId=tracetta-%d",
                    names, seconds, (int)getpid());
-    const ttr_dotnet_provider meters = {.name = METERS, .keywords = METERS_KEYWORD, .level = LEVEL_INFORMATIONAL, .arguments = arguments};
+    const ttr_dotnet_provider meters = {.name = METERS,
+                                        .keywords = METERS_KEYWORD,
+                                        .level = LEVEL_INFORMATIONAL,
+                                        .arguments = arguments};
     return ttr_dotnet_providers_add_one(watch->providers, &meters, error);
 }
 
-static ttr_status add_source(struct watch *watch, const char *name, uint64_t seconds, ttr_error *error)
+static ttr_status add_source(struct watch *watch, const char *name, uint64_t seconds,
+                             ttr_error *error)
 {
     char arguments[64];
     (void)snprintf(arguments, sizeof arguments, "EventCounterIntervalSec=%" PRIu64, seconds);
-    const ttr_dotnet_provider source = {.name = name, .level = LEVEL_INFORMATIONAL, .arguments = arguments};
+    const ttr_dotnet_provider source = {
+        .name = name, .level = LEVEL_INFORMATIONAL, .arguments = arguments};
     return ttr_dotnet_providers_add_one(watch->providers, &source, error);
 }
 
-/* "A,B[x,y]": A and B, each as an EventSource and as a meter; what is wanted of them is chosen from what they say. */
+/* "A,B[x,y]": A and B, each as an EventSource and as a meter; what is wanted of them is chosen from
+ * what they say. */
 static int choose_counters(struct watch *watch, const char *list, uint64_t seconds)
 {
     ttr_error error;
@@ -66,7 +76,8 @@ static int choose_counters(struct watch *watch, const char *list, uint64_t secon
         size_t n = counter_item_length(at), name_n = strcspn(at, "[,");
         (void)snprintf(name, sizeof name, "%.*s", (int)(name_n < n ? name_n : n), at);
         status = add_source(watch, name, seconds, &error);
-        used += (size_t)snprintf(meters + used, sizeof meters - used, "%s%s", used ? "," : "", name);
+        used +=
+            (size_t)snprintf(meters + used, sizeof meters - used, "%s%s", used ? "," : "", name);
         if (used >= sizeof meters)
             return talk_misuse("counters", "--counters names too many");
         at += n + (at[n] == ',');
@@ -80,10 +91,12 @@ static int choose_counters(struct watch *watch, const char *list, uint64_t secon
 
 static bool is_enough(const struct watch *watch)
 {
-    return interrupt_came() || (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
+    return interrupt_came() ||
+           (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
 }
 
-/* A ttr_pull: what the session gives; a stop is asked for in between, and the end of the stream is the end. */
+/* A ttr_pull: what the session gives; a stop is asked for in between, and the end of the stream is
+ * the end. */
 static int64_t pull(void *own, void *to, size_t n)
 {
     struct watch *watch = own;
@@ -127,7 +140,8 @@ static int show(struct watch *watch, ttr_reader *reader)
 static int begin_session(struct watch *watch)
 {
     ttr_error error;
-    const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = watch->providers, .buffer_mb = 10};
+    const ttr_dotnet_wish wish = {
+        .size = sizeof wish, .providers = watch->providers, .buffer_mb = 10};
     ttr_dotnet_wake(watch->reach.target, interrupt_wait_fd());
     watch->session = ttr_dotnet_collect(watch->reach.target, &wish, &error);
     if (watch->session)
@@ -142,7 +156,8 @@ static int run(struct watch *watch)
 {
     ttr_error error;
     static const char *const at_once[] = {"nettrace.order=block", NULL};
-    const ttr_read_options options = {.size = sizeof options, .from = "nettrace", .format_options = at_once};
+    const ttr_read_options options = {
+        .size = sizeof options, .from = "nettrace", .format_options = at_once};
     int outcome = begin_session(watch);
     if (outcome != OUTCOME_FINE)
         return outcome;
@@ -166,15 +181,23 @@ static int run(struct watch *watch)
 int run_counters(struct call *call)
 {
     const struct settings *set = &call->set;
-    struct watch watch = {.call = call, .reach = {.call = call, .verb = "counters", .takes_stdout = true}, .t = ttr_new(NULL), .providers = ttr_dotnet_providers_new()};
+    struct watch watch = {.call = call,
+                          .reach = {.call = call, .verb = "counters", .takes_stdout = true},
+                          .t = ttr_new(NULL),
+                          .providers = ttr_dotnet_providers_new()};
     uint64_t seconds = set->refresh ? set->refresh : 1;
     int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
-        outcome = talk_misuse("counters", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+        outcome = talk_misuse("counters",
+                              "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
+                              set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
-        outcome = talk_misuse("counters", "--counters names none: it wants PROVIDER or PROVIDER[NAME,NAME], several with commas");
+        outcome = talk_misuse(
+            "counters",
+            "--counters names none: it wants PROVIDER or PROVIDER[NAME,NAME], several with commas");
     if (outcome == OUTCOME_FINE)
-        outcome = choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);
+        outcome =
+            choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);
     if (outcome == OUTCOME_FINE)
         outcome = reach_target(&watch.reach);
     if (outcome == OUTCOME_FINE)

@@ -1,4 +1,5 @@
-/* events: the tracepoints of the running kernel, and user events made before the programs that write them. */
+/* events: the tracepoints of the running kernel, and user events made before the programs that
+ * write them. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 
 static void put_users(struct json *json, unsigned users)
 {
-    static const struct { unsigned bit; const char *name; } names[] = {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {
         {TTR_USED_BY_FTRACE, "ftrace"}, {TTR_USED_BY_PERF, "perf"}, {TTR_USED_BY_OTHERS, "others"}};
     json_open(json, "users", '[');
     for (size_t i = 0; i < 3; i++)
@@ -47,12 +51,14 @@ static void print_event(const struct call *call, const ttr_kernel_event *event)
     if (event->is_event_header) {
         (void)fputs("  provider ", stdout);
         term_text((ttr_text){event->provider, strlen(event->provider)});
-        (void)printf("  level %u  keyword 0x%" PRIx64 "%s%s", event->level, event->keyword, event->group[0] ? "  group " : "", event->group);
+        (void)printf("  level %u  keyword 0x%" PRIx64 "%s%s", event->level, event->keyword,
+                     event->group[0] ? "  group " : "", event->group);
     }
     if (event->is_enabled)
         (void)fputs("  enabled", stdout);
     if (event->users)
-        (void)printf("  used by%s%s%s", event->users & TTR_USED_BY_FTRACE ? " ftrace" : "", event->users & TTR_USED_BY_PERF ? " perf" : "",
+        (void)printf("  used by%s%s%s", event->users & TTR_USED_BY_FTRACE ? " ftrace" : "",
+                     event->users & TTR_USED_BY_PERF ? " perf" : "",
                      event->users & TTR_USED_BY_OTHERS ? " others" : "");
     (void)putchar('\n');
 }
@@ -63,7 +69,8 @@ static bool is_wanted(const struct call *call, const ttr_kernel_event *event)
     char full[768];
     (void)snprintf(full, sizeof full, "%s:%s", event->system, event->name);
     for (size_t i = 1; i < call->paths_n; i++)
-        if (fnmatch(call->path[i], full, 0) == 0 || fnmatch(call->path[i], event->name, 0) == 0 || fnmatch(call->path[i], event->system, 0) == 0)
+        if (fnmatch(call->path[i], full, 0) == 0 || fnmatch(call->path[i], event->name, 0) == 0 ||
+            fnmatch(call->path[i], event->system, 0) == 0)
             return true;
     return call->paths_n == 1;
 }
@@ -99,7 +106,8 @@ static int list_events(struct call *call)
         json_close(&json, '}');
     }
     if (!ttr_kernel_events_has_user_events(events) && (call->paths_n == 1 || shown == 0))
-        talk_note(call, "this kernel has no user_events (Linux 6.4 and later built with CONFIG_USER_EVENTS do)");
+        talk_note(call, "this kernel has no user_events (Linux 6.4 and later built with "
+                        "CONFIG_USER_EVENTS do)");
     ttr_kernel_events_free(events);
     if (shown == 0 && call->paths_n > 1)
         talk_note(call, "no tracepoint has such a name");
@@ -107,7 +115,8 @@ static int list_events(struct call *call)
 }
 
 /* Does one thing to each of the names, also behind one that failed. */
-static int for_each(struct call *call, const char *verb, ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
+static int for_each(struct call *call, const char *verb,
+                    ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
 {
     int outcome = OUTCOME_FINE;
     if (call->paths_n < 2)
@@ -133,5 +142,6 @@ int run_events(struct call *call)
         return for_each(call, word, ttr_kernel_events_register);
     if (strcmp(word, "delete") == 0)
         return for_each(call, word, ttr_kernel_events_delete);
-    return talk_misuse("events", "\"%s\" is not what can be done: there are list, register, delete", word);
+    return talk_misuse("events", "\"%s\" is not what can be done: there are list, register, delete",
+                       word);
 }

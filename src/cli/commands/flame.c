@@ -18,7 +18,8 @@ static const char *guess(const char *path)
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
         for (const char *at = format.suffixes; *at; at += strspn(at, " ")) {
             size_t word_n = strcspn(at, " ");
-            bool ends = n > word_n + 1 && path[n - word_n - 1] == '.' && strncasecmp(path + n - word_n, at, word_n) == 0;
+            bool ends = n > word_n + 1 && path[n - word_n - 1] == '.' &&
+                        strncasecmp(path + n - word_n, at, word_n) == 0;
             if (ends && word_n > best_n) {
                 best = format.name;
                 best_n = word_n;
@@ -66,8 +67,9 @@ static int write_file(const struct call *call, const ttr_profile *profile, const
     const ttr_profile_lane *lanes;
     const char *what = ttr_profile_is_of_spans(profile) ? "spans" : "samples";
     uint32_t lanes_n = ttr_profile_lanes(profile, &lanes);
-    talk_note(call, "%s: %s %s on %s thread%s, %s different frames", name, units_count(ttr_profile_count(profile)).s, what,
-              units_count(lanes_n).s, lanes_n == 1 ? "" : "s", units_count(ttr_profile_frames(profile, &frames)).s);
+    talk_note(call, "%s: %s %s on %s thread%s, %s different frames", name,
+              units_count(ttr_profile_count(profile)).s, what, units_count(lanes_n).s,
+              lanes_n == 1 ? "" : "s", units_count(ttr_profile_frames(profile, &frames)).s);
     return OUTCOME_FINE;
 }
 
@@ -81,7 +83,8 @@ int run_flame(struct call *call)
     if (!name)
         name = guess(call->set.output);
     if (!name)
-        return talk_misuse("flame", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output);
+        return talk_misuse("flame", "which format? \"%s\" does not tell: add --to=FORMAT",
+                           call->set.output);
     if (call->set.by_thread && call->set.merged)
         return talk_misuse("flame", "--threads and --merge exclude each other");
     if (!find_format(name, &format))
@@ -95,7 +98,9 @@ int run_flame(struct call *call)
     bool is_refused = outcome == OUTCOME_NO && call->set.strict;
     if (profiling.profile && !is_refused && profiles_has_any(call, &profiling, &outcome)) {
         int written = write_file(call, profiling.profile, name);
-        outcome = written != OUTCOME_FINE ? written : outcome == OUTCOME_FINE ? OUTCOME_FINE : OUTCOME_OUTPUT;
+        outcome = written != OUTCOME_FINE   ? written
+                  : outcome == OUTCOME_FINE ? OUTCOME_FINE
+                                            : OUTCOME_OUTPUT;
     }
     return profiles_close(call, &profiling, outcome);
 }

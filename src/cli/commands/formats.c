@@ -94,13 +94,16 @@ static void print_format(const struct call *call, size_t i, const ttr_format_inf
 {
     ttr_option_info option;
     const struct terminal *term = &call->term;
-    (void)printf("%s%-*s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), width, info->name, term_ink(term, INK_PLAIN),
-                 info->abilities & TTR_FORMAT_READS ? "reads" : "", info->abilities & TTR_FORMAT_WRITES ? "writes" : "",
-                 info->title, call->set.verbose && info->spec ? " (" : "", call->set.verbose && info->spec ? info->spec : "",
+    (void)printf("%s%-*s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), width, info->name,
+                 term_ink(term, INK_PLAIN), info->abilities & TTR_FORMAT_READS ? "reads" : "",
+                 info->abilities & TTR_FORMAT_WRITES ? "writes" : "", info->title,
+                 call->set.verbose && info->spec ? " (" : "",
+                 call->set.verbose && info->spec ? info->spec : "",
                  call->set.verbose && info->spec ? ")" : "");
     for (size_t j = 0; ttr_format_option(i, j, &option); j++)
-        (void)printf("             --option %s.%s=%s  %s (%s)\n", info->name, option.key, option.values ? option.values : "VALUE",
-                     option.text, option.for_writing ? "writing" : "reading");
+        (void)printf("             --option %s.%s=%s  %s (%s)\n", info->name, option.key,
+                     option.values ? option.values : "VALUE", option.text,
+                     option.for_writing ? "writing" : "reading");
 }
 
 int run_formats(struct call *call)
@@ -109,7 +112,8 @@ int run_formats(struct call *call)
     int width = 0;
     const char *unknown = find_unknown(call);
     if (unknown)
-        return talk_misuse(call->command->name, "no format \"%s\": \"tracetta formats\" lists them", unknown);
+        return talk_misuse(call->command->name, "no format \"%s\": \"tracetta formats\" lists them",
+                           unknown);
     if (call->set.json) {
         put_json(call);
         return OUTCOME_FINE;

@@ -17,8 +17,8 @@ static void print_kinds(const struct subject *subject)
     const struct terminal *term = &subject->call->term;
     for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
         if (subject->summary.kinds[kind])
-            (void)printf("  %s%-12s%s %14s\n", term_ink(term, INK_DIM), ttr_kind_text(kind), term_ink(term, INK_PLAIN),
-                         units_count(subject->summary.kinds[kind]).s);
+            (void)printf("  %s%-12s%s %14s\n", term_ink(term, INK_DIM), ttr_kind_text(kind),
+                         term_ink(term, INK_PLAIN), units_count(subject->summary.kinds[kind]).s);
 }
 
 static void print_text_of(const char *what, ttr_text text)
@@ -36,7 +36,8 @@ static void print_clock_identity(const ttr_clock *clock)
     print_text_of(", ", clock->description);
     print_text_of(", origin ", clock->origin);
     print_text_of(clock->origin.n ? " in " : ", origin in ", clock->origin_ns);
-    print_text_of(clock->origin.n || clock->origin_ns.n ? " uid " : ", origin uid ", clock->origin_uid);
+    print_text_of(clock->origin.n || clock->origin_ns.n ? " uid " : ", origin uid ",
+                  clock->origin_uid);
     print_text_of(", namespace ", clock->ns);
     print_text_of(", uid ", clock->uid);
     if (clock->has_uuid)
@@ -45,11 +46,13 @@ static void print_clock_identity(const ttr_clock *clock)
 
 static void print_clock(const ttr_clock *clock, int indent)
 {
-    (void)printf("%*sclock     %s%s", indent, "", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
+    (void)printf("%*sclock     %s%s", indent, "", clock->name ? clock->name : "",
+                 clock->provider.n ? " of " : "");
     term_text(clock->provider);
     (void)printf(", %s ticks/s", units_count(clock->frequency).s);
     if (clock->is_anchored)
-        (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
+        (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks,
+                     units_time(clock->anchor_ns, true).s);
     else
         (void)fputs(", no anchor: times count from its own zero", stdout);
     if (clock->has_precision && clock->precision)
@@ -71,14 +74,16 @@ static void print_clocks(const struct subject *subject, const struct trace *trac
 static void print_packets(uint64_t packets, size_t streams)
 {
     if (packets)
-        (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s, packets == 1 ? "" : "s", streams, streams == 1 ? "" : "s");
+        (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s,
+                     packets == 1 ? "" : "s", streams, streams == 1 ? "" : "s");
 }
 
 static size_t count_streams(const struct subject *subject, const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
-    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+    for (size_t i = 0;
+         i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
         n += traces_is_stream(subject->inputs.t, &report);
     return n;
 }
@@ -90,11 +95,13 @@ static void print_format(const struct subject *subject, const struct trace *trac
     print_packets(trace->packets, count_streams(subject, trace));
 }
 
-/* Whether a format is among the first so many that were seen, in this version or one that is not known. */
+/* Whether a format is among the first so many that were seen, in this version or one that is not
+ * known. */
 static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(seen[i]->format, report->format) == 0 && (!*report->version || strcmp(seen[i]->version, report->version) == 0))
+        if (strcmp(seen[i]->format, report->format) == 0 &&
+            (!*report->version || strcmp(seen[i]->version, report->version) == 0))
             return true;
     return false;
 }
@@ -106,10 +113,12 @@ static void print_formats(const struct subject *subject)
     const ttr_report *seen[FORMATS_SHOWN];
     uint64_t packets = 0;
     size_t streams = 0, n = 0;
-    for (; traces_next(subject->inputs.reader, &trace); packets += trace.packets, streams += count_streams(subject, &trace)) {
+    for (; traces_next(subject->inputs.reader, &trace);
+         packets += trace.packets, streams += count_streams(subject, &trace)) {
         if (n == FORMATS_SHOWN || is_seen(seen, n, &trace.report))
             continue;
-        (void)printf("%s%s%s%s", n ? ", " : "", trace.report.format, *trace.report.version ? " " : "", trace.report.version);
+        (void)printf("%s%s%s%s", n ? ", " : "", trace.report.format,
+                     *trace.report.version ? " " : "", trace.report.version);
         kept[n] = trace;
         seen[n] = &kept[n].report;
         n++;
@@ -138,14 +147,16 @@ static void print_head(const struct subject *subject)
     (void)putchar('\n');
 }
 
-bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session)
+bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
+                       ttr_text *session)
 {
     static const char name[] = "live.session";
     ttr_source about;
     ttr_attribute attribute;
     for (; ttr_source_get(subject->inputs.t, *source, &about); ++*source, *i = 0)
         while (ttr_source_attribute(subject->inputs.t, *source, (*i)++, &attribute))
-            if (attribute.name.n == sizeof name - 1 && memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
+            if (attribute.name.n == sizeof name - 1 &&
+                memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
                 *session = attribute.value.text;
                 return true;
             }
@@ -173,8 +184,8 @@ static void print_times(const struct subject *subject)
         return;
     }
     bool is_unix = subject->findings.is_anchored;
-    (void)printf("begin     %s\nend       %s\nduration  %s\n", units_time(summary->begin_ns, is_unix).s,
-                 units_time(summary->end_ns, is_unix).s,
+    (void)printf("begin     %s\nend       %s\nduration  %s\n",
+                 units_time(summary->begin_ns, is_unix).s, units_time(summary->end_ns, is_unix).s,
                  units_duration((uint64_t)summary->end_ns - (uint64_t)summary->begin_ns).s);
 }
 
@@ -185,7 +196,8 @@ static void print_threads(const ttr *t)
     for (ttr_id id = 1; id <= n && id <= THREADS_SHOWN; id++) {
         if (!ttr_thread_get(t, id, &thread))
             continue;
-        (void)printf("  %s%" PRIu64 "/%" PRIu64 " ", thread.pid_known ? "" : "?", thread.pid, thread.tid);
+        (void)printf("  %s%" PRIu64 "/%" PRIu64 " ", thread.pid_known ? "" : "?", thread.pid,
+                     thread.tid);
         term_text(ttr_text_get(t, thread.process_name));
         if (thread.process_name && thread.thread_name)
             (void)putchar('/');
@@ -201,18 +213,22 @@ static void print_lost(const struct subject *subject, const struct findings *fin
     char lost[LOST_TEXT];
     if (findings->lost || findings->gaps)
         (void)printf("%*s%slost      %s in %s place%s, by the trace's own account%s\n", indent, "",
-                     term_ink(&subject->call->term, INK_YELLOW), report_lost(findings->lost, findings->lost_packets, lost),
-                     units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s", term_ink(&subject->call->term, INK_PLAIN));
+                     term_ink(&subject->call->term, INK_YELLOW),
+                     report_lost(findings->lost, findings->lost_packets, lost),
+                     units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s",
+                     term_ink(&subject->call->term, INK_PLAIN));
 }
 
-/* The paths of several traces stand over what is noted of each: files of rotated sessions have the same names in all. */
+/* The paths of several traces stand over what is noted of each: files of rotated sessions have the
+ * same names in all. */
 static void print_notes(const struct subject *subject)
 {
     const bool is_verbose = subject->call->set.verbose;
     const ttr_severity from = is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     struct trace trace;
     struct traces_walk walk;
-    if (!subject->findings.notes || !(is_verbose || subject->findings.damage_regions || subject->findings.odd))
+    if (!subject->findings.notes ||
+        !(is_verbose || subject->findings.damage_regions || subject->findings.odd))
         return;
     (void)puts("notes");
     traces_walk_begin(&walk, subject->inputs.reader);
@@ -233,8 +249,10 @@ static void print_findings(const struct subject *subject)
     const struct findings *findings = &subject->findings;
     print_lost(subject, findings, 0);
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions).s,
-                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s, term_ink(term, INK_PLAIN));
+        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED),
+                     units_count(findings->damage_regions).s,
+                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s,
+                     term_ink(term, INK_PLAIN));
     print_notes(subject);
 }
 
@@ -281,7 +299,8 @@ static void print_environment(const struct subject *subject, const struct trace 
 static void print_stream_time(const ttr_report *report, bool is_unix)
 {
     if (report->has_times)
-        (void)printf(", %s to %s", units_time(report->first_ns, is_unix).s, units_time(report->last_ns, is_unix).s);
+        (void)printf(", %s to %s", units_time(report->first_ns, is_unix).s,
+                     units_time(report->last_ns, is_unix).s);
 }
 
 static void print_stream(const struct subject *subject, const ttr_report *report, int indent)
@@ -301,10 +320,13 @@ static void print_stream(const struct subject *subject, const ttr_report *report
         (void)printf(", id %" PRIu64, value.v.u);
     (void)printf(": %s event%s", units_count(report->events).s, report->events == 1 ? "" : "s");
     if (report->packets)
-        (void)printf(" in %s packet%s", units_count(report->packets).s, report->packets == 1 ? "" : "s");
+        (void)printf(" in %s packet%s", units_count(report->packets).s,
+                     report->packets == 1 ? "" : "s");
     print_stream_time(report, subject->findings.is_anchored);
     if (report->lost || report->gaps)
-        (void)printf(", %s lost in %s place%s", report->lost_packets ? report_lost(report->lost, report->lost_packets, lost) : units_count(report->lost).s,
+        (void)printf(", %s lost in %s place%s",
+                     report->lost_packets ? report_lost(report->lost, report->lost_packets, lost)
+                                          : units_count(report->lost).s,
                      units_count(report->gaps).s, report->gaps == 1 ? "" : "s");
     if (report->damage_regions)
         (void)printf(", %s damaged", units_size(report->damage_bytes).s);
@@ -317,18 +339,21 @@ static void print_streams(const struct subject *subject, const struct trace *tra
     if (!subject->call->set.verbose || (trace->n == 1 && subject->traces == 1 && !trace->packets))
         return;
     (void)printf("%*sstreams   %zu\n", indent, "", count_streams(subject, trace));
-    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+    for (size_t i = 0;
+         i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
         if (traces_is_stream(subject->inputs.t, &report))
             print_stream(subject, &report, indent);
 }
 
 static void print_identity(const struct subject *subject, const struct trace *trace, int indent)
 {
-    static const char *const names[] = {"trace.name", "trace.uuid", "trace.namespace", "trace.uid"}, *const before[] = {"", "uuid ", "namespace ", "uid "};
+    static const char *const names[] = {"trace.name", "trace.uuid", "trace.namespace", "trace.uid"},
+                             *const before[] = {"", "uuid ", "namespace ", "uid "};
     size_t shown = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ttr_value value = {.text = {"", 0}};
-        if (!traces_attribute(subject->inputs.t, trace->source, names[i], &value) || value.text.n == 0)
+        if (!traces_attribute(subject->inputs.t, trace->source, names[i], &value) ||
+            value.text.n == 0)
             continue;
         (void)printf("%*s%s%s", shown ? 0 : indent, "", shown ? ", " : "trace     ", before[i]);
         term_text(value.text);
@@ -360,7 +385,8 @@ static void print_section(const struct subject *subject, const struct trace *tra
     print_format(subject, trace);
     (void)printf("\n  events    %s\n", units_count(trace->sum.events).s);
     if (trace->has_times)
-        (void)printf("  begin     %s\n  end       %s\n", units_time(trace->begin_ns, trace->sum.is_anchored).s,
+        (void)printf("  begin     %s\n  end       %s\n",
+                     units_time(trace->begin_ns, trace->sum.is_anchored).s,
                      units_time(trace->end_ns, trace->sum.is_anchored).s);
     print_lost(subject, &trace->sum, 2);
     print_description(subject, trace, 2);
@@ -383,18 +409,20 @@ static void print_text(const struct subject *subject)
     print_sessions(subject);
     print_times(subject);
     if (summary->threads || summary->processes)
-        (void)printf("threads   %s of %s process%s\n", units_count(summary->threads).s, units_count(summary->processes).s,
-                     summary->processes == 1 ? "" : "es");
+        (void)printf("threads   %s of %s process%s\n", units_count(summary->threads).s,
+                     units_count(summary->processes).s, summary->processes == 1 ? "" : "es");
     if (subject->call->set.verbose)
         print_threads(subject->inputs.t);
     (void)printf("names     %s", units_count(summary->names).s);
     if (summary->providers)
-        (void)printf(" of %s provider%s", units_count(summary->providers).s, summary->providers == 1 ? "" : "s");
+        (void)printf(" of %s provider%s", units_count(summary->providers).s,
+                     summary->providers == 1 ? "" : "s");
     (void)putchar('\n');
     (void)printf("events    %s\n", units_count(summary->events).s);
     print_kinds(subject);
     if (summary->backward)
-        (void)printf("backward  %s earlier than what came before\n", units_events(summary->backward).s);
+        (void)printf("backward  %s earlier than what came before\n",
+                     units_events(summary->backward).s);
     print_findings(subject);
     if (subject->traces == 1)
         print_description(subject, &subject->first, 0);
@@ -407,9 +435,14 @@ static void print_text(const struct subject *subject)
 /* CTF 2 has no words for all of v1.1. */
 static void warn_of_words(const struct call *call, const char *path, const ttr_report *report)
 {
-    if (report->version && strcmp(report->version, "RFC 1.1") == 0 && strcmp(call->set.metadata, "ctf2") == 0)
-        talk_note(call, "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no words for their sizes, nor for lengths and bitfields "
-                  "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf --option=version=2\" makes a trace of CTF 2", path);
+    if (report->version && strcmp(report->version, "RFC 1.1") == 0 &&
+        strcmp(call->set.metadata, "ctf2") == 0)
+        talk_note(call,
+                  "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no "
+                  "words for their sizes, nor for lengths and bitfields "
+                  "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf "
+                  "--option=version=2\" makes a trace of CTF 2",
+                  path);
 }
 
 /* Prints the metadata of the one trace that was opened, in the language asked for. */
@@ -419,7 +452,8 @@ static int print_metadata(const struct call *call, const char *path, ttr_reader 
     ttr_text text;
     ttr_error error = {0};
     if (traces_count(reader) > 1)
-        return talk_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path, traces_count(reader));
+        return talk_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path,
+                           traces_count(reader));
     (void)traces_next(reader, &trace);
     if (ttr_reader_metadata(reader, trace.first, call->set.metadata, &text, &error) != TTR_OK)
         return inputs_failed(call, path, &error);
@@ -436,12 +470,15 @@ static int read_all(struct subject *subject)
     const struct call *call = subject->call;
     ttr_reader *reader = subject->inputs.reader;
     progress_begin(&progress, call, subject->inputs.t, reader, "info");
-    ttr_status status = ttr_summarise(subject->inputs.t, reader, &subject->summary, progress_step, &progress, &error);
+    ttr_status status = ttr_summarise(subject->inputs.t, reader, &subject->summary, progress_step,
+                                      &progress, &error);
     progress_end(&progress);
     subject->findings = report_sum(reader);
     subject->traces = traces_count(reader);
     (void)traces_next(reader, &subject->first);
-    return status == TTR_OK || status == TTR_END || status == TTR_AGAIN ? OUTCOME_FINE : inputs_failed(call, subject->path, &error);
+    return status == TTR_OK || status == TTR_END || status == TTR_AGAIN
+               ? OUTCOME_FINE
+               : inputs_failed(call, subject->path, &error);
 }
 
 /* Reads a trace and prints what is in it; a failure half-way is told after what was found. */
@@ -490,7 +527,9 @@ int run_info(struct call *call)
     struct json json = {.to = stdout};
     int worst = OUTCOME_FINE;
     if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
-        return talk_misuse("info", "--metadata prints one trace's, alone: leave out --json, --classes and other files");
+        return talk_misuse(
+            "info",
+            "--metadata prints one trace's, alone: leave out --json, --classes and other files");
     if (call->set.json && call->paths_n == 1)
         return inform(call, call->path[0], &json);
     if (call->set.json)

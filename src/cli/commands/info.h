@@ -18,8 +18,10 @@ struct subject {
 /* Whether an attribute of a source is one of ours ("trace.name"), not the environment's. */
 bool info_is_own(ttr_text name);
 
-/* What a live trace says of a session that it is, or lists; false past the last one.  *source begins at 1, *i at 0. */
-bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session);
+/* What a live trace says of a session that it is, or lists; false past the last one.  *source
+ * begins at 1, *i at 0. */
+bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
+                       ttr_text *session);
 
 /* Prints it as an object; with its schema where it is the outermost. */
 void info_json(struct json *json, const struct subject *subject);

@@ -2,14 +2,16 @@
 #include "cli/commands/classes.h"
 #include "cli/commands/info.h"
 
-static void put_text_attribute(struct json *json, const struct subject *subject, const struct trace *trace, const char *key, const char *name)
+static void put_text_attribute(struct json *json, const struct subject *subject,
+                               const struct trace *trace, const char *key, const char *name)
 {
     ttr_value value;
     if (traces_attribute(subject->inputs.t, trace->source, name, &value) && value.text.n)
         json_text(json, key, value.text);
 }
 
-static void put_environment(struct json *json, const struct subject *subject, const struct trace *trace)
+static void put_environment(struct json *json, const struct subject *subject,
+                            const struct trace *trace)
 {
     ttr_attribute attribute;
     json_open(json, "environment", '{');
@@ -47,7 +49,8 @@ static void put_streams(struct json *json, const struct subject *subject, const 
 {
     ttr_report report = {.size = sizeof report};
     json_open(json, "streams", '[');
-    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+    for (size_t i = 0;
+         i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
         if (traces_is_stream(subject->inputs.t, &report))
             put_stream(json, subject, &report);
     json_close(json, ']');

@@ -27,7 +27,8 @@ static void see_batch(void *own, const ttr_batch *batch)
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         struct share *share = &shares->share[event->source];
-        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->flags & TTR_EVENT_NO_TIME)
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
+            event->flags & TTR_EVENT_NO_TIME)
             continue;
         if (share->events == 0 || event->time < share->first_ns)
             share->first_ns = event->time;
@@ -51,14 +52,16 @@ static void print_input(const ttr_report *report, const struct share *share)
     if (report->clocks_n > 1)
         (void)fprintf(stderr, " (first of %zu clocks)", report->clocks_n);
     if (is_unix)
-        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
+        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks,
+                      units_time(clock->anchor_ns, true).s);
     else
         (void)fputs("\n    anchor  none: times count from its own zero\n", stderr);
     (void)fprintf(stderr, "    offset  %s%s\n", shift < 0 ? "-" : "+",
                   units_duration(shift < 0 ? -(uint64_t)shift : (uint64_t)shift).s);
     if (share->events)
         (void)fprintf(stderr, "    events  %s from %s to %s\n", units_count(share->events).s,
-                      units_time(share->first_ns, is_unix).s, units_time(share->last_ns, is_unix).s);
+                      units_time(share->first_ns, is_unix).s,
+                      units_time(share->last_ns, is_unix).s);
     else
         (void)fputs("    events  none\n", stderr);
 }
@@ -67,8 +70,10 @@ static void add_share(struct share *sum, const struct share *share)
 {
     if (share->events == 0)
         return;
-    sum->first_ns = sum->events == 0 || share->first_ns < sum->first_ns ? share->first_ns : sum->first_ns;
-    sum->last_ns = sum->events == 0 || share->last_ns > sum->last_ns ? share->last_ns : sum->last_ns;
+    sum->first_ns =
+        sum->events == 0 || share->first_ns < sum->first_ns ? share->first_ns : sum->first_ns;
+    sum->last_ns =
+        sum->events == 0 || share->last_ns > sum->last_ns ? share->last_ns : sum->last_ns;
     sum->events += share->events;
 }
 
@@ -96,8 +101,11 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
     for (; traces_next(reader, &trace); n++)
         anchored += trace.report.clocks_n && trace.report.clocks[0].is_anchored;
     if (anchored > 0 && anchored < n)
-        talk_note(call, "warning: %zu of %zu inputs have no anchored clock, so their place among the others is a guess: "
-                  "--align=begin puts begins together, --offset moves one", n - anchored, n);
+        talk_note(call,
+                  "warning: %zu of %zu inputs have no anchored clock, so their place among the "
+                  "others is a guess: "
+                  "--align=begin puts begins together, --offset moves one",
+                  n - anchored, n);
 }
 
 /* The format of the output: asked for, told by the suffix, or that of the first input. */
@@ -133,8 +141,12 @@ int run_merge(struct call *call)
         return outcome;
     }
     shares.share = calloc(SOURCES_MAX, sizeof *shares.share);
-    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.dry_run ? NULL : call->set.output,
-                        .see = shares.share ? see_batch : NULL, .own = &shares};
+    struct pump pump = {.call = call,
+                        .t = inputs.t,
+                        .in = inputs.reader,
+                        .path = call->set.dry_run ? NULL : call->set.output,
+                        .see = shares.share ? see_batch : NULL,
+                        .own = &shares};
     outcome = pump_open(&pump, format, 0);
     if (outcome == OUTCOME_FINE) {
         (void)ttr_write_scattered(pump.out, pump.in);

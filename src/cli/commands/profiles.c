@@ -36,7 +36,9 @@ static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_pl
 
 static struct locators locators_new(const struct call *call, struct debuginfod *servers)
 {
-    return (struct locators){symbols_new(&(struct symbols_options){.call = call, .no_mmap = call->set.no_mmap, .servers = servers}), symbol_texts_new()};
+    return (struct locators){symbols_new(&(struct symbols_options){
+                                 .call = call, .no_mmap = call->set.no_mmap, .servers = servers}),
+                             symbol_texts_new()};
 }
 
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags)
@@ -46,16 +48,24 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     *profiling = (struct profiling){0};
     const char *urls = call->set.profile_debuginfod;
     struct debuginfod *servers = urls ? debuginfod_new(call, urls) : NULL;
-    int outcome = urls && !servers ? OUTCOME_MISUSE : inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
+    int outcome =
+        urls && !servers ? OUTCOME_MISUSE : inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
     if (outcome != OUTCOME_FINE) {
         debuginfod_free(servers);
         return outcome;
     }
-    progress_begin(&progress, call, profiling->inputs.t, profiling->inputs.reader, call->command->name);
+    progress_begin(&progress, call, profiling->inputs.t, profiling->inputs.reader,
+                   call->command->name);
     struct locators locators = locators_new(call, servers);
-    const ttr_profile_options options = {.size = sizeof options, .flags = flags, .progress = progress_step, .own = &progress,
-                                         .locate = locators.symbols && locators.texts ? locate : NULL, .locate_own = &locators};
-    profiling->profile = ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
+    const ttr_profile_options options = {.size = sizeof options,
+                                         .flags = flags,
+                                         .progress = progress_step,
+                                         .own = &progress,
+                                         .locate =
+                                             locators.symbols && locators.texts ? locate : NULL,
+                                         .locate_own = &locators};
+    profiling->profile =
+        ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
     progress_end(&progress);
     symbols_free(locators.symbols);
     symbol_texts_free(locators.texts);
@@ -79,7 +89,8 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
     const char *of = call->set.profile_of;
     if (ttr_profile_count(profiling->profile))
         return true;
-    talk_failure(inputs_name(call), "there is nothing to show: no %s%s", of ? of : "samples with stacks, and no spans",
+    talk_failure(inputs_name(call), "there is nothing to show: no %s%s",
+                 of ? of : "samples with stacks, and no spans",
                  of ? "; leave --of out to take what there is" : "");
     *outcome = OUTCOME_NO;
     return false;
@@ -87,7 +98,8 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
 
 int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
 {
-    if (error->status == TTR_E_IO && error->sys == EPIPE) /* a reader of stdout that has left is no failure */
+    if (error->status == TTR_E_IO &&
+        error->sys == EPIPE) /* a reader of stdout that has left is no failure */
         return OUTCOME_FINE;
     if (error->sys == EEXIST)
         talk_failure(name, "exists already; --overwrite (-f) replaces it");

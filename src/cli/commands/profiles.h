@@ -15,10 +15,12 @@ struct profiling {
 /* TTR_PROFILE_* that options ask for, whatever the format. */
 uint32_t profiles_flags(const struct call *call);
 
-/* Opens the inputs and reads a profile.  OUTCOME_FINE, to be followed by profiles_close; or the outcome after telling the user. */
+/* Opens the inputs and reads a profile.  OUTCOME_FINE, to be followed by profiles_close; or the
+ * outcome after telling the user. */
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags);
 
-/* Warns of damage and frees; the outcome given, or OUTCOME_NO in place of a fine one when there was damage. */
+/* Warns of damage and frees; the outcome given, or OUTCOME_NO in place of a fine one when there was
+ * damage. */
 int profiles_close(const struct call *call, struct profiling *profiling, int outcome);
 
 /* Whether there is anything to show; where not, tells the user and sets the outcome. */

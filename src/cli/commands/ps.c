@@ -9,7 +9,8 @@
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
-#define ANSWER_MS 3000u /* a runtime that is well answers at once, unless it has to wait for a processor */
+#define ANSWER_MS \
+    3000u /* a runtime that is well answers at once, unless it has to wait for a processor */
 
 /* A process, and what it said. */
 struct found {
@@ -17,7 +18,7 @@ struct found {
     ttr_dotnet *target;
     ttr_dotnet_info info;
     bool has_info;
-    bool is_silent;        /* it should have answered */
+    bool is_silent; /* it should have answered */
     size_t variables;
 };
 
@@ -43,7 +44,8 @@ static bool ask_environment(struct found *found)
     }
     ttr_status status = ttr_dotnet_environment(found->target, &found->variables, &error);
     if (status != TTR_OK)
-        talk_failure(found->process.name, "%s%s", error.text, status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
+        talk_failure(found->process.name, "%s%s", error.text,
+                     status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
     return status == TTR_OK;
 }
 
@@ -70,7 +72,9 @@ static void put_json_environment(struct json *json, const struct found *found)
     json_open(json, "environment", '{');
     for (size_t i = 0; found->target && (variable = ttr_dotnet_variable(found->target, i)); i++) {
         size_t n = strcspn(variable, "=");
-        ttr_value value = {.type = TTR_TYPE_TEXT, .text = {variable + n + (variable[n] == '='), strlen(variable + n + (variable[n] == '='))}};
+        ttr_value value = {.type = TTR_TYPE_TEXT,
+                           .text = {variable + n + (variable[n] == '='),
+                                    strlen(variable + n + (variable[n] == '='))}};
         json_member(json, (ttr_text){variable, n}, &value);
     }
     json_close(json, '}');
@@ -83,7 +87,8 @@ static void put_json(struct json *json, const struct found *found, bool wants_en
     json_uint(json, "pid", process->pid);
     json_uint(json, "inner_pid", process->inner_pid);
     json_string(json, "name", process->name);
-    json_string(json, "command", found->has_info && found->info.command[0] ? found->info.command : process->command);
+    json_string(json, "command",
+                found->has_info && found->info.command[0] ? found->info.command : process->command);
     json_uint(json, "uid", process->uid);
     json_string(json, "user", dotnet_user(process->uid));
     json_string(json, "state", state_of(found));
@@ -110,15 +115,18 @@ static void print_row(const struct call *call, const struct found *found)
     const ttr_dotnet_process *process = &found->process;
     const char *variable, *runtime = runtime_of(found);
     char about[64], plain[64];
-    (void)snprintf(about, sizeof about, "%s%s%s", runtime[0] ? runtime : "-", found->has_info && found->info.arch[0] ? " " : "",
+    (void)snprintf(about, sizeof about, "%s%s%s", runtime[0] ? runtime : "-",
+                   found->has_info && found->info.arch[0] ? " " : "",
                    found->has_info ? found->info.arch : "");
-    (void)printf("%8" PRIu64 "  %-10s %-14s %-16s ", process->pid, dotnet_user(process->uid), state_of(found),
-                 term_plain(about, plain, sizeof plain));
+    (void)printf("%8" PRIu64 "  %-10s %-14s %-16s ", process->pid, dotnet_user(process->uid),
+                 state_of(found), term_plain(about, plain, sizeof plain));
     print_text(process->name);
     (void)fputs("  ", stdout);
     print_text(found->has_info && found->info.command[0] ? found->info.command : process->command);
     (void)putchar('\n');
-    for (size_t i = 0; call->set.environment && found->target && (variable = ttr_dotnet_variable(found->target, i)); i++) {
+    for (size_t i = 0; call->set.environment && found->target &&
+                       (variable = ttr_dotnet_variable(found->target, i));
+         i++) {
         (void)fputs("          ", stdout);
         print_text(variable);
         (void)putchar('\n');
@@ -151,7 +159,8 @@ static void print_all(const struct call *call, const struct found *found, size_t
         print_line("its pid", inner);
     print_line("user", dotnet_user(process->uid));
     print_line("state", state_of(found));
-    print_line("command", found->has_info && found->info.command[0] ? found->info.command : process->command);
+    print_line("command",
+               found->has_info && found->info.command[0] ? found->info.command : process->command);
     print_line("runtime", runtime_of(found));
     if (found->has_info) {
         print_line("assembly", found->info.assembly);
@@ -160,7 +169,8 @@ static void print_all(const struct call *call, const struct found *found, size_t
         print_line("rid", found->info.rid);
     }
     print_line("socket", process->socket);
-    for (size_t i = 0; found->target && (variable = ttr_dotnet_variable(found->target, i)); i++, key = "")
+    for (size_t i = 0; found->target && (variable = ttr_dotnet_variable(found->target, i));
+         i++, key = "")
         print_line(key, variable);
 }
 
@@ -177,7 +187,8 @@ static bool is_wanted(const struct call *call, const ttr_dotnet_process *process
 }
 
 /* How many were shown; *outcome tells of what could not be read. */
-static size_t show_processes(const struct call *call, const ttr_dotnet_list *list, struct json *json, size_t *seen, int *outcome)
+static size_t show_processes(const struct call *call, const ttr_dotnet_list *list,
+                             struct json *json, size_t *seen, int *outcome)
 {
     size_t shown = 0;
     struct found found = {.process = {.size = sizeof found.process}};
@@ -188,7 +199,8 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
         if (call->set.environment && !ask_environment(&found))
             *outcome = OUTCOME_INPUT;
         if (!json && shown == 0 && call->command->verb != VERB_DUMP)
-            (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID", "USER", "STATE", "RUNTIME", "NAME  COMMAND",
+            (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID",
+                         "USER", "STATE", "RUNTIME", "NAME  COMMAND",
                          term_ink(&call->term, INK_PLAIN));
         if (json)
             put_json(json, &found, call->set.environment);

@@ -50,7 +50,8 @@ static ttr_status choose_events(struct job *job, ttr_error *error)
     for (size_t i = 0; i < set->sources.n && status == TTR_OK; i++)
         status = ttr_dotnet_providers_add(job->providers, set->sources.list[i], error);
     if (status == TTR_OK && set->clr_events)
-        status = ttr_dotnet_providers_add_clr(job->providers, set->clr_events, set->clr_level, error);
+        status =
+            ttr_dotnet_providers_add_clr(job->providers, set->clr_events, set->clr_level, error);
     for (size_t i = 0; i < set->profiles.n && status == TTR_OK; i++)
         status = add_profiles(job, set->profiles.list[i], error);
     if (status == TTR_OK && !set->sources.n && !set->clr_events && !set->profiles.n)
@@ -84,15 +85,23 @@ static int read_wish(struct job *job)
     }
     if (choose_events(job, &error) != TTR_OK)
         return talk_misuse("record", "%s", error.text);
-    job->wish = (ttr_dotnet_wish){.size = sizeof job->wish, .providers = job->providers, .buffer_mb = (uint32_t)set->buffer_mb};
+    job->wish = (ttr_dotnet_wish){.size = sizeof job->wish,
+                                  .providers = job->providers,
+                                  .buffer_mb = (uint32_t)set->buffer_mb};
     if (set->buffer_mb > 65536)
         return talk_misuse("record", "--buffersize is in MB: at most 65536");
     if (!parse_rundown(job, set->rundown, &job->wish.rundown))
-        return talk_misuse("record", "--rundown cannot be \"%s\": it wants false, true, or keywords in hexadecimal", set->rundown);
+        return talk_misuse(
+            "record",
+            "--rundown cannot be \"%s\": it wants false, true, or keywords in hexadecimal",
+            set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
-        return talk_misuse("record", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+        return talk_misuse("record",
+                           "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
+                           set->duration);
     if (!stopping_read(&job->recording.stopping, set))
-        return talk_misuse("record", "a stopping event wants its provider, then its name, then FIELD:VALUE");
+        return talk_misuse("record",
+                           "a stopping event wants its provider, then its name, then FIELD:VALUE");
     if (set->no_stacks)
         job->wish.flags |= TTR_DOTNET_NO_STACKS;
     if (set->record_format && strcmp(set->record_format, "netperf") == 0)
@@ -106,11 +115,16 @@ static int check_words(const struct call *call)
 {
     const struct settings *set = &call->set;
     if (!set->dotnet)
-        return talk_misuse("record", "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
-    if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency || set->user_only || set->snapshot || set->zstd || set->max_size)
-        return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, --snapshot, --zstd and --max-size are for --perf");
+        return talk_misuse(
+            "record",
+            "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
+    if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency ||
+        set->user_only || set->snapshot || set->zstd || set->max_size)
+        return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, "
+                                     "--snapshot, --zstd and --max-size are for --perf");
     if (set->clr_level && !set->clr_events)
-        return talk_misuse("record", "--clreventlevel is the level of --clrevents, which is not there");
+        return talk_misuse("record",
+                           "--clreventlevel is the level of --clrevents, which is not there");
     return reach_check_words(call, "record");
 }
 
@@ -127,8 +141,8 @@ static const char *find_output(struct job *job)
     if (call->set.output)
         return call->set.output;
     (void)strftime(moment, sizeof moment, "%Y%m%d_%H%M%S", localtime_r(&now, &parts));
-    (void)snprintf(job->output, sizeof job->output, "%.200s_%s.%s", slash ? slash + 1 : word, moment,
-                   job->wish.flags & TTR_DOTNET_NETPERF ? "netperf" : "nettrace");
+    (void)snprintf(job->output, sizeof job->output, "%.200s_%s.%s", slash ? slash + 1 : word,
+                   moment, job->wish.flags & TTR_DOTNET_NETPERF ? "netperf" : "nettrace");
     return job->output;
 }
 
@@ -139,8 +153,10 @@ static void tell_ignored(const struct job *job)
     if (report.ignored & TTR_DOTNET_NO_STACKS)
         talk_note(job->call, "this runtime cannot leave stacks out");
     if (report.ignored & TTR_DOTNET_BLOCK)
-        talk_note(job->call, "this runtime cannot wait when its buffer is full: it loses events then");
-    if (report.rundown != job->wish.rundown && (job->call->set.rundown || report.rundown != TTR_DOTNET_RUNDOWN))
+        talk_note(job->call,
+                  "this runtime cannot wait when its buffer is full: it loses events then");
+    if (report.rundown != job->wish.rundown &&
+        (job->call->set.rundown || report.rundown != TTR_DOTNET_RUNDOWN))
         talk_note(job->call, "this runtime cannot choose the rundown: it gives all of it");
 }
 
@@ -165,13 +181,16 @@ static int record(struct job *job)
     tell_ignored(job);
     (void)reach_resume(&job->reach); /* what it can record is recorded all the same */
     if (job->call->term.error_is_tty)
-        talk_note(job->call, "recording %s; Ctrl-C%s stops", job->reach.what, recording->launch ? "" : " or Enter");
+        talk_note(job->call, "recording %s; Ctrl-C%s stops", job->reach.what,
+                  recording->launch ? "" : " or Enter");
     return recording_run(recording);
 }
 
 int run_record(struct call *call)
 {
-    struct job job = {.call = call, .recording = {.call = call, .fd = -1}, .reach = {.call = call, .verb = "record"}};
+    struct job job = {.call = call,
+                      .recording = {.call = call, .fd = -1},
+                      .reach = {.call = call, .verb = "record"}};
     if (call->set.perf)
         return record_perf(call);
     int outcome = check_words(call);

@@ -1,7 +1,8 @@
 /* record --perf: events of the kernel into a perf.data.
  *
- * A regular file gets its header anew whenever that tells of more and at the end, so that what was written can be read whatever happens; into a
- * pipe goes the form of perf.data that needs no header. */
+ * A regular file gets its header anew whenever that tells of more and at the end, so that what was
+ * written can be read whatever happens; into a pipe goes the form of perf.data that needs no
+ * header. */
 #include "cli/commands/record_perf.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ struct work {
     ttr_perf *perf;
     ttr_perf_wish wish;
     uint8_t header[TTR_PERF_HEADER]; /* as it was written last */
-    const char *command[66]; /* for the file: our name, then the operands */
+    const char *command[66];         /* for the file: our name, then the operands */
     char what[128];
 };
 
@@ -41,11 +42,24 @@ struct work {
 /* The first option given that is of .NET; NULL = none. */
 static const char *dotnet_option(const struct settings *set)
 {
-    const struct { const char *name; bool is_given; } options[] = {
-        {"dotnet", set->dotnet}, {"diagnostic-port", set->port}, {"profile", set->profiles.n}, {"providers", set->sources.n}, {"clrevents", set->clr_events},
-        {"clreventlevel", set->clr_level}, {"stopping-event-provider-name", set->stop_provider}, {"stopping-event-event-name", set->stop_event},
-        {"stopping-event-payload-filter", set->stop_payload}, {"rundown", set->rundown}, {"format", set->record_format},
-        {"buffering-mode", set->buffering}, {"no-stacks", set->no_stacks}, {"no-resume", set->no_resume},
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {
+        {"dotnet", set->dotnet},
+        {"diagnostic-port", set->port},
+        {"profile", set->profiles.n},
+        {"providers", set->sources.n},
+        {"clrevents", set->clr_events},
+        {"clreventlevel", set->clr_level},
+        {"stopping-event-provider-name", set->stop_provider},
+        {"stopping-event-event-name", set->stop_event},
+        {"stopping-event-payload-filter", set->stop_payload},
+        {"rundown", set->rundown},
+        {"format", set->record_format},
+        {"buffering-mode", set->buffering},
+        {"no-stacks", set->no_stacks},
+        {"no-resume", set->no_resume},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].is_given)
@@ -63,9 +77,13 @@ static int check_words(const struct call *call)
     if (launches && !call->path[0][0])
         return talk_misuse("record", "the command behind \"--\" is empty");
     if (call->paths_n && !launches)
-        return talk_misuse("record", "--perf takes -a (all), -p PID, or \"--\" and a command; \"%s\" is none of them", call->path[0]);
+        return talk_misuse(
+            "record",
+            "--perf takes -a (all), -p PID, or \"--\" and a command; \"%s\" is none of them",
+            call->path[0]);
     if (launches + set->system_wide + (set->pid != 0) != 1)
-        return talk_misuse("record", "--perf wants one of -a (whatever runs on any processor), -p PID, or \"--\" and a command");
+        return talk_misuse("record", "--perf wants one of -a (whatever runs on any processor), -p "
+                                     "PID, or \"--\" and a command");
     if (set->buffer_mb > 512)
         return talk_misuse("record", "--buffersize is in MB a processor: at most 512");
     if (set->frequency > 1000000)
@@ -85,7 +103,9 @@ static int choose_events(struct work *work)
     if (set->events.n == 0 && status == TTR_OK)
         status = ttr_perf_events_add(work->events, "cpu-clock", &error);
     if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
-        return talk_misuse("record", "--event cannot be \"%s\": it wants names, like cpu-clock or \"sched:*\"", set->events.list[0]);
+        return talk_misuse(
+            "record", "--event cannot be \"%s\": it wants names, like cpu-clock or \"sched:*\"",
+            set->events.list[0]);
     if (status == TTR_E_MISUSE)
         return talk_misuse("record", "%s", error.text);
     if (status == TTR_OK)
@@ -101,15 +121,20 @@ static int read_wish(struct work *work)
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
-        return talk_misuse("record", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+        return talk_misuse("record",
+                           "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
+                           set->duration);
     work->command[0] = "tracetta record";
-    for (size_t i = 0; i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
+    for (size_t i = 0;
+         i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
         work->command[i + 1] = work->call->path[i];
     work->wish = (ttr_perf_wish){
         .size = sizeof work->wish,
         .events = work->events,
         .pid = set->pid,
-        .flags = (set->call_stacks ? TTR_PERF_STACKS : 0) | (set->snapshot ? TTR_PERF_SNAPSHOT : 0) | (set->user_only ? TTR_PERF_USER_ONLY : 0),
+        .flags = (set->call_stacks ? TTR_PERF_STACKS : 0) |
+                 (set->snapshot ? TTR_PERF_SNAPSHOT : 0) |
+                 (set->user_only ? TTR_PERF_USER_ONLY : 0),
         .frequency = (uint32_t)set->frequency,
         .buffer_kb = (uint32_t)set->buffer_mb * 1024,
         .zstd_level = set->zstd ? LEVEL : 0,
@@ -129,7 +154,8 @@ static int fail_with(const struct work *work, const char *what, const ttr_error 
 static int hold_program(struct work *work)
 {
     const struct call *call = work->call;
-    if (!launch_hold(&work->launch, call->path, call->paths_n, NULL, strcmp(work->recording.path, "-") == 0)) {
+    if (!launch_hold(&work->launch, call->path, call->paths_n, NULL,
+                     strcmp(work->recording.path, "-") == 0)) {
         talk_failure(call->path[0], "cannot be run: %s", strerror(errno));
         return OUTCOME_INPUT;
     }
@@ -183,12 +209,14 @@ static int open_recording(struct work *work)
 
 /* --- The recording --- */
 
-/* Puts the header of now at the begin of the file; false after telling that this was not possible. */
+/* Puts the header of now at the begin of the file; false after telling that this was not possible.
+ */
 static bool renew_header(struct work *work)
 {
     uint8_t header[TTR_PERF_HEADER];
     const struct recording *recording = &work->recording;
-    if (!recording->is_regular || !ttr_perf_header(work->perf, header) || memcmp(header, work->header, sizeof header) == 0)
+    if (!recording->is_regular || !ttr_perf_header(work->perf, header) ||
+        memcmp(header, work->header, sizeof header) == 0)
         return true;
     memcpy(work->header, header, sizeof header);
     ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
@@ -202,7 +230,8 @@ static bool is_enough(struct work *work, uint64_t now)
 {
     ttr_perf_report report = {.size = sizeof report};
     ttr_perf_about(work->perf, &report);
-    return recording_is_enough(&work->recording, now) || report.is_over || (work->launch.pid && launch_has_ended(&work->launch)) ||
+    return recording_is_enough(&work->recording, now) || report.is_over ||
+           (work->launch.pid && launch_has_ended(&work->launch)) ||
            (work->call->set.max_size && work->recording.written >= work->call->set.max_size);
 }
 
@@ -233,7 +262,8 @@ static ttr_status step(struct work *work)
 static int close_file(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
-    /* A file that has no room for all stays as its head tells by now: not ended, with what came before the last mark. */
+    /* A file that has no room for all stays as its head tells by now: not ended, with what came
+     * before the last mark. */
     bool is_good = recording->is_left || (!recording->is_full && renew_header(work));
     if (close(recording->fd) != 0) {
         (void)talk_cannot_write(recording->path, errno);
@@ -249,14 +279,21 @@ static void tell_report(struct work *work, uint64_t took)
     ttr_perf_report report = {.size = sizeof report};
     ttr_perf_about(work->perf, &report);
     if (report.limited & TTR_PERF_USER_ONLY)
-        talk_note(call, "what happened within the kernel is left out: /proc/sys/kernel/perf_event_paranoid keeps it from us");
+        talk_note(call, "what happened within the kernel is left out: "
+                        "/proc/sys/kernel/perf_event_paranoid keeps it from us");
     if (report.broken)
-        talk_note(call, "a buffer could not be understood %" PRIu64 " time(s); what it held then is missing", report.broken);
+        talk_note(call,
+                  "a buffer could not be understood %" PRIu64
+                  " time(s); what it held then is missing",
+                  report.broken);
     if (report.lost)
-        talk_note(call, "%s event(s) were lost: a buffer was full; --buffersize makes them larger", units_count(report.lost).s);
+        talk_note(call, "%s event(s) were lost: a buffer was full; --buffersize makes them larger",
+                  units_count(report.lost).s);
     if (call->term.error_is_tty || call->set.verbose)
-        talk_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s, units_count(report.samples).s, units_size(work->recording.written).s,
-                  strcmp(work->recording.path, "-") == 0 ? "standard output" : work->recording.path);
+        talk_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
+                  units_count(report.samples).s, units_size(work->recording.written).s,
+                  strcmp(work->recording.path, "-") == 0 ? "standard output"
+                                                         : work->recording.path);
 }
 
 static int record(struct work *work)
@@ -268,7 +305,8 @@ static int record(struct work *work)
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
         talk_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
     if (work->call->term.error_is_tty)
-        talk_note(work->call, "recording %s; Ctrl-C%s stops", work->what, work->launch.pid ? "" : " or Enter");
+        talk_note(work->call, "recording %s; Ctrl-C%s stops", work->what,
+                  work->launch.pid ? "" : " or Enter");
     ttr_status status;
     do
         status = step(work);
@@ -285,7 +323,8 @@ static void end_program(struct work *work)
     bool was_running = work->launch.pid && !launch_has_ended(&work->launch);
     launch_end(&work->launch);
     if (work->launch.pid && !was_running && work->launch.status != 0)
-        talk_note(work->call, "%s %s", work->call->path[0], launch_how(&work->launch, how, sizeof how));
+        talk_note(work->call, "%s %s", work->call->path[0],
+                  launch_how(&work->launch, how, sizeof how));
 }
 
 int record_perf(struct call *call)
@@ -295,7 +334,8 @@ int record_perf(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = read_wish(&work);
     if (outcome == OUTCOME_FINE)
-        outcome = recording_open(&work.recording, call->set.output ? call->set.output : "perf.data", call->set.overwrite);
+        outcome = recording_open(&work.recording, call->set.output ? call->set.output : "perf.data",
+                                 call->set.overwrite);
     if (outcome == OUTCOME_FINE)
         outcome = open_recording(&work);
     if (outcome == OUTCOME_FINE && call->paths_n)

@@ -1,11 +1,13 @@
 /* recover: a copy of a damaged trace without the damage.
  *
- * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
- * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other, or be known as copies of
- * others; so the copy is read again, and copied again while it is not clean.
- * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others.  What
- * the directory tells of how one of them is read (longer metadata of another folder of the same trace) goes with it.
- * Copies are not compressed, and not called as if they were. */
+ * The input is only read.  Every good record is copied byte for byte, in the order of the file, so
+ * that recovering a recovered file changes nothing.  Records that damage kept apart become
+ * neighbours in the copy, and may then be judged by each other, or be known as copies of others; so
+ * the copy is read again, and copied again while it is not clean. Of a directory of traces each is
+ * recovered by itself, to the same place below the output; what one of them fails at does not end
+ * the others.  What the directory tells of how one of them is read (longer metadata of another
+ * folder of the same trace) goes with it. Copies are not compressed, and not called as if they
+ * were. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +32,7 @@
 /* What was done so far. */
 struct total {
     size_t traces, failed;
-    uint64_t kept;         /* events */
+    uint64_t kept;           /* events */
     uint64_t regions, bytes; /* of damage */
 };
 
@@ -55,7 +57,8 @@ struct sidecar {
 static bool is_kept_target(const char *path)
 {
     struct stat about;
-    return strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+    return strcmp(path, "-") != 0 &&
+           (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
 /* The path without slashes at its end, and a suffix. */
@@ -98,11 +101,13 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     }
     if (call->set.overwrite || stat(sidecar->path, &about) != 0)
         return OUTCOME_FINE;
-    talk_failure(sidecar->path, "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
+    talk_failure(sidecar->path,
+                 "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
     return OUTCOME_OUTPUT;
 }
 
-static void put_sidecar(FILE *to, const struct call *call, ttr_reader *reader, const struct findings *found)
+static void put_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
+                        const struct findings *found)
 {
     struct json json = {.to = to};
     ttr_report report = {.size = sizeof report};
@@ -141,7 +146,8 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     if (is_fine && rename(sidecar->temporary, sidecar->path) == 0)
         return OUTCOME_FINE;
     if (!to && errno == EEXIST)
-        talk_failure(sidecar->temporary, "exists already: remove it, or do without by --no-sidecar");
+        talk_failure(sidecar->temporary,
+                     "exists already: remove it, or do without by --no-sidecar");
     else
         (void)talk_cannot_write(to ? sidecar->path : sidecar->temporary, errno);
     if (to)
@@ -160,20 +166,23 @@ static bool is_among(const char *key, size_t n, const char *list)
     return false;
 }
 
-/* Whether an option ("KEY=VALUE", or "FORMAT.KEY=VALUE") tells how the input is read, or how much of it, and not what is true of its copy, too. */
+/* Whether an option ("KEY=VALUE", or "FORMAT.KEY=VALUE") tells how the input is read, or how much
+ * of it, and not what is true of its copy, too. */
 static bool is_of_input(const char *option)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
         const size_t n = strlen(info.name);
-        const char *key = strncmp(option, info.name, n) == 0 && option[n] == '.' ? option + n + 1 : option;
+        const char *key =
+            strncmp(option, info.name, n) == 0 && option[n] == '.' ? option + n + 1 : option;
         if (is_among(key, strcspn(key, "="), info.input_options))
             return true;
     }
     return false;
 }
 
-/* Opens the output, by its own metadata: those given are the input's, and need not fit what was written. */
+/* Opens the output, by its own metadata: those given are the input's, and need not fit what was
+ * written. */
 static int open_output(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     struct call own = *call;
@@ -210,7 +219,8 @@ static int read_again(const struct call *call, struct again *result)
     int outcome = open_output(&again, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    (void)ttr_read_scattered(again.reader); /* as check reads, with a window for one stream at a time */
+    (void)ttr_read_scattered(
+        again.reader); /* as check reads, with a window for one stream at a time */
     progress_begin(&progress, call, again.t, again.reader, "verifying");
     do {
         status = ttr_read(again.reader, &batch, &error);
@@ -221,7 +231,8 @@ static int read_again(const struct call *call, struct again *result)
     if (status == TTR_OK || status == TTR_AGAIN || status == TTR_END)
         return OUTCOME_FINE;
     char own[TALK_TEXT];
-    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was", talk_error_text(&error, own));
+    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was",
+                 talk_error_text(&error, own));
     return OUTCOME_OUTPUT;
 }
 
@@ -247,26 +258,32 @@ static int copy_again(const struct call *call, uint64_t *events)
     return outcome;
 }
 
-/* Whether what is read of the output is not what was written, for a reason that another copy does away with. */
+/* Whether what is read of the output is not what was written, for a reason that another copy does
+ * away with. */
 static bool wants_copy(const struct call *call, const struct again *again)
 {
     const struct findings *found = &again->found;
     if (found->damage_regions)
-        talk_note(call, "%s: %s places read as damaged now that others are gone; once more", call->set.output, units_count(found->damage_regions).s);
+        talk_note(call, "%s: %s places read as damaged now that others are gone; once more",
+                  call->set.output, units_count(found->damage_regions).s);
     else if (again->is_whole && found->twice)
-        talk_note(call, "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more", call->set.output,
-                  units_count(found->twice).s);
+        talk_note(
+            call,
+            "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more",
+            call->set.output, units_count(found->twice).s);
     else
         return false;
     return true;
 }
 
-/* The output must be clean and hold all events that went into it; more when a record can be read now that nothing is in its way. */
+/* The output must be clean and hold all events that went into it; more when a record can be read
+ * now that nothing is in its way. */
 static int verify(const struct call *call, uint64_t events)
 {
     struct again again = {.is_whole = true};
     int outcome = is_kept_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
-    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again); pass++) {
+    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again);
+         pass++) {
         outcome = copy_again(call, &events);
         if (outcome == OUTCOME_FINE)
             outcome = read_again(call, &again);
@@ -274,11 +291,14 @@ static int verify(const struct call *call, uint64_t events)
     if (outcome != OUTCOME_FINE || !is_kept_target(call->set.output))
         return outcome;
     if (!again.is_whole || (again.found.damage_regions == 0 && again.found.events >= events)) {
-        talk_note(call, "%s: %s", call->set.output, again.is_whole ? "verified, clean" : "not verified to the end");
+        talk_note(call, "%s: %s", call->set.output,
+                  again.is_whole ? "verified, clean" : "not verified to the end");
         return OUTCOME_FINE;
     }
-    talk_failure(call->set.output, "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64 " of %" PRIu64
-                 " events read; the input is as it was", again.found.damage_regions, again.found.events, events);
+    talk_failure(call->set.output,
+                 "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64 " of %" PRIu64
+                 " events read; the input is as it was",
+                 again.found.damage_regions, again.found.events, events);
     return OUTCOME_OUTPUT;
 }
 
@@ -296,28 +316,35 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
     talk_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
-              units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
+              units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s",
+              units_size(found->damage_bytes).s);
 }
 
 /* What became of the traces of a directory, which are so many. */
 static void tell_total(const struct call *call, const struct total *total, size_t n)
 {
     const size_t made = total->traces - total->failed;
-    talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output, units_count(made).s, made == 1 ? "" : "s",
-              units_events(total->kept).s, units_count(total->regions).s, total->regions == 1 ? "" : "s", units_size(total->bytes).s);
+    talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
+              units_count(made).s, made == 1 ? "" : "s", units_events(total->kept).s,
+              units_count(total->regions).s, total->regions == 1 ? "" : "s",
+              units_size(total->bytes).s);
     if (total->traces < n)
-        talk_note(call, "warning: this is not of all: %s of the traces of %s %s not begun", units_count(n - total->traces).s, call->path[0],
+        talk_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
+                  units_count(n - total->traces).s, call->path[0],
                   n - total->traces == 1 ? "was" : "were");
     if (total->failed)
-        talk_failure(call->path[0], "%s of its traces could not be recovered", units_count(total->failed).s);
+        talk_failure(call->path[0], "%s of its traces could not be recovered",
+                     units_count(total->failed).s);
 }
 
-/* Copies are what was inside of a compressed file; one that is called as if it were compressed surprises whoever unpacks it. */
+/* Copies are what was inside of a compressed file; one that is called as if it were compressed
+ * surprises whoever unpacks it. */
 static void tell_compression(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     const char *output = call->set.output;
-    const bool is_packed = ttr_reader_report(reader, 0, &report) && *report.compression && !convert_is_folder(report.format);
+    const bool is_packed = ttr_reader_report(reader, 0, &report) && *report.compression &&
+                           !convert_is_folder(report.format);
     if (strcmp(output, "-") == 0 || !is_kept_target(output) || convert_is_folder(report.format))
         return;
     if (convert_bare_size(output, strlen(output)) < strlen(output))
@@ -327,7 +354,8 @@ static void tell_compression(const struct call *call, ttr_reader *reader)
 }
 
 /* Everything after the copy itself. */
-static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump, struct total *total)
+static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar,
+                    const struct pump *pump, struct total *total)
 {
     struct findings found = report_sum(inputs->reader);
     const uint64_t *kept = pump->own;
@@ -341,20 +369,29 @@ static int conclude(const struct call *call, struct inputs *inputs, const struct
     inputs_close(inputs); /* memory for one reader at a time */
     if (outcome == OUTCOME_FINE)
         outcome = verify(call, *kept);
-    return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO : outcome;
+    return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO
+                                                                                 : outcome;
 }
 
-static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, struct total *total)
+static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar,
+                struct total *total)
 {
     ttr_report report = {.size = sizeof report};
     bool has_report = ttr_reader_report(inputs->reader, 0, &report);
     if (!has_report || !convert_writes(report.format)) {
-        talk_failure(call->path[0], "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" to another format keeps what can be read",
+        talk_failure(call->path[0],
+                     "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" "
+                     "to another format keeps what can be read",
                      has_report ? report.format : "");
         return OUTCOME_MISUSE;
     }
     uint64_t kept = 0;
-    struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output, .see = count_kept, .own = &kept};
+    struct pump pump = {.call = call,
+                        .t = inputs->t,
+                        .in = inputs->reader,
+                        .path = call->set.output,
+                        .see = count_kept,
+                        .own = &kept};
     int outcome = pump_open(&pump, report.format, 0);
     if (outcome == OUTCOME_FINE)
         (void)ttr_write_scattered(pump.out, pump.in);
@@ -367,7 +404,9 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
         outcome = OUTCOME_INPUT;
     }
     outcome = pump_end(&pump, outcome);
-    return outcome == OUTCOME_FINE || pump.is_partial ? conclude(call, inputs, sidecar, &pump, total) : outcome;
+    return outcome == OUTCOME_FINE || pump.is_partial
+               ? conclude(call, inputs, sidecar, &pump, total)
+               : outcome;
 }
 
 /* Not a directory of several traces; all files of a trace that is a folder stand right in it. */
@@ -382,7 +421,8 @@ static bool is_one_trace(const char *path, ttr_reader *reader)
         n--;
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         const char *rest = report.path.n > n ? report.path.p + n + (path[n - 1] != '/') : "";
-        if (!convert_is_folder(report.format) || strncmp(report.path.p, path, n) != 0 || strchr(rest, '/'))
+        if (!convert_is_folder(report.format) || strncmp(report.path.p, path, n) != 0 ||
+            strchr(rest, '/'))
             return false;
     }
     return true;
@@ -410,15 +450,17 @@ static void free_places(struct places *places)
     free(places->list);
 }
 
-/* The folder of a trace that is one, though its format does not say so of each file; else what the report says.  What cannot be read of a trace is told
- * of its folder, which is no file in another one. */
+/* The folder of a trace that is one, though its format does not say so of each file; else what the
+ * report says.  What cannot be read of a trace is told of its folder, which is no file in another
+ * one. */
 static ttr_text path_of(const ttr_report *report)
 {
     struct stat about;
     ttr_text path = report->trace_path;
     const char *slash = memrchr(path.p, '/', path.n);
     const bool is_own = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
-    if (is_own && slash && convert_is_folder(report->format) && (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
+    if (is_own && slash && convert_is_folder(report->format) &&
+        (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
         path.n = (size_t)(slash - path.p);
     return path;
 }
@@ -429,12 +471,14 @@ static bool fill_place(const ttr *t, const ttr_report *report, struct place *pla
     ttr_value longer;
     const ttr_text path = path_of(report);
     const bool is_packed = path.n == report->path.n && *report->compression;
-    *place = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
+    *place = (struct place){.path = strndup(path.p, path.n),
+                            .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
     if (!place->path || !traces_attribute(t, report->trace, "trace.longer_metadata", &longer))
         return place->path != NULL;
     place->longer = malloc(sizeof LONGER_OPTION + longer.text.n);
     if (place->longer)
-        (void)snprintf(place->longer, sizeof LONGER_OPTION + longer.text.n, "%s%.*s", LONGER_OPTION, (int)longer.text.n, longer.text.p);
+        (void)snprintf(place->longer, sizeof LONGER_OPTION + longer.text.n, "%s%.*s", LONGER_OPTION,
+                       (int)longer.text.n, longer.text.p);
     return place->longer != NULL;
 }
 
@@ -447,7 +491,8 @@ static bool list_traces(const struct inputs *inputs, struct places *places)
     while (ttr_reader_report(reader, n, &report))
         n++;
     places->list = calloc(n + 1, sizeof *places->list);
-    for (; places->list && places->n < n && ttr_reader_report(reader, places->n, &report); places->n++)
+    for (; places->list && places->n < n && ttr_reader_report(reader, places->n, &report);
+         places->n++)
         if (!fill_place(inputs->t, &report, &places->list[places->n])) {
             free_place(&places->list[places->n]);
             return false;
@@ -474,7 +519,8 @@ static bool is_bare_taken(const struct places *places, size_t at)
     for (size_t i = 0; i < places->n; i++) {
         const struct place *other = &places->list[i];
         const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
-        if (i != at && (is_below || other->bare_n == own->bare_n) && memcmp(other->path, own->path, own->bare_n) == 0)
+        if (i != at && (is_below || other->bare_n == own->bare_n) &&
+            memcmp(other->path, own->path, own->bare_n) == 0)
             return true;
     }
     return false;
@@ -497,19 +543,22 @@ static bool plan_outputs(const struct call *call, struct places *places)
     return true;
 }
 
-/* Whether a path is where the copy of a trace goes, or inside of that, or the list of what was damaged in it. */
+/* Whether a path is where the copy of a trace goes, or inside of that, or the list of what was
+ * damaged in it. */
 static bool is_planned(const struct places *places, const char *path)
 {
     for (size_t i = 0; i < places->n; i++) {
         const size_t n = strlen(places->list[i].output);
-        if (strncmp(path, places->list[i].output, n) == 0 && (!path[n] || path[n] == '/' || strcmp(path + n, ".damage.json") == 0))
+        if (strncmp(path, places->list[i].output, n) == 0 &&
+            (!path[n] || path[n] == '/' || strcmp(path + n, ".damage.json") == 0))
             return true;
     }
     return false;
 }
 
-/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then, or at that of a folder that cannot be listed, with
- * errno (else 0).  Hidden ones are nobody's traces. */
+/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path
+ * then, or at that of a folder that cannot be listed, with errno (else 0).  Hidden ones are
+ * nobody's traces. */
 static bool find_leftover(const struct places *places, char path[PATH_MAX])
 {
     struct stat about;
@@ -520,8 +569,10 @@ static bool find_leftover(const struct places *places, char path[PATH_MAX])
     int sys = folder ? 0 : errno;
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, folder && !is_found && (entry = readdir(folder))) {
-        const int written = snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
-        const bool is_ours = entry->d_name[0] == '.' || written < 0 || (size_t)written >= PATH_MAX - n || is_planned(places, path);
+        const int written =
+            snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
+        const bool is_ours = entry->d_name[0] == '.' || written < 0 ||
+                             (size_t)written >= PATH_MAX - n || is_planned(places, path);
         if (!is_ours && lstat(path, &about) == 0)
             is_found = !S_ISDIR(about.st_mode) || find_leftover(places, path);
         sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
@@ -556,23 +607,32 @@ static int check_folder(const struct call *call, const struct places *places)
     if (stat(call->set.output, &about) != 0 || is_empty_folder(call->set.output))
         return OUTCOME_FINE;
     if (!S_ISDIR(about.st_mode)) {
-        talk_failure(call->set.output, "is no folder, which the traces of \"%s\" are to go to: name another one", call->path[0]);
+        talk_failure(call->set.output,
+                     "is no folder, which the traces of \"%s\" are to go to: name another one",
+                     call->path[0]);
         return OUTCOME_OUTPUT;
     }
     if (!call->set.overwrite) {
-        talk_failure(call->set.output, "exists already; --overwrite (-f) replaces the traces in it");
+        talk_failure(call->set.output,
+                     "exists already; --overwrite (-f) replaces the traces in it");
         return OUTCOME_OUTPUT;
     }
     size_t n = strlen(call->set.output);
     while (n > 1 && call->set.output[n - 1] == '/')
         n--;
-    if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path || !find_leftover(places, path))
+    if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path ||
+        !find_leftover(places, path))
         return OUTCOME_FINE;
     if (errno) {
-        talk_failure(path, "cannot be listed, so that nobody knows whether all in it is replaced: %s", strerror(errno));
+        talk_failure(path,
+                     "cannot be listed, so that nobody knows whether all in it is replaced: %s",
+                     strerror(errno));
         return OUTCOME_OUTPUT;
     }
-    talk_failure(call->set.output, "%s in it is not replaced by any of the traces that go there, and would stand among them: move that away, or name another folder", path);
+    talk_failure(call->set.output,
+                 "%s in it is not replaced by any of the traces that go there, and would stand "
+                 "among them: move that away, or name another folder",
+                 path);
     return OUTCOME_OUTPUT;
 }
 
@@ -604,7 +664,8 @@ static int recover_opened(const struct call *call, struct inputs *inputs, struct
 }
 
 /* Recovers one of several.  Links in an output that is there may lead back to any of them. */
-static int recover_to(const struct call *call, const struct place *place, const struct words *options, struct total *total)
+static int recover_to(const struct call *call, const struct place *place,
+                      const struct words *options, struct total *total)
 {
     struct inputs inputs;
     struct call own = *call;
@@ -619,13 +680,15 @@ static int recover_to(const struct call *call, const struct place *place, const 
         outcome = inputs_open_one(&inputs, &own, path, TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = make_folders(output, 1) ? recover_opened(&own, &inputs, total) : talk_cannot_write(output, errno);
+    outcome = make_folders(output, 1) ? recover_opened(&own, &inputs, total)
+                                      : talk_cannot_write(output, errno);
     inputs_close(&inputs);
     return outcome;
 }
 
 /* Recovers a trace of the directory to its place below the output. */
-static void recover_below(const struct call *call, const struct place *place, struct total *total, int *worst)
+static void recover_below(const struct call *call, const struct place *place, struct total *total,
+                          int *worst)
 {
     const struct words *given = &call->set.format_options;
     const char **list = calloc(given->n + 2, sizeof *list);
@@ -651,7 +714,9 @@ static int recover_all(const struct call *call, struct places *places)
     struct total total = {0};
     int worst = OUTCOME_FINE;
     if (strcmp(call->set.output, "-") == 0)
-        return talk_misuse("recover", "\"%s\" is a directory of traces: they go to a folder, -o FOLDER", call->path[0]);
+        return talk_misuse("recover",
+                           "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
+                           call->path[0]);
     if (!plan_outputs(call, places)) {
         talk_failure(call->path[0], "out of memory");
         return OUTCOME_OUTPUT;
@@ -662,7 +727,9 @@ static int recover_all(const struct call *call, struct places *places)
     for (size_t i = 0; i < places->n && !interrupt_came(); i++)
         recover_below(call, &places->list[i], &total, &worst);
     tell_total(call, &total, places->n);
-    if (worst == OUTCOME_INPUT && total.failed < total.traces) /* what is lost is damage of the whole, as it is to all that read it */
+    if (worst == OUTCOME_INPUT &&
+        total.failed <
+            total.traces) /* what is lost is damage of the whole, as it is to all that read it */
         worst = OUTCOME_NO;
     return total.traces < places->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
 }
@@ -679,7 +746,8 @@ int run_recover(struct call *call)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(&inputs, &places);
+    const bool is_one = is_one_trace(call->path[0], inputs.reader),
+               is_listed = is_one || list_traces(&inputs, &places);
     if (is_one)
         outcome = recover_opened(call, &inputs, &total);
     inputs_close(&inputs);

@@ -59,9 +59,11 @@ const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
     int n = 0;
     text[0] = '\0';
     if (events || !packets)
-        n = snprintf(text, LOST_TEXT, "%s event%s%s", units_count(events).s, events == 1 ? "" : "s", packets ? " and " : "");
+        n = snprintf(text, LOST_TEXT, "%s event%s%s", units_count(events).s, events == 1 ? "" : "s",
+                     packets ? " and " : "");
     if (packets)
-        (void)snprintf(text + n, LOST_TEXT - (size_t)n, "%s packet%s", units_count(packets).s, packets == 1 ? "" : "s");
+        (void)snprintf(text + n, LOST_TEXT - (size_t)n, "%s packet%s", units_count(packets).s,
+                       packets == 1 ? "" : "s");
     return text;
 }
 
@@ -73,18 +75,21 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
         if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
             bool is_named = strstr(report->notes[i].text, report->trace_path.p);
             char own[TALK_TEXT];
-            talk_note(call, "%s%swarning: this trace cannot be read: %s", is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
+            talk_note(call, "%s%swarning: this trace cannot be read: %s",
+                      is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
                       talk_note_text(&report->notes[i], own));
             return true;
         }
     return false;
 }
 
-/* Notes that people should not have to ask for: files among others of a trace that cannot be read, folders that nobody looked into, guesses
- * that an option decides, and metadata that other readers refuse. */
+/* Notes that people should not have to ask for: files among others of a trace that cannot be read,
+ * folders that nobody looked into, guesses that an option decides, and metadata that other readers
+ * refuse. */
 static bool is_for_all(const ttr_note *note)
 {
-    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess", "ctf.duplicate-event", "directory.too-deep"};
+    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess",
+                                        "ctf.duplicate-event", "directory.too-deep"};
     bool is_found = false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         is_found |= strcmp(note->code, codes[i]) == 0;
@@ -101,11 +106,13 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
             if (!is_for_all(&report.notes[k]))
                 continue;
             const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
-            talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p, is_named ? "" : ": ", talk_note_text(&report.notes[k], own));
+            talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p,
+                      is_named ? "" : ": ", talk_note_text(&report.notes[k], own));
         }
 }
 
-/* Tells of folders of traces that cannot be read for there is nothing that says how; gives their number. */
+/* Tells of folders of traces that cannot be read for there is nothing that says how; gives their
+ * number. */
 static uint64_t warn_of_folders(const struct call *call, const ttr_report *report)
 {
     for (size_t i = 0; i < report->notes_n; i++)
@@ -137,18 +144,24 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     uint64_t folders = warn_of_folders(call, &trace->report);
     uint64_t places = sum->damage_regions > folders ? sum->damage_regions - folders : 0;
     if (sum->inputs > 1)
-        (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
+        (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy,
+                       trace->lossy == 1 ? "" : "s");
     if (places)
-        n = snprintf(text, sizeof text, "%s damaged place%s (%s)", units_count(places).s, places == 1 ? "" : "s",
-                     units_size(sum->damage_bytes).s);
+        n = snprintf(text, sizeof text, "%s damaged place%s (%s)", units_count(places).s,
+                     places == 1 ? "" : "s", units_size(sum->damage_bytes).s);
     if (of_losses && (sum->lost || sum->lost_packets))
-        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s missing%s", n ? ", " : "", report_lost(sum->lost, sum->lost_packets, lost), where);
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s missing%s", n ? ", " : "",
+                       report_lost(sum->lost, sum->lost_packets, lost), where);
     else if (of_losses && sum->gaps)
-        (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "",
+                       where);
     if (text[0])
-        talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
-                  !places ? "" : report_can_recover(trace->report.format)
-                      ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "; \"tracetta check\" lists");
+        talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n,
+                  trace->report.trace_path.p, text,
+                  !places ? ""
+                  : report_can_recover(trace->report.format)
+                      ? "; \"tracetta check\" lists, \"tracetta recover\" repairs"
+                      : "; \"tracetta check\" lists");
     return sum->damage_regions > 0;
 }
 
@@ -179,7 +192,7 @@ int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
 /* How far reading came: streams read to their ends, in part, and not at all. */
 struct extent {
     size_t whole, part, none;
-    ttr_text path;     /* of the last that was read in part */
+    ttr_text path; /* of the last that was read in part */
     uint64_t used, size;
 };
 
@@ -188,7 +201,9 @@ static struct extent find_extent(ttr_reader *reader)
     struct extent extent = {0};
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
-        if (report.shares_file || (report.disk_size == 0 && report.bytes == 0)) /* there is nothing to read, or it counts elsewhere */
+        if (report.shares_file ||
+            (report.disk_size == 0 &&
+             report.bytes == 0)) /* there is nothing to read, or it counts elsewhere */
             continue;
         const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
         extent.whole += is_whole;
@@ -214,11 +229,14 @@ void report_interrupted(const struct call *call, ttr_reader *reader)
     const struct extent extent = interrupt_came() ? find_extent(reader) : (struct extent){0};
     char partly[600] = "";
     if (extent.part == 1 && extent.size)
-        (void)snprintf(partly, sizeof partly, " (%.*s, %.0f %% of it)", (int)(extent.path.n < 500 ? extent.path.n : 500), extent.path.p,
+        (void)snprintf(partly, sizeof partly, " (%.*s, %.0f %% of it)",
+                       (int)(extent.path.n < 500 ? extent.path.n : 500), extent.path.p,
                        100 * (double)extent.used / (double)extent.size);
     if (extent.part + extent.none)
-        talk_note(call, "warning: this is not of all: %zu stream%s read whole, %zu in part%s, %zu not at all", extent.whole,
-                  extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
+        talk_note(
+            call,
+            "warning: this is not of all: %zu stream%s read whole, %zu in part%s, %zu not at all",
+            extent.whole, extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
 }
 
 void report_json_extent(struct json *json, ttr_reader *reader)
@@ -257,8 +275,12 @@ static void put_description(struct json *json, const ttr_clock *clock)
     const struct {
         const char *name;
         ttr_text text;
-    } texts[] = {{"description", clock->description}, {"namespace", clock->ns}, {"uid", clock->uid},
-                 {"origin", clock->origin}, {"origin_namespace", clock->origin_ns}, {"origin_uid", clock->origin_uid}};
+    } texts[] = {{"description", clock->description},
+                 {"namespace", clock->ns},
+                 {"uid", clock->uid},
+                 {"origin", clock->origin},
+                 {"origin_namespace", clock->origin_ns},
+                 {"origin_uid", clock->origin_uid}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text.n)
             json_text(json, texts[i].name, texts[i].text);
@@ -334,7 +356,8 @@ static void put_offset(struct json *json, const ttr_note *note)
 }
 
 /* What is odd of several streams of a trace may be another thing in each. */
-static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
+static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace,
+                     const struct trace_note *found)
 {
     ttr_report report = {.size = sizeof report};
     if (found->note.severity != TTR_NOTE_ODD || found->inputs < 2)
@@ -354,7 +377,8 @@ static void put_each(struct json *json, ttr_reader *reader, const struct trace *
     json_close(json, ']');
 }
 
-static void put_note(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found, bool has_many)
+static void put_note(struct json *json, ttr_reader *reader, const struct trace *trace,
+                     const struct trace_note *found, bool has_many)
 {
     const ttr_note *note = &found->note;
     json_open(json, NULL, '{');
@@ -419,7 +443,8 @@ static void print_text(const ttr_note *note)
     term_text((ttr_text){text, strlen(text)});
 }
 
-/* Where it is, after `words`: what is about the whole input, or has its place in the text, is nowhere. */
+/* Where it is, after `words`: what is about the whole input, or has its place in the text, is
+ * nowhere. */
 static void print_place(const char *words, const ttr_note *note)
 {
     if (note->first_offset != UINT64_MAX)
@@ -428,7 +453,8 @@ static void print_place(const char *words, const ttr_note *note)
 }
 
 /* What streams other than the one told of found of a code, at most `most` of them. */
-static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
+static void print_others(ttr_reader *reader, const struct trace *trace,
+                         const struct trace_note *found, size_t most)
 {
     ttr_report report = {.size = sizeof report};
     size_t shown = 0;
@@ -451,7 +477,8 @@ static void print_others(ttr_reader *reader, const struct trace *trace, const st
         (void)printf("    and in %zu more (--verbose lists all)\n", found->inputs - 1 - most);
 }
 
-void report_print_notes(const struct call *call, const struct inputs *inputs, const struct trace *trace, ttr_severity from, size_t others)
+void report_print_notes(const struct call *call, const struct inputs *inputs,
+                        const struct trace *trace, ttr_severity from, size_t others)
 {
     static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
     struct trace_note found[TRACE_NOTES];
@@ -460,8 +487,9 @@ void report_print_notes(const struct call *call, const struct inputs *inputs, co
         const ttr_note *note = &found[i].note;
         if (note->severity < from)
             continue;
-        (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]), severity_name(note->severity),
-                     term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
+        (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]),
+                     severity_name(note->severity), term_ink(&call->term, INK_PLAIN), note->code,
+                     units_count(note->count).s);
         if (trace->n > 1 && found[i].streams)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
         print_place(", first at byte", note);

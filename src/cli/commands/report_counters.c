@@ -1,4 +1,5 @@
-/* report counters: the counters and meters that programs of .NET publish, a row for each with its tags. */
+/* report counters: the counters and meters that programs of .NET publish, a row for each with its
+ * tags. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ struct counter {
 struct counters {
     struct counter *row;
     size_t n, room;
-    uint32_t *first;  /* by name: the latest row of it, plus 1 */
+    uint32_t *first; /* by name: the latest row of it, plus 1 */
     size_t names_n;
-    uint32_t *next;   /* beside rows: an earlier one of the same name, plus 1 */
+    uint32_t *next; /* beside rows: an earlier one of the same name, plus 1 */
     uint64_t values;
 };
 
@@ -73,7 +74,8 @@ static ttr_id id_of(const struct tally *tally, ttr_text text)
     return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
 }
 
-static bool take_value(struct tally *tally, const struct counter_said *said, const struct counter_value *value)
+static bool take_value(struct tally *tally, const struct counter_said *said,
+                       const struct counter_value *value)
 {
     struct counters *all = tally->own;
     ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
@@ -132,11 +134,12 @@ static void put_json(struct tally *tally, const struct counters *all, size_t row
 static void print(const struct tally *tally, const struct counters *all, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%7s %14s %14s %14s %14s  provider counter%s\n", term_ink(term, INK_BOLD), "values", "mean", "min", "max", "last",
-                 term_ink(term, INK_PLAIN));
+    (void)printf("%s%7s %14s %14s %14s %14s  provider counter%s\n", term_ink(term, INK_BOLD),
+                 "values", "mean", "min", "max", "last", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
-        (void)printf("%7s %14.6g %14.6g %14.6g %14.6g  ", units_count(row->count).s, row->sum / (double)row->count, row->least, row->most, row->last);
+        (void)printf("%7s %14.6g %14.6g %14.6g %14.6g  ", units_count(row->count).s,
+                     row->sum / (double)row->count, row->least, row->most, row->last);
         term_text(ttr_text_get(tally->inputs.t, row->provider));
         (void)putchar(' ');
         term_text(ttr_text_get(tally->inputs.t, row->title));
@@ -165,13 +168,16 @@ static void show(struct tally *tally)
     if (rows < all->n)
         talk_note(tally->call, "%zu more rows", all->n - rows);
     if (all->n == 0)
-        talk_note(tally->call, "no counters: they come from providers recorded with EventCounterIntervalSec=1, and of meters from System.Diagnostics.Metrics");
+        talk_note(tally->call,
+                  "no counters: they come from providers recorded with EventCounterIntervalSec=1, "
+                  "and of meters from System.Diagnostics.Metrics");
 }
 
 int report_counters(struct call *call)
 {
     struct counters all = {0};
-    struct tally tally = {.call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.counters/1"};
+    struct tally tally = {
+        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.counters/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.next);

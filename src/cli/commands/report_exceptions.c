@@ -14,7 +14,7 @@ struct thrown {
 struct exceptions {
     struct thrown *row;
     size_t n, room;
-    uint32_t *row_of;     /* type, plus 1 */
+    uint32_t *row_of; /* type, plus 1 */
     size_t types_n;
     uint64_t count;
 };
@@ -98,7 +98,8 @@ static void show(struct tally *tally)
         put_json(tally, all, rows);
         return;
     }
-    (void)printf("%s%10s  %s%s\n", term_ink(term, INK_BOLD), "thrown", "type: message of the first", term_ink(term, INK_PLAIN));
+    (void)printf("%s%10s  %s%s\n", term_ink(term, INK_BOLD), "thrown", "type: message of the first",
+                 term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         ttr_text type = ttr_text_get(tally->inputs.t, all->row[i].type);
         (void)printf("%10s  ", units_count(all->row[i].count).s);
@@ -110,13 +111,15 @@ static void show(struct tally *tally)
     if (rows < all->n)
         talk_note(tally->call, "%zu more rows", all->n - rows);
     if (all->count == 0)
-        talk_note(tally->call, "no exceptions: they are recorded with the keyword Exception (0x8000)");
+        talk_note(tally->call,
+                  "no exceptions: they are recorded with the keyword Exception (0x8000)");
 }
 
 int report_exceptions(struct call *call)
 {
     struct exceptions all = {0};
-    struct tally tally = {.call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.exceptions/1"};
+    struct tally tally = {
+        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.exceptions/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.row_of);

@@ -1,7 +1,8 @@
 /* report gc: the collections of .NET's garbage collector, and how long they stopped the program.
  *
- * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread.  It belongs to the collection that began in it, else to the one under way (a background
- * collection pauses twice); pauses for other reasons are summed apart. */
+ * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread.  It belongs to the
+ * collection that began in it, else to the one under way (a background collection pauses twice);
+ * pauses for other reasons are summed apart. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ struct collection {
     bool is_over;
 };
 
-/* A pause that a thread has begun.  Another one may ask for a pause meanwhile, and gets it when the first is over. */
+/* A pause that a thread has begun.  Another one may ask for a pause meanwhile, and gets it when the
+ * first is over. */
 struct pausing {
     int64_t begin_ns;
     uint64_t reason;
@@ -32,11 +34,11 @@ struct pausing {
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread;                /* by id */
+    struct pausing *thread; /* by id */
     size_t threads_room;
-    uint64_t pauses, pause, longest;       /* for collections */
+    uint64_t pauses, pause, longest; /* for collections */
     uint64_t other_pauses, other_pause;
-    uint64_t allocated, ticks;             /* as GCAllocationTick tells */
+    uint64_t allocated, ticks; /* as GCAllocationTick tells */
 };
 
 static bool reserve(void **items, size_t *room, size_t need, size_t size)
@@ -62,7 +64,8 @@ static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
     return &gc->thread[thread];
 }
 
-/* The last collection of a process that is still running, or of that number; NULL where there is none. */
+/* The last collection of a process that is still running, or of that number; NULL where there is
+ * none. */
 static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint64_t number)
 {
     for (size_t i = gc->n; i-- > 0 && gc->n - i < 64;) {
@@ -78,8 +81,11 @@ static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid
     struct gc *gc = tally->own;
     if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
         return false;
-    gc->row[gc->n++] = (struct collection){.pid = pid, .number = tally_number(tally, event, "Count"), .begin_ns = event->time,
-                                           .generation = tally_number(tally, event, "Depth"), .reason = tally_text(tally, event, "Reason"),
+    gc->row[gc->n++] = (struct collection){.pid = pid,
+                                           .number = tally_number(tally, event, "Count"),
+                                           .begin_ns = event->time,
+                                           .generation = tally_number(tally, event, "Depth"),
+                                           .reason = tally_text(tally, event, "Reason"),
                                            .type = tally_text(tally, event, "Type")};
     return true;
 }
@@ -90,14 +96,18 @@ static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
     if (!row)
         return;
     row->is_over = true;
-    row->duration = event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
+    row->duration =
+        event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
 }
 
 /* The heap is told right behind a collection. */
 static void take_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
-    static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2", "GenerationSize3", "GenerationSize4"};
-    static const char *const promoted[] = {"TotalPromotedSize0", "TotalPromotedSize1", "TotalPromotedSize2", "TotalPromotedSize3", "TotalPromotedSize4"};
+    static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",
+                                        "GenerationSize3", "GenerationSize4"};
+    static const char *const promoted[] = {"TotalPromotedSize0", "TotalPromotedSize1",
+                                           "TotalPromotedSize2", "TotalPromotedSize3",
+                                           "TotalPromotedSize4"};
     struct gc *gc = tally->own;
     struct collection *row = NULL;
     for (size_t i = gc->n; i-- > 0 && !row && gc->n - i < 64;)
@@ -147,7 +157,10 @@ static bool take(struct tally *tally, const ttr_event *event)
         gc->allocated += wide ? wide : tally_number(tally, event, "AllocationAmount");
         gc->ticks++;
     } else if (tally_is(tally, event, "GCSuspendEEBegin")) {
-        *pausing = (struct pausing){.begin_ns = event->time, .reason = tally_number(tally, event, "Reason"), .first = gc->n, .is_on = true};
+        *pausing = (struct pausing){.begin_ns = event->time,
+                                    .reason = tally_number(tally, event, "Reason"),
+                                    .first = gc->n,
+                                    .is_on = true};
     } else if (tally_is(tally, event, "GCRestartEEEnd")) {
         end_pause(gc, pausing, thread.pid, event->time);
     } else if (tally_is(tally, event, "GCStart")) {
@@ -166,7 +179,8 @@ static void put_generations(struct tally *tally, const struct gc *gc)
     for (unsigned generation = 0; generation < GENERATIONS; generation++) {
         uint64_t count = 0, pause = 0;
         for (size_t i = 0; i < gc->n; i++) {
-            bool is_it = gc->row[i].generation == generation || (generation == GENERATIONS - 1 && gc->row[i].generation > generation);
+            bool is_it = gc->row[i].generation == generation ||
+                         (generation == GENERATIONS - 1 && gc->row[i].generation > generation);
             count += is_it;
             pause += is_it ? gc->row[i].pause : 0;
         }
@@ -214,20 +228,27 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
 static void print(const struct tally *tally, const struct gc *gc, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%6s %3s %-22s %-20s %12s %10s %10s %10s %10s%s\n", term_ink(term, INK_BOLD), "GC", "gen", "type", "reason", "begin", "duration",
-                 "pause", "heap", "promoted", term_ink(term, INK_PLAIN));
+    (void)printf("%s%6s %3s %-22s %-20s %12s %10s %10s %10s %10s%s\n", term_ink(term, INK_BOLD),
+                 "GC", "gen", "type", "reason", "begin", "duration", "pause", "heap", "promoted",
+                 term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct collection *row = &gc->row[i];
-        ttr_text type = ttr_text_get(tally->inputs.t, row->type), reason = ttr_text_get(tally->inputs.t, row->reason);
+        ttr_text type = ttr_text_get(tally->inputs.t, row->type),
+                 reason = ttr_text_get(tally->inputs.t, row->reason);
         int64_t since = row->begin_ns - gc->row[0].begin_ns;
-        (void)printf("%6llu %3llu %-22.*s %-20.*s +%11s %10s %10s %10s %10s\n", (unsigned long long)row->number, (unsigned long long)row->generation,
-                     (int)type.n, type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
-                     row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s, units_size(row->heap).s, units_size(row->promoted).s);
+        (void)printf(
+            "%6llu %3llu %-22.*s %-20.*s +%11s %10s %10s %10s %10s\n",
+            (unsigned long long)row->number, (unsigned long long)row->generation, (int)type.n,
+            type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
+            row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s,
+            units_size(row->heap).s, units_size(row->promoted).s);
     }
-    (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s, gc->n == 1 ? "" : "s", units_count(gc->pauses).s,
-                 gc->pauses == 1 ? "" : "s", units_duration(gc->pause).s, units_duration(gc->longest).s);
+    (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s,
+                 gc->n == 1 ? "" : "s", units_count(gc->pauses).s, gc->pauses == 1 ? "" : "s",
+                 units_duration(gc->pause).s, units_duration(gc->longest).s);
     if (gc->other_pauses)
-        (void)printf("; %s pause%s for other reasons, %s", units_count(gc->other_pauses).s, gc->other_pauses == 1 ? "" : "s", units_duration(gc->other_pause).s);
+        (void)printf("; %s pause%s for other reasons, %s", units_count(gc->other_pauses).s,
+                     gc->other_pauses == 1 ? "" : "s", units_duration(gc->other_pause).s);
     if (gc->ticks)
         (void)printf("; about %s allocated", units_size(gc->allocated).s);
     (void)putchar('\n');
@@ -244,13 +265,15 @@ static void show(struct tally *tally)
     if (rows < gc->n)
         talk_note(tally->call, "%zu more rows", gc->n - rows);
     if (gc->n == 0 && gc->pauses == 0)
-        talk_note(tally->call, "no events of a garbage collector: record with the keyword GC (0x1)");
+        talk_note(tally->call,
+                  "no events of a garbage collector: record with the keyword GC (0x1)");
 }
 
 int report_gc(struct call *call)
 {
     struct gc gc = {0};
-    struct tally tally = {.call = call, .own = &gc, .take = take, .show = show, .schema = "tracetta.gc/1"};
+    struct tally tally = {
+        .call = call, .own = &gc, .take = take, .show = show, .schema = "tracetta.gc/1"};
     int outcome = tally_run(&tally);
     free(gc.row);
     free(gc.thread);

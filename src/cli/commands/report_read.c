@@ -21,7 +21,8 @@ static int read_all(struct tally *tally)
     ttr_error error = {0};
     ttr_status status;
     bool has_memory = true;
-    progress_begin(&progress, tally->call, tally->inputs.t, tally->inputs.reader, tally->call->command->name);
+    progress_begin(&progress, tally->call, tally->inputs.t, tally->inputs.reader,
+                   tally->call->command->name);
     do {
         status = ttr_read(tally->inputs.reader, &batch, &error);
         if (status == TTR_OK)
@@ -32,7 +33,9 @@ static int read_all(struct tally *tally)
         talk_failure(inputs_name(tally->call), "out of memory");
         return OUTCOME_INPUT;
     }
-    return status == TTR_OK || status == TTR_END || status == TTR_AGAIN ? OUTCOME_FINE : inputs_failed(tally->call, inputs_name(tally->call), &error);
+    return status == TTR_OK || status == TTR_END || status == TTR_AGAIN
+               ? OUTCOME_FINE
+               : inputs_failed(tally->call, inputs_name(tally->call), &error);
 }
 
 int tally_run(struct tally *tally)
@@ -71,7 +74,9 @@ uint64_t tally_number(const struct tally *tally, const ttr_event *event, const c
 {
     ttr_field field;
     bool is_there = ttr_field_find(tally->inputs.t, event, name, &field);
-    return is_there && (field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT) ? field.value.v.u : 0;
+    return is_there && (field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT)
+               ? field.value.v.u
+               : 0;
 }
 
 ttr_id tally_text(const struct tally *tally, const ttr_event *event, const char *name)
@@ -79,6 +84,7 @@ ttr_id tally_text(const struct tally *tally, const ttr_event *event, const char 
     ttr_field field;
     if (!ttr_field_find(tally->inputs.t, event, name, &field))
         return 0;
-    bool has_text = field.value.type == TTR_TYPE_TEXT || (field.value.hint == TTR_HINT_ENUM && field.value.count);
+    bool has_text = field.value.type == TTR_TYPE_TEXT ||
+                    (field.value.hint == TTR_HINT_ENUM && field.value.count);
     return has_text ? ttr_text_add(tally->inputs.t, field.value.text.p, field.value.text.n) : 0;
 }

@@ -1,4 +1,5 @@
-/* report threads: how long each thread ran managed code, and how long it was elsewhere (native code, waiting), by samples of the .NET runtime. */
+/* report threads: how long each thread ran managed code, and how long it was elsewhere (native
+ * code, waiting), by samples of the .NET runtime. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,13 +27,15 @@ static void sum(const struct profiling *profiling, struct row *rows)
     const ttr_profile_node *nodes;
     const ttr_profile_frame *frames;
     const ttr_profile_lane *lanes;
-    uint32_t n = ttr_profile_nodes(profiling->profile, &nodes), lanes_n = ttr_profile_lanes(profiling->profile, &lanes);
+    uint32_t n = ttr_profile_nodes(profiling->profile, &nodes),
+             lanes_n = ttr_profile_lanes(profiling->profile, &lanes);
     (void)ttr_profile_frames(profiling->profile, &frames);
     for (uint32_t i = 0; i < lanes_n; i++)
         rows[i].lane = &lanes[i];
     for (uint32_t i = 0; i < n; i++) {
         const ttr_profile_frame *frame = &frames[nodes[i].frame];
-        bool is_managed = frame->is_state && strcmp(ttr_text_get(profiling->inputs.t, frame->name).p, "CPU_TIME") == 0;
+        bool is_managed = frame->is_state &&
+                          strcmp(ttr_text_get(profiling->inputs.t, frame->name).p, "CPU_TIME") == 0;
         *(is_managed ? &rows[nodes[i].lane].managed : &rows[nodes[i].lane].other) += nodes[i].self;
     }
 }
@@ -62,15 +65,18 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     json_close(&json, '}');
 }
 
-static void print(const struct call *call, const struct profiling *profiling, const struct row *rows, size_t n)
+static void print(const struct call *call, const struct profiling *profiling,
+                  const struct row *rows, size_t n)
 {
-    (void)printf("%s%10s %10s %10s %10s  thread%s\n", term_ink(&call->term, INK_BOLD), "samples", "total", "managed", "other",
-                 term_ink(&call->term, INK_PLAIN));
+    (void)printf("%s%10s %10s %10s %10s  thread%s\n", term_ink(&call->term, INK_BOLD), "samples",
+                 "total", "managed", "other", term_ink(&call->term, INK_PLAIN));
     for (size_t i = 0; i < n; i++) {
         ttr_thread thread = {0};
         (void)ttr_thread_get(profiling->inputs.t, rows[i].lane->thread, &thread);
-        (void)printf("%10s %10s %10s %10s  %llu/%llu ", units_count(rows[i].lane->count).s, units_duration(rows[i].lane->weight).s,
-                     units_duration(rows[i].managed).s, units_duration(rows[i].other).s, (unsigned long long)thread.pid, (unsigned long long)thread.tid);
+        (void)printf("%10s %10s %10s %10s  %llu/%llu ", units_count(rows[i].lane->count).s,
+                     units_duration(rows[i].lane->weight).s, units_duration(rows[i].managed).s,
+                     units_duration(rows[i].other).s, (unsigned long long)thread.pid,
+                     (unsigned long long)thread.tid);
         term_text(ttr_text_get(profiling->inputs.t, thread.thread_name));
         (void)putchar('\n');
     }
@@ -105,7 +111,8 @@ static const char *nothing_of(const struct profiling *profiling)
     if (!ttr_profile_count(profiling->profile))
         return "it has no samples of the .NET runtime, which this report is of";
     bool has_times = ttr_profile_get_unit(profiling->profile) == TTR_PROFILE_NS;
-    return has_times ? NULL : "its samples tell no times: this report is of samples of the .NET runtime";
+    return has_times ? NULL
+                     : "its samples tell no times: this report is of samples of the .NET runtime";
 }
 
 int report_threads(struct call *call)
@@ -120,7 +127,8 @@ int report_threads(struct call *call)
         talk_failure(inputs_name(call), "%s", why);
         outcome = OUTCOME_NO;
     }
-    if (profiling.profile && (!why || call->set.json)) { /* a document is printed also where it has no rows */
+    if (profiling.profile &&
+        (!why || call->set.json)) { /* a document is printed also where it has no rows */
         int shown = show(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

@@ -10,7 +10,7 @@
 
 /* --- topn: the functions that take most of the time --- */
 
-#define TOPN_ROWS 5      /* as many as dotnet-trace prints */
+#define TOPN_ROWS 5 /* as many as dotnet-trace prints */
 #define NAME_COLUMNS 70
 #define NUMBER_COLUMNS 20
 
@@ -30,7 +30,8 @@ static uint64_t key_of(const struct call *call, const ttr_profile_frame *frame)
 static int compare(const void *left, const void *right, void *own)
 {
     const struct call *call = own;
-    const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left, *b = *(const ttr_profile_frame *const *)right;
+    const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left,
+                            *b = *(const ttr_profile_frame *const *)right;
     uint64_t x = key_of(call, a), y = key_of(call, b);
     if (x == y) {
         x = a->total;
@@ -51,8 +52,10 @@ static void print_topn(const struct topn *topn)
 {
     const struct terminal *term = &topn->call->term;
     char title[64], number[32];
-    (void)snprintf(title, sizeof title, "Top %zu Functions (%s)", topn->shown, topn->call->set.inclusive ? "Inclusive" : "Exclusive");
-    (void)printf("%s%-*s%-*s%-*s%s\n", term_ink(term, INK_BOLD), NAME_COLUMNS, title, NUMBER_COLUMNS, "Inclusive", NUMBER_COLUMNS, "Exclusive",
+    (void)snprintf(title, sizeof title, "Top %zu Functions (%s)", topn->shown,
+                   topn->call->set.inclusive ? "Inclusive" : "Exclusive");
+    (void)printf("%s%-*s%-*s%-*s%s\n", term_ink(term, INK_BOLD), NAME_COLUMNS, title,
+                 NUMBER_COLUMNS, "Inclusive", NUMBER_COLUMNS, "Exclusive",
                  term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < topn->shown; i++) {
         const ttr_profile_frame *frame = topn->row[i];
@@ -60,7 +63,8 @@ static void print_topn(const struct topn *topn)
         int width = printf("%zu. ", i + 1) + (int)name.n;
         term_text(name);
         (void)snprintf(number, sizeof number, "%.2f%%", percent(topn, frame->total));
-        (void)printf("%*s%-*s%.2f%%\n", width < NAME_COLUMNS ? NAME_COLUMNS - width : 1, "", NUMBER_COLUMNS, number, percent(topn, frame->self));
+        (void)printf("%*s%-*s%.2f%%\n", width < NAME_COLUMNS ? NAME_COLUMNS - width : 1, "",
+                     NUMBER_COLUMNS, number, percent(topn, frame->self));
     }
 }
 
@@ -71,7 +75,8 @@ static void put_topn(const struct topn *topn, ttr_reader *reader)
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.topn/1");
     json_string(&json, "of", ttr_profile_is_of_spans(topn->profile) ? "spans" : "samples");
-    json_string(&json, "unit", ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
+    json_string(&json, "unit",
+                ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
     json_uint(&json, "count", ttr_profile_count(topn->profile));
     json_uint(&json, "total", ttr_profile_weight(topn->profile));
     report_json_damage(&json, &findings);
@@ -133,7 +138,11 @@ static int run_topn(struct call *call)
 static const struct report_row {
     const char *name;
     int (*run)(struct call *call);
-} reports[] = {{"topn", run_topn}, {"gc", report_gc}, {"exceptions", report_exceptions}, {"counters", report_counters}, {"threads", report_threads}};
+} reports[] = {{"topn", run_topn},
+               {"gc", report_gc},
+               {"exceptions", report_exceptions},
+               {"counters", report_counters},
+               {"threads", report_threads}};
 
 int run_report(struct call *call)
 {
@@ -144,5 +153,7 @@ int run_report(struct call *call)
             call->paths_n--;
             return reports[i].run(call);
         }
-    return talk_misuse("report", "no report is called \"%s\": there are topn, gc, exceptions, counters, threads", name);
+    return talk_misuse(
+        "report", "no report is called \"%s\": there are topn, gc, exceptions, counters, threads",
+        name);
 }

@@ -1,4 +1,5 @@
-/* The reports of "tracetta report": what each is called, and what those that count events have in common. */
+/* The reports of "tracetta report": what each is called, and what those that count events have in
+ * common. */
 #ifndef TRACETTA_CLI_COMMANDS_REPORTS_H
 #define TRACETTA_CLI_COMMANDS_REPORTS_H
 
@@ -11,13 +12,13 @@
 struct tally {
     struct call *call;
     struct inputs inputs;
-    struct json json;     /* open while `show` is called with --json */
+    struct json json; /* open while `show` is called with --json */
     void *own;
     /* Takes an event; false when memory is out. */
     bool (*take)(struct tally *tally, const ttr_event *event);
     /* Prints what there is; with --json members of the object that is open. */
     void (*show)(struct tally *tally);
-    const char *schema;   /* "tracetta.gc/1" */
+    const char *schema; /* "tracetta.gc/1" */
 };
 
 /* Reads all events of the inputs and shows what came of it; gives the outcome. */

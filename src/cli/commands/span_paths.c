@@ -1,5 +1,5 @@
-/* Spans by path.  One walk from the roots down, a hash table to find the path of a name under its parent, then each list of
- * siblings is sorted. */
+/* Spans by path.  One walk from the roots down, a hash table to find the path of a name under its
+ * parent, then each list of siblings is sorted. */
 #include "cli/commands/span_paths.h"
 
 #include <stdlib.h>
@@ -53,8 +53,12 @@ static uint32_t find(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id
         uint32_t *slot = &paths->slot[at & (paths->slots_n - 1)];
         if (*slot == 0) {
             uint32_t depth = parent == PATHS_NONE ? 0 : paths->path[parent].depth + 1;
-            paths->path[paths->n] = (struct path){.name = name, .thread = thread, .parent = parent, .first_child = PATHS_NONE,
-                                                  .next = PATHS_NONE, .depth = depth};
+            paths->path[paths->n] = (struct path){.name = name,
+                                                  .thread = thread,
+                                                  .parent = parent,
+                                                  .first_child = PATHS_NONE,
+                                                  .next = PATHS_NONE,
+                                                  .depth = depth};
             *slot = ++paths->n;
             return paths->n - 1;
         }

@@ -24,7 +24,8 @@ struct paths {
     uint32_t slots_n;
 };
 
-/* Puts the spans of a forest together; siblings end up by falling total. False when memory is out. */
+/* Puts the spans of a forest together; siblings end up by falling total. False when memory is out.
+ */
 bool paths_make(struct paths *paths, const ttr_tree *tree);
 
 void paths_free(struct paths *paths);

@@ -61,8 +61,9 @@ static uint64_t value_max(const ttr_stat_row *row)
 
 /* The rate is the count over one time for all rows, so it sorts alike. */
 static const struct column columns[] = {
-    {"total", value_total}, {"self", value_self}, {"count", value_count}, {"rate", value_count}, {"bytes", value_bytes},
-    {"min", value_min}, {"p50", value_p50}, {"p90", value_p90}, {"p99", value_p99}, {"max", value_max},
+    {"total", value_total}, {"self", value_self}, {"count", value_count}, {"rate", value_count},
+    {"bytes", value_bytes}, {"min", value_min},   {"p50", value_p50},     {"p90", value_p90},
+    {"p99", value_p99},     {"max", value_max},
 };
 
 struct order {
@@ -80,7 +81,8 @@ static int compare_names(const ttr *t, const ttr_stat_row *a, const ttr_stat_row
 static int compare(const void *left, const void *right, void *own)
 {
     const struct order *order = own;
-    const ttr_stat_row *a = *(const ttr_stat_row *const *)left, *b = *(const ttr_stat_row *const *)right;
+    const ttr_stat_row *a = *(const ttr_stat_row *const *)left,
+                       *b = *(const ttr_stat_row *const *)right;
     if (!order->column)
         return compare_names(order->t, a, b);
     uint64_t x = order->column->value(a), y = order->column->value(b);
@@ -91,7 +93,8 @@ static int compare(const void *left, const void *right, void *own)
 }
 
 /* Pointers to the rows in the order asked for; NULL when memory is out. */
-static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t, const ttr_stat_row *rows, size_t n)
+static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t,
+                                      const ttr_stat_row *rows, size_t n)
 {
     const ttr_stat_row **sorted = calloc(n + 1, sizeof(const ttr_stat_row *));
     struct order order = {.t = t};
@@ -131,7 +134,8 @@ static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
     json_close(json, '}');
 }
 
-static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
+static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat,
+                     const ttr_stat_row **rows, size_t n)
 {
     struct json json = {.to = stdout};
     struct findings findings = report_sum(reader);
@@ -151,7 +155,8 @@ static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat, con
 
 static void print_durations(const ttr_stat_row *row)
 {
-    const uint64_t values[] = {row->total, row->self, row->min, row->p50, row->p90, row->p99, row->max};
+    const uint64_t values[] = {row->total, row->self, row->min, row->p50,
+                               row->p90,   row->p99,  row->max};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         (void)printf(" %8s", units_duration(values[i]).s);
 }
@@ -159,11 +164,13 @@ static void print_durations(const ttr_stat_row *row)
 static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row **rows, size_t n)
 {
     const struct terminal *term = &call->term;
-    (void)printf("%s%12s %10s %9s %8s %8s %8s %8s %8s %8s %8s  %s%s\n", term_ink(term, INK_BOLD), "count", "rate/s", "bytes", "total",
-                 "self", "min", "p50", "p90", "p99", "max", "provider name", term_ink(term, INK_PLAIN));
+    (void)printf("%s%12s %10s %9s %8s %8s %8s %8s %8s %8s %8s  %s%s\n", term_ink(term, INK_BOLD),
+                 "count", "rate/s", "bytes", "total", "self", "min", "p50", "p90", "p99", "max",
+                 "provider name", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < n; i++) {
         const ttr_stat_row *row = rows[i];
-        (void)printf("%12s %10.1f %9s", units_count(row->count).s, row->rate, units_size(row->bytes).s);
+        (void)printf("%12s %10.1f %9s", units_count(row->count).s, row->rate,
+                     units_size(row->bytes).s);
         if (row->kind == TTR_KIND_SPAN)
             print_durations(row);
         else
@@ -173,14 +180,16 @@ static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row
         (void)printf("%s%s", row->provider ? " " : "", term_ink(term, INK_PLAIN));
         term_text(ttr_text_get(t, row->name));
         if (row->kind != TTR_KIND_SPAN)
-            (void)printf(" %s[%s]%s", term_ink(term, INK_DIM), ttr_kind_text(row->kind), term_ink(term, INK_PLAIN));
+            (void)printf(" %s[%s]%s", term_ink(term, INK_DIM), ttr_kind_text(row->kind),
+                         term_ink(term, INK_PLAIN));
         if (row->unfinished)
             (void)printf(" (%s unfinished)", units_count(row->unfinished).s);
         (void)putchar('\n');
     }
 }
 
-static void print_text(const struct call *call, const ttr *t, const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
+static void print_text(const struct call *call, const ttr *t, const ttr_stat *stat,
+                       const ttr_stat_row **rows, size_t n)
 {
     print_rows(call, t, rows, n);
     if (ttr_stat_unmatched(stat))

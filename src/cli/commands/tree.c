@@ -1,7 +1,8 @@
 /* tree: spans nested by time, per thread.
  *
- * One walk serves both views (single spans, or --aggregate by path of names) and both outputs (text, JSON): a node is a row that
- * knows its first child and its next sibling.  The walk keeps no stack: it goes back by parents. */
+ * One walk serves both views (single spans, or --aggregate by path of names) and both outputs
+ * (text, JSON): a node is a row that knows its first child and its next sibling.  The walk keeps no
+ * stack: it goes back by parents. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ struct forest {
     const ttr_tree_span *spans;
     struct paths paths;
     uint32_t shown;
-    uint64_t last;  /* bit per depth: the row there is the last of its siblings */
+    uint64_t last; /* bit per depth: the row there is the last of its siblings */
     bool is_unix;
 };
 
@@ -40,20 +41,38 @@ static struct node node_at(const struct forest *forest, uint32_t i)
 {
     if (forest->call->set.aggregate) {
         const struct path *path = &forest->paths.path[i];
-        return (struct node){.name = path->name, .thread = path->thread, .parent = path->parent, .first_child = path->first_child,
-                             .next = path->next, .depth = path->depth, .count = path->count, .total = path->total, .self = path->self};
+        return (struct node){.name = path->name,
+                             .thread = path->thread,
+                             .parent = path->parent,
+                             .first_child = path->first_child,
+                             .next = path->next,
+                             .depth = path->depth,
+                             .count = path->count,
+                             .total = path->total,
+                             .self = path->self};
     }
     const ttr_tree_span *span = &forest->spans[i];
-    return (struct node){.name = span->name, .thread = span->thread, .activity = span->activity, .parent = span->parent,
-                         .first_child = span->first_child, .next = span->next, .depth = span->depth, .count = 1, .total = span->duration, .self = span->self,
-                         .begin_ns = span->begin_ns, .is_partial = span->flags & TTR_EVENT_PARTIAL};
+    return (struct node){.name = span->name,
+                         .thread = span->thread,
+                         .activity = span->activity,
+                         .parent = span->parent,
+                         .first_child = span->first_child,
+                         .next = span->next,
+                         .depth = span->depth,
+                         .count = 1,
+                         .total = span->duration,
+                         .self = span->self,
+                         .begin_ns = span->begin_ns,
+                         .is_partial = span->flags & TTR_EVENT_PARTIAL};
 }
 
 static bool is_wanted(const struct forest *forest, uint32_t i)
 {
     struct node node = node_at(forest, i);
-    uint64_t least = forest->call->set.min_duration > 0 ? (uint64_t)forest->call->set.min_duration : 0;
-    return node.total >= least && (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
+    uint64_t least =
+        forest->call->set.min_duration > 0 ? (uint64_t)forest->call->set.min_duration : 0;
+    return node.total >= least &&
+           (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
 }
 
 /* The first of a row of siblings, from i on, that is shown. */
@@ -75,13 +94,15 @@ static void print_thread(const struct forest *forest, ttr_id id)
 {
     ttr_thread thread = {0};
     if (id == PATHS_ACTIVITY) {
-        (void)printf("%sactivities%s\n", term_ink(&forest->call->term, INK_BOLD), term_ink(&forest->call->term, INK_PLAIN));
+        (void)printf("%sactivities%s\n", term_ink(&forest->call->term, INK_BOLD),
+                     term_ink(&forest->call->term, INK_PLAIN));
         return;
     }
     (void)ttr_thread_get(forest->t, id, &thread);
-    ttr_text process = ttr_text_get(forest->t, thread.process_name), name = ttr_text_get(forest->t, thread.thread_name);
-    (void)printf("%s%" PRIu64 "/%" PRIu64 "%s", term_ink(&forest->call->term, INK_BOLD), thread.pid, thread.tid,
-                 process.n || name.n ? " " : "");
+    ttr_text process = ttr_text_get(forest->t, thread.process_name),
+             name = ttr_text_get(forest->t, thread.thread_name);
+    (void)printf("%s%" PRIu64 "/%" PRIu64 "%s", term_ink(&forest->call->term, INK_BOLD), thread.pid,
+                 thread.tid, process.n || name.n ? " " : "");
     term_text(process);
     if (process.n && name.n)
         (void)putchar('/');
@@ -96,7 +117,10 @@ static void print_branches(const struct forest *forest, uint32_t depth)
         bool is_last = forest->last >> level & 1;
         bool is_own = level + 1 == depth || level + 1 == DRAWN_DEPTH;
         if (has_boxes)
-            (void)fputs(is_own ? (is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ") : (is_last ? "   " : "\xe2\x94\x82  "), stdout);
+            (void)fputs(is_own
+                            ? (is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ")
+                            : (is_last ? "   " : "\xe2\x94\x82  "),
+                        stdout);
         else
             (void)fputs(is_own ? (is_last ? "`- " : "|- ") : (is_last ? "   " : "|  "), stdout);
     }
@@ -131,7 +155,8 @@ static void print_node(struct forest *forest, const struct node *node)
 
 /* --- JSON: a flat list of rows; `parent` is the index of a row, so that depth has no limit --- */
 
-static void put_node(const struct forest *forest, struct json *json, const struct node *node, const uint32_t *row_of)
+static void put_node(const struct forest *forest, struct json *json, const struct node *node,
+                     const uint32_t *row_of)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(forest->t, node->thread, &thread);
@@ -181,7 +206,8 @@ static void walk(struct drawing *drawing, uint32_t root)
     struct forest *forest = drawing->forest;
     uint32_t i = first_wanted(forest, root);
     if (i != NONE && !drawing->json)
-        print_thread(forest, node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
+        print_thread(forest,
+                     node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
     while (i != NONE && !is_full(forest)) {
         draw(drawing, i);
         uint32_t next = first_wanted(forest, node_at(forest, i).first_child);
@@ -194,7 +220,8 @@ static void walk(struct drawing *drawing, uint32_t root)
     }
 }
 
-/* The first root of each thread, in either view: for paths, the root that no other names as its next. */
+/* The first root of each thread, in either view: for paths, the root that no other names as its
+ * next. */
 static void walk_all(struct drawing *drawing)
 {
     const struct forest *forest = drawing->forest;
@@ -221,8 +248,9 @@ static bool show(struct forest *forest, uint32_t nodes)
     struct json json = {.to = stdout};
     struct drawing drawing = {.forest = forest, .json = forest->call->set.json ? &json : NULL};
     if (!drawing.json) {
-        (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration", "self",
-                     forest->call->set.aggregate ? "     count  name" : "name", term_ink(&forest->call->term, INK_PLAIN));
+        (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration",
+                     "self", forest->call->set.aggregate ? "     count  name" : "name",
+                     term_ink(&forest->call->term, INK_PLAIN));
         walk_all(&drawing);
         return true;
     }
@@ -262,7 +290,8 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
     if (is_full(&forest) && forest.shown < nodes)
         talk_note(call, "stopped after %s rows", units_count(forest.shown).s);
     if (ttr_tree_overlaps(tree))
-        talk_note(call, "%s pairs of spans overlap without nesting", units_count(ttr_tree_overlaps(tree)).s);
+        talk_note(call, "%s pairs of spans overlap without nesting",
+                  units_count(ttr_tree_overlaps(tree)).s);
     return OUTCOME_FINE;
 }
 

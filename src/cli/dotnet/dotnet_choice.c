@@ -35,8 +35,10 @@ int dotnet_tell_none(const char *word)
     else if (access(path, F_OK) != 0)
         talk_failure(word, "there is no such process");
     else
-        talk_failure(word, "this process has no diagnostic socket that can be seen: it is no .NET process (3.0 or later), it runs with "
-                     "DOTNET_EnableDiagnostics=0, or its TMPDIR is another one that only its user and root can read");
+        talk_failure(word, "this process has no diagnostic socket that can be seen: it is no .NET "
+                           "process (3.0 or later), it runs with "
+                           "DOTNET_EnableDiagnostics=0, or its TMPDIR is another one that only its "
+                           "user and root can read");
     return OUTCOME_INPUT;
 }
 
@@ -66,7 +68,8 @@ int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_proc
         return tell_many(list, word);
     if (process->state != TTR_DOTNET_DENIED)
         return OUTCOME_FINE;
-    talk_failure(word, "no permission to use %s: run as %s%s", process->socket, process->uid ? dotnet_user(process->uid) : "root",
+    talk_failure(word, "no permission to use %s: run as %s%s", process->socket,
+                 process->uid ? dotnet_user(process->uid) : "root",
                  process->uid ? ", or as root" : "");
     return OUTCOME_INPUT;
 }

@@ -16,8 +16,8 @@ bool dotnet_is_meant(const char *word, const ttr_dotnet_process *process);
 /* Tells why no process is meant by a word.  Gives OUTCOME_INPUT. */
 int dotnet_tell_none(const char *word);
 
-/* Finds the one process that a word means.  OUTCOME_FINE, or after telling what is wrong: there is none, there are several, or it is
- * another user's. */
+/* Finds the one process that a word means.  OUTCOME_FINE, or after telling what is wrong: there is
+ * none, there are several, or it is another user's. */
 int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_process *process);
 
 /* The name of a user, or the number; borrowed until the next call. */

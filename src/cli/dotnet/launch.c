@@ -24,7 +24,8 @@ static void add_variable(const char *variable)
     char name[64], joined[8192];
     (void)snprintf(name, sizeof name, "%.*s", (int)name_n, variable);
     const char *before = getenv(name);
-    (void)snprintf(joined, sizeof joined, "%s%s%s", variable + name_n + 1, before && before[0] ? ";" : "", before ? before : "");
+    (void)snprintf(joined, sizeof joined, "%s%s%s", variable + name_n + 1,
+                   before && before[0] ? ";" : "", before ? before : "");
     (void)setenv(name, joined, 1);
 }
 
@@ -78,7 +79,8 @@ static void close_pipes(struct launch *launch)
     launch->is_held = false;
 }
 
-bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken)
+bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable,
+                 bool is_stdout_taken)
 {
     int go[2], report[2];
     char **list = calloc(n + 1, sizeof *list);
@@ -97,7 +99,8 @@ bool launch_hold(struct launch *launch, char **words, size_t n, const char *vari
     (void)close(go[0]);
     (void)close(report[1]);
     free(list);
-    *launch = (struct launch){.pid = pid > 0 ? pid : 0, .is_held = true, .go = go[1], .report = report[0]};
+    *launch = (struct launch){
+        .pid = pid > 0 ? pid : 0, .is_held = true, .go = go[1], .report = report[0]};
     if (pid < 0)
         close_pipes(launch);
     errno = reason;
@@ -123,7 +126,8 @@ bool launch_go(struct launch *launch)
     return false;
 }
 
-bool launch_start(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken)
+bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
+                  bool is_stdout_taken)
 {
     return launch_hold(launch, words, n, variable, is_stdout_taken) && launch_go(launch);
 }
@@ -160,7 +164,8 @@ bool launch_holds(const struct launch *launch, uint64_t pid)
 const char *launch_how(const struct launch *launch, char *text, size_t size)
 {
     if (WIFSIGNALED(launch->status))
-        (void)snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)));
+        (void)snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(launch->status),
+                       strsignal(WTERMSIG(launch->status)));
     else
         (void)snprintf(text, size, "ended with status %d", WEXITSTATUS(launch->status));
     return text;

@@ -17,10 +17,12 @@
 #include "cli/ui/progress.h"
 #include "cli/ui/messages.h"
 
-#define PIECE (1u << 20)         /* bytes taken from the session at once */
-#define SLICE_MS 100u            /* between two looks at the clock, the keyboard and the program */
+#define PIECE (1u << 20) /* bytes taken from the session at once */
+#define SLICE_MS 100u    /* between two looks at the clock, the keyboard and the program */
 #define SILENCE_NS UINT64_C(30000000000) /* a stop that brings nothing for so long is given up */
-#define FULL_NS UINT64_C(5000000000)     /* how long what cannot be written is still taken, for the program's sake */
+#define FULL_NS \
+    UINT64_C(   \
+        5000000000) /* how long what cannot be written is still taken, for the program's sake */
 #define TTY_STEP_NS UINT64_C(200000000)
 #define JSON_STEP_NS UINT64_C(500000000)
 
@@ -31,7 +33,8 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     recording->path = path;
     if (strcmp(path, "-") == 0) {
         if (recording->call->term.out_is_tty)
-            return talk_misuse("record", "standard output is a terminal, and a trace is no text; -o FILE says where it goes");
+            return talk_misuse("record", "standard output is a terminal, and a trace is no text; "
+                                         "-o FILE says where it goes");
         recording->fd = dup(STDOUT_FILENO);
     } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
         talk_failure(path, "the file exists; --overwrite replaces it");
@@ -42,7 +45,8 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     if (recording->fd < 0)
         return talk_cannot_write(path, errno);
     recording->is_made = !is_there && strcmp(path, "-") != 0;
-    recording->is_regular = fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
+    recording->is_regular =
+        fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
     return OUTCOME_FINE;
 }
 
@@ -67,13 +71,15 @@ void recording_show(struct recording *recording, uint64_t now)
     const struct call *call = recording->call;
     const char *how = call->set.progress ? call->set.progress : "auto";
     bool is_json = strcmp(how, "json") == 0;
-    bool is_on = is_json || (strcmp(how, "auto") == 0 && call->term.error_is_tty && !call->set.quiet && !recording->launch);
+    bool is_on = is_json || (strcmp(how, "auto") == 0 && call->term.error_is_tty &&
+                             !call->set.quiet && !recording->launch);
     if (!is_on || now < recording->next_ns)
         return;
     recording->next_ns = now + (is_json ? JSON_STEP_NS : TTY_STEP_NS);
     if (!is_json) {
-        (void)fprintf(stderr, "\r%s  %s  %s\x1b[K", recording->is_stopping ? "stopping" : "recording",
-                      units_duration(now - recording->begin_ns).s, units_size(recording->written).s);
+        (void)fprintf(
+            stderr, "\r%s  %s  %s\x1b[K", recording->is_stopping ? "stopping" : "recording",
+            units_duration(now - recording->begin_ns).s, units_size(recording->written).s);
         recording->is_shown = true;
         return;
     }
@@ -98,14 +104,16 @@ static bool is_enter_pressed(const struct recording *recording)
 {
     struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
     char line[256];
-    if (recording->launch || !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&keyboard, 1, 0) <= 0)
+    if (recording->launch || !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+        poll(&keyboard, 1, 0) <= 0)
         return false;
     return read(STDIN_FILENO, line, sizeof line) > 0;
 }
 
 /* --- The stream --- */
 
-/* A pipe whose other end was closed: nobody wants the rest, as with "| head", and that is no failure. */
+/* A pipe whose other end was closed: nobody wants the rest, as with "| head", and that is no
+ * failure. */
 static bool is_reader_gone(const struct recording *recording)
 {
     struct pollfd pipe = {.fd = recording->fd};
@@ -116,7 +124,9 @@ bool recording_is_enough(struct recording *recording, uint64_t now)
 {
     recording->is_left |= is_reader_gone(recording);
     recording->is_full |= recording->is_left;
-    return recording->is_full || interrupt_came() || recording->is_met || (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) || is_enter_pressed(recording);
+    return recording->is_full || interrupt_came() || recording->is_met ||
+           (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) ||
+           is_enter_pressed(recording);
 }
 
 /* Asks for the end.  False after telling that this was not possible. */
@@ -155,7 +165,8 @@ bool recording_put(struct recording *recording, const void *bytes, size_t n)
     int failed = write_all(recording, bytes, n);
     if (failed && failed != EPIPE) {
         recording_unshow(recording);
-        talk_failure(shown_path(recording), "cannot write: %s; the recording stops", strerror(failed));
+        talk_failure(shown_path(recording), "cannot write: %s; the recording stops",
+                     strerror(failed));
     }
     recording->is_full = failed != 0;
     recording->is_left = failed == EPIPE;
@@ -176,17 +187,19 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
 /* A stop that takes longer than anybody would wait. */
 static bool is_hopeless(const struct recording *recording, uint64_t now)
 {
-    return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS || (recording->is_full && now - recording->stop_ns > FULL_NS));
+    return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
+                                      (recording->is_full && now - recording->stop_ns > FULL_NS));
 }
 
-/* Takes what comes next: TTR_OK with *got bytes, which are kept; TTR_AGAIN; TTR_END also where the end came too early, which the report
- * tells; else a failure, which is told. */
+/* Takes what comes next: TTR_OK with *got bytes, which are kept; TTR_AGAIN; TTR_END also where the
+ * end came too early, which the report tells; else a failure, which is told. */
 static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
     uint64_t now = progress_now();
     *got = 0;
-    if (recording_is_enough(recording, now) && !recording->is_stopping && !begin_stop(recording, now))
+    if (recording_is_enough(recording, now) && !recording->is_stopping &&
+        !begin_stop(recording, now))
         return TTR_E_IO;
     recording->is_given_up = is_hopeless(recording, now);
     if (recording->is_given_up)
@@ -227,21 +240,26 @@ static int64_t pull(void *own, void *to, size_t n)
     return status == TTR_OK ? (int64_t)got : 0;
 }
 
-/* Reads along, for the event that ends the recording.  Where the stream cannot be read the recording goes on without. */
+/* Reads along, for the event that ends the recording.  Where the stream cannot be read the
+ * recording goes on without. */
 static void watch(struct recording *recording)
 {
     static const char *const at_once[] = {"nettrace.order=block", NULL};
-    const ttr_read_options options = {.size = sizeof options, .from = "nettrace", .format_options = at_once};
+    const ttr_read_options options = {
+        .size = sizeof options, .from = "nettrace", .format_options = at_once};
     ttr_error error = {.text = "no memory"};
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
+    ttr_reader *reader =
+        t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
     ttr_batch batch;
     ttr_status status = reader ? TTR_OK : TTR_E_IO;
     while (reader && ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
         for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
-            recording->is_met = recording->is_met || stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
+            recording->is_met = recording->is_met ||
+                                stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
     if (status != TTR_END)
-        talk_note(recording->call, "the event that would end the recording can no longer be seen: %s", error.text);
+        talk_note(recording->call,
+                  "the event that would end the recording can no longer be seen: %s", error.text);
     ttr_close(reader);
     ttr_free(t);
 }
@@ -252,7 +270,8 @@ static uint64_t close_cut(struct recording *recording)
     if (!recording->is_regular || recording->whole == 0)
         return 0;
     uint64_t left_out = recording->written - recording->whole;
-    if (ftruncate(recording->fd, (off_t)recording->whole) != 0 || lseek(recording->fd, (off_t)recording->whole, SEEK_SET) < 0)
+    if (ftruncate(recording->fd, (off_t)recording->whole) != 0 ||
+        lseek(recording->fd, (off_t)recording->whole, SEEK_SET) < 0)
         return 0;
     (void)write_all(recording, recording->closing, recording->closing_n);
     return left_out;
@@ -264,15 +283,24 @@ static int tell_cut(struct recording *recording)
     char how[80];
     bool has_nothing = recording->whole == 0;
     uint64_t left_out = close_cut(recording);
-    const char *kept = has_nothing ? "nothing of it can be read" : recording->is_regular ? "what came before is in" : "the trace is cut in";
+    const char *kept = has_nothing             ? "nothing of it can be read"
+                       : recording->is_regular ? "what came before is in"
+                                               : "the trace is cut in";
     if (recording->launch && launch_has_ended(recording->launch))
-        talk_failure(recording->what, "%s before the trace was complete; %s %s", launch_how(recording->launch, how, sizeof how), kept, shown_path(recording));
+        talk_failure(recording->what, "%s before the trace was complete; %s %s",
+                     launch_how(recording->launch, how, sizeof how), kept, shown_path(recording));
     else if (recording->is_given_up)
-        talk_failure(recording->what, "the runtime does not answer the request to stop; %s %s", kept, shown_path(recording));
+        talk_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
+                     kept, shown_path(recording));
     else
-        talk_failure(recording->what, "was killed, or its runtime closed the trace before it was complete; %s %s", kept, shown_path(recording));
+        talk_failure(recording->what,
+                     "was killed, or its runtime closed the trace before it was complete; %s %s",
+                     kept, shown_path(recording));
     if (left_out)
-        talk_note(recording->call, "the last %" PRIu64 " bytes were part of a block that never came whole, and are left out", left_out);
+        talk_note(recording->call,
+                  "the last %" PRIu64
+                  " bytes were part of a block that never came whole, and are left out",
+                  left_out);
     talk_note(recording->call, "methods that only the rundown at the end names are missing");
     return OUTCOME_NO;
 }
@@ -311,6 +339,7 @@ int recording_run(struct recording *recording)
     outcome = end_file(recording, outcome);
     free(piece);
     if (recording->call->term.error_is_tty || recording->call->set.verbose)
-        talk_note(recording->call, "recorded %s: %s in %s", units_duration(took).s, units_size(recording->written).s, shown_path(recording));
+        talk_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
+                  units_size(recording->written).s, shown_path(recording));
     return outcome;
 }

@@ -32,12 +32,14 @@ static int find_process(struct reach *reach, const char *word)
     int outcome = dotnet_choose(reach->list, word, &process);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    (void)snprintf(reach->what, sizeof reach->what, "process %" PRIu64 " (%.200s)", process.pid, process.name);
+    (void)snprintf(reach->what, sizeof reach->what, "process %" PRIu64 " (%.200s)", process.pid,
+                   process.name);
     reach->target = ttr_dotnet_at(process.socket, &error);
     return reach->target ? OUTCOME_FINE : fail_with(reach, reach->what, &error);
 }
 
-/* Where a program that was started serves a socket itself and knows nothing of ours, that one is taken (.NET Core 3). */
+/* Where a program that was started serves a socket itself and knows nothing of ours, that one is
+ * taken (.NET Core 3). */
 static bool find_old_runtime(struct reach *reach)
 {
     ttr_error error;
@@ -58,7 +60,8 @@ static bool find_old_runtime(struct reach *reach)
     }
     ttr_dotnet_list_free(list);
     if (reach->target)
-        talk_note(reach->call, "this runtime cannot wait for its recorder (.NET 5 and later can): what happened before now is not recorded");
+        talk_note(reach->call, "this runtime cannot wait for its recorder (.NET 5 and later can): "
+                               "what happened before now is not recorded");
     return reach->target != NULL;
 }
 
@@ -81,7 +84,8 @@ static int await_runtime(struct reach *reach)
         if (!reach->launch.pid)
             continue;
         if (launch_has_ended(&reach->launch)) {
-            talk_failure(reach->what, "%s before a .NET runtime started in it", launch_how(&reach->launch, how, sizeof how));
+            talk_failure(reach->what, "%s before a .NET runtime started in it",
+                         launch_how(&reach->launch, how, sizeof how));
             return OUTCOME_INPUT;
         }
         if (find_old_runtime(reach))
@@ -105,7 +109,8 @@ static int launch_program(struct reach *reach)
     const struct call *call = reach->call;
     const char *folder = getenv("TMPDIR");
     char variable[REACH_PATH + 64];
-    (void)snprintf(reach->port, sizeof reach->port, "%s/tracetta-%d.socket", folder && folder[0] ? folder : "/tmp", (int)getpid());
+    (void)snprintf(reach->port, sizeof reach->port, "%s/tracetta-%d.socket",
+                   folder && folder[0] ? folder : "/tmp", (int)getpid());
     (void)snprintf(reach->what, sizeof reach->what, "%.300s", call->path[0]);
     int outcome = open_port(reach);
     if (outcome != OUTCOME_FINE)
@@ -125,8 +130,11 @@ static int use_port(struct reach *reach)
     const char *text = reach->call->set.port, *comma = strrchr(text, ',');
     bool connects = comma && strcmp(comma, ",connect") == 0;
     if (comma && !connects && strcmp(comma, ",listen") != 0)
-        return talk_misuse(reach->verb, "--diagnostic-port cannot be \"%s\": it wants PATH, PATH,listen or PATH,connect", text);
-    (void)snprintf(reach->port, sizeof reach->port, "%.*s", (int)(comma ? comma - text : (int)strlen(text)), text);
+        return talk_misuse(
+            reach->verb,
+            "--diagnostic-port cannot be \"%s\": it wants PATH, PATH,listen or PATH,connect", text);
+    (void)snprintf(reach->port, sizeof reach->port, "%.*s",
+                   (int)(comma ? comma - text : (int)strlen(text)), text);
     (void)snprintf(reach->what, sizeof reach->what, "the runtime of %.280s", reach->port);
     if (connects) {
         reach->is_early = true;
@@ -136,7 +144,8 @@ static int use_port(struct reach *reach)
     int outcome = open_port(reach);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    talk_note(reach->call, "waiting for a runtime: start it with DOTNET_DiagnosticPorts=%s", reach->port);
+    talk_note(reach->call, "waiting for a runtime: start it with DOTNET_DiagnosticPorts=%s",
+              reach->port);
     return await_runtime(reach);
 }
 
@@ -145,7 +154,9 @@ int reach_target(struct reach *reach)
     const struct call *call = reach->call;
     if (call->set.port)
         return use_port(reach);
-    return call->set.has_dashes && call->set.before_dashes == 0 ? launch_program(reach) : find_process(reach, call->path[0]);
+    return call->set.has_dashes && call->set.before_dashes == 0
+               ? launch_program(reach)
+               : find_process(reach, call->path[0]);
 }
 
 int reach_check_words(const struct call *call, const char *verb)
@@ -153,21 +164,29 @@ int reach_check_words(const struct call *call, const char *verb)
     const struct settings *set = &call->set;
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
     if (set->port && call->paths_n)
-        return talk_misuse(verb, "--diagnostic-port says which process; \"%s\" is one too many", call->path[0]);
+        return talk_misuse(verb, "--diagnostic-port says which process; \"%s\" is one too many",
+                           call->path[0]);
     if (set->port && (!set->port[0] || set->port[0] == ','))
-        return talk_misuse(verb, "--diagnostic-port cannot be \"%s\": it wants the path of a socket", set->port);
+        return talk_misuse(
+            verb, "--diagnostic-port cannot be \"%s\": it wants the path of a socket", set->port);
     if (!set->port && call->paths_n == 0)
-        return talk_misuse(verb, "%s wants a process, by number or name, or \"--\" and a command; \"tracetta ps\" lists processes", verb);
+        return talk_misuse(verb,
+                           "%s wants a process, by number or name, or \"--\" and a command; "
+                           "\"tracetta ps\" lists processes",
+                           verb);
     if (!launches && call->paths_n > 1)
-        return talk_misuse(verb, "%s takes one process; a command to start stands behind \"--\"", verb);
+        return talk_misuse(verb, "%s takes one process; a command to start stands behind \"--\"",
+                           verb);
     return OUTCOME_FINE;
 }
 
 int reach_resume(struct reach *reach)
 {
     ttr_error error;
-    ttr_status status = reach->call->set.no_resume ? TTR_OK : ttr_dotnet_resume(reach->target, &error);
-    bool is_told = reach->is_early && status != TTR_OK && status != TTR_E_UNSUPPORTED && status != TTR_AGAIN;
+    ttr_status status =
+        reach->call->set.no_resume ? TTR_OK : ttr_dotnet_resume(reach->target, &error);
+    bool is_told =
+        reach->is_early && status != TTR_OK && status != TTR_E_UNSUPPORTED && status != TTR_AGAIN;
     return is_told ? fail_with(reach, reach->what, &error) : OUTCOME_FINE;
 }
 
@@ -175,11 +194,13 @@ void reach_end(struct reach *reach)
 {
     char how[80];
     if (reach->target && ttr_dotnet_others(reach->target))
-        talk_note(reach->call, "%zu more runtime(s) came to the same socket and were let go on", ttr_dotnet_others(reach->target));
+        talk_note(reach->call, "%zu more runtime(s) came to the same socket and were let go on",
+                  ttr_dotnet_others(reach->target));
     bool was_running = reach->launch.pid && !launch_has_ended(&reach->launch);
     launch_end(&reach->launch);
     if (reach->launch.pid && !was_running && reach->launch.status != 0)
-        talk_note(reach->call, "%s %s", reach->call->path[0], launch_how(&reach->launch, how, sizeof how));
+        talk_note(reach->call, "%s %s", reach->call->path[0],
+                  launch_how(&reach->launch, how, sizeof how));
     ttr_dotnet_free(reach->target);
     ttr_dotnet_free(reach->waiting);
     ttr_dotnet_list_free(reach->list);

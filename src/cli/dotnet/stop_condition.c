@@ -9,9 +9,11 @@
 
 bool stopping_read(struct stopping *stopping, const struct settings *settings)
 {
-    *stopping = (struct stopping){settings->stop_provider, settings->stop_event, settings->stop_payload};
+    *stopping =
+        (struct stopping){settings->stop_provider, settings->stop_event, settings->stop_payload};
     bool has_pairs = !stopping->payload || strchr(stopping->payload, ':');
-    return has_pairs && (!stopping->event || stopping->provider) && (!stopping->payload || stopping->event);
+    return has_pairs && (!stopping->event || stopping->provider) &&
+           (!stopping->payload || stopping->event);
 }
 
 bool stopping_is_asked(const struct stopping *stopping)
@@ -29,12 +31,22 @@ static bool has_value(const ttr_value *value, const char *text, size_t n)
 {
     char number[64];
     switch (value->type) {
-    case TTR_TYPE_TEXT: return is(value->text, text, n);
-    case TTR_TYPE_BOOL: (void)snprintf(number, sizeof number, "%s", value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_UINT: (void)snprintf(number, sizeof number, "%" PRIu64, value->v.u); break;
-    case TTR_TYPE_INT: (void)snprintf(number, sizeof number, "%" PRId64, value->v.s); break;
-    case TTR_TYPE_FLOAT: (void)snprintf(number, sizeof number, "%.15g", value->v.f); break;
-    default: return false;
+    case TTR_TYPE_TEXT:
+        return is(value->text, text, n);
+    case TTR_TYPE_BOOL:
+        (void)snprintf(number, sizeof number, "%s", value->v.u ? "true" : "false");
+        break;
+    case TTR_TYPE_UINT:
+        (void)snprintf(number, sizeof number, "%" PRIu64, value->v.u);
+        break;
+    case TTR_TYPE_INT:
+        (void)snprintf(number, sizeof number, "%" PRId64, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        (void)snprintf(number, sizeof number, "%.15g", value->v.f);
+        break;
+    default:
+        return false;
     }
     return is((ttr_text){number, strlen(number)}, text, n);
 }
@@ -58,7 +70,8 @@ bool stopping_is_met(const struct stopping *stopping, const ttr *t, const ttr_ev
 {
     if (!is(ttr_text_get(t, event->provider), stopping->provider, strlen(stopping->provider)))
         return false;
-    if (stopping->event && !is(ttr_text_get(t, event->name), stopping->event, strlen(stopping->event)))
+    if (stopping->event &&
+        !is(ttr_text_get(t, event->name), stopping->event, strlen(stopping->event)))
         return false;
     for (const char *at = stopping->payload; at && *at;) {
         size_t n = strcspn(at, ",");

@@ -1,4 +1,5 @@
-/* The pump.  ttr_copy would do the same, but does not tell which side failed, which decides the exit status. */
+/* The pump.  ttr_copy would do the same, but does not tell which side failed, which decides the
+ * exit status. */
 #include "cli/input/copy_loop.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 
 #define LOSSES_SHOWN 10u
 
-/* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no point in going on. */
+/* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no
+ * point in going on. */
 static int tell_output_error(const struct pump *pump, const ttr_error *error)
 {
     bool is_stdout = strcmp(pump->path, "-") == 0;
@@ -25,7 +27,9 @@ static int tell_output_error(const struct pump *pump, const ttr_error *error)
         return OUTCOME_OUTPUT;
     }
     talk_error(pump->call, name, error);
-    return error->status == TTR_E_LOSS ? OUTCOME_NO : error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
+    return error->status == TTR_E_LOSS     ? OUTCOME_NO
+           : error->status == TTR_E_MISUSE ? OUTCOME_MISUSE
+                                           : OUTCOME_OUTPUT;
 }
 
 int pump_open(struct pump *pump, const char *format, uint32_t flags)
@@ -36,7 +40,8 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
     /* Lines for people lack something of most events: for cat, strict is about the input. */
     bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
-    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) | (is_strict ? TTR_WRITE_STRICT : 0);
+    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
+                    (is_strict ? TTR_WRITE_STRICT : 0);
     if (is_fine)
         pump->out = ttr_create(pump->t, pump->path, format, &options, &error);
     free(format_options);
@@ -165,7 +170,8 @@ int pump_end(struct pump *pump, int outcome)
     pump->bytes = ttr_writer_bytes(pump->out);
     pump->events = ttr_writer_events(pump->out);
     if (is_kept && pump->is_partial && strcmp(pump->path, "-") != 0)
-        talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)", pump->events);
+        talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)",
+                     pump->events);
     ttr_abandon(pump->out);
     interrupt_remove(NULL);
     pump->out = NULL;
@@ -175,6 +181,7 @@ int pump_end(struct pump *pump, int outcome)
 void pump_tell_nothing(const struct pump *pump)
 {
     const struct call *call = pump->call;
-    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty && !interrupt_came())
+    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty &&
+        !interrupt_came())
         talk_note(call, "%s: no event passed the filter", inputs_name(call));
 }

@@ -24,11 +24,12 @@ struct debuginfod {
     void *library, *client;
     find_function find_debuginfo, find_executable;
     uint64_t limit_ns, heard_ns;
-    long done;       /* of the file that comes */
-    bool is_silent;  /* nobody answers, which was told */
+    long done;      /* of the file that comes */
+    bool is_silent; /* nobody answers, which was told */
 };
 
-/* What a function of the library has for its name; ISO C has no other way from an object to a function. */
+/* What a function of the library has for its name; ISO C has no other way from an object to a
+ * function. */
 #define FIND(to, library, name) (*(void **)(void *)&(to) = dlsym(library, name))
 
 static struct debuginfod *owner_of(void *client)
@@ -66,9 +67,11 @@ static bool begin(struct debuginfod *servers)
 {
     void *(*begin_client)(void);
     void (*set_own)(void *, void *), (*set_watch)(void *, watch_function);
-    if (!FIND(begin_client, servers->library, "debuginfod_begin") || !FIND(servers->find_debuginfo, servers->library, "debuginfod_find_debuginfo") ||
+    if (!FIND(begin_client, servers->library, "debuginfod_begin") ||
+        !FIND(servers->find_debuginfo, servers->library, "debuginfod_find_debuginfo") ||
         !FIND(servers->find_executable, servers->library, "debuginfod_find_executable") ||
-        !FIND(set_own, servers->library, "debuginfod_set_user_data") || !FIND(set_watch, servers->library, "debuginfod_set_progressfn"))
+        !FIND(set_own, servers->library, "debuginfod_set_user_data") ||
+        !FIND(set_watch, servers->library, "debuginfod_set_progressfn"))
         return false;
     servers->client = begin_client();
     if (!servers->client)
@@ -82,7 +85,8 @@ struct debuginfod *debuginfod_new(const struct call *call, const char *urls)
 {
     const char *known = getenv("DEBUGINFOD_URLS");
     if (!urls[0] && (!known || !known[0])) {
-        (void)talk_misuse(NULL, "--debuginfod wants to know whom to ask: --debuginfod=URL, or DEBUGINFOD_URLS in the environment");
+        (void)talk_misuse(NULL, "--debuginfod wants to know whom to ask: --debuginfod=URL, or "
+                                "DEBUGINFOD_URLS in the environment");
         return NULL;
     }
     struct debuginfod *servers = calloc(1, sizeof *servers);
@@ -97,7 +101,10 @@ struct debuginfod *debuginfod_new(const struct call *call, const char *urls)
     if (servers->library && begin(servers))
         return servers;
     const char *reason = servers->library ? "it is too old" : dlerror();
-    talk_failure("--debuginfod", "needs " LIBRARY " of elfutils (package libdebuginfod1, or elfutils-debuginfod-client): %s", reason ? reason : "it cannot be loaded");
+    talk_failure("--debuginfod",
+                 "needs " LIBRARY
+                 " of elfutils (package libdebuginfod1, or elfutils-debuginfod-client): %s",
+                 reason ? reason : "it cannot be loaded");
     debuginfod_free(servers);
     return NULL;
 }
@@ -123,8 +130,9 @@ static void tell_failure(struct debuginfod *servers, int failure)
     servers->is_silent = true;
     if (interrupt_came())
         return;
-    talk_note(servers->call, "warning: debug information cannot be fetched from %s: %s; nobody is asked any more", getenv("DEBUGINFOD_URLS"),
-              is_too_long ? "no answer" : strerror(-failure));
+    talk_note(servers->call,
+              "warning: debug information cannot be fetched from %s: %s; nobody is asked any more",
+              getenv("DEBUGINFOD_URLS"), is_too_long ? "no answer" : strerror(-failure));
 }
 
 char *debuginfod_fetch(struct debuginfod *servers, ttr_text build_id, bool is_program)

@@ -1,4 +1,5 @@
-/* Footprints: sizes and times of change, path by path.  What comes new into a folder that is being read is not read: it is told apart from what was there. */
+/* Footprints: sizes and times of change, path by path.  What comes new into a folder that is being
+ * read is not read: it is told apart from what was there. */
 #include "cli/input/file_stamp.h"
 
 #include <dirent.h>
@@ -47,7 +48,8 @@ static bool add_path(struct footprint *print, const char *path, unsigned depth)
     while (errno = 0, folder && is_fine && (entry = readdir(folder))) {
         char below[PATH_MAX];
         const int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && n > 0 && (size_t)n < sizeof below)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && n > 0 &&
+            (size_t)n < sizeof below)
             is_fine = add_path(print, below, depth + 1);
     }
     is_fine = is_fine && (!folder || !errno); /* else there may be more in it */
@@ -70,8 +72,8 @@ struct footprint *footprint_take(char *const *path, size_t n)
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 bool footprint_is_same(const struct footprint *print, bool with_folders)

@@ -53,7 +53,8 @@ int inputs_failed(const struct call *call, const char *path, const ttr_error *er
 
 /* --- Options of formats --- */
 
-/* Whether some format (or the one named before a dot) has such an option for reading (bit 1) and for writing (bit 2). */
+/* Whether some format (or the one named before a dot) has such an option for reading (bit 1) and
+ * for writing (bit 2). */
 static unsigned find_uses(const char *option)
 {
     unsigned uses = 0;
@@ -88,7 +89,8 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     const struct words *given = &call->set.format_options;
     const char *metadata = for_writing ? NULL : call->set.metadata_file;
     const size_t room = given->n + 4;
-    const char **list = calloc(1, room * sizeof *list + (metadata ? sizeof METADATA_OPTION + strlen(metadata) : 0));
+    const char **list =
+        calloc(1, room * sizeof *list + (metadata ? sizeof METADATA_OPTION + strlen(metadata) : 0));
     size_t n = 0;
     *is_fine = list != NULL;
     if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
@@ -96,8 +98,10 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
-            (void)talk_misuse(call->command->name, "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
-                              given->list[i]);
+            (void)talk_misuse(
+                call->command->name,
+                "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
+                given->list[i]);
             *is_fine = false;
         }
         if (uses & (for_writing ? 2u : 1u))
@@ -130,25 +134,31 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
             continue; /* of any format: the library looks after those */
         const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
         if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
-            talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option, (int)n, option,
-                      uses == 3u ? "read or written" : uses == 1u ? "read" : "written");
+            talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
+                      (int)n, option,
+                      uses == 3u   ? "read or written"
+                      : uses == 1u ? "read"
+                                   : "written");
     }
 }
 
 /* --- Opening --- */
 
 /* A pipe is read by ourselves, so that Ctrl-C ends it. */
-static ttr_reader *open_stream(struct inputs *inputs, const char *path, const ttr_read_options *options, ttr_error *error)
+static ttr_reader *open_stream(struct inputs *inputs, const char *path,
+                               const ttr_read_options *options, ttr_error *error)
 {
     struct stream *stream = &inputs->stream[inputs->streams_n];
     if (!stream_open(stream, path)) {
         error->status = TTR_E_IO;
         error->sys = errno;
-        (void)snprintf(error->text, sizeof error->text, "cannot open %s: %s", path, strerror(errno));
+        (void)snprintf(error->text, sizeof error->text, "cannot open %s: %s", path,
+                       strerror(errno));
         return NULL;
     }
     inputs->streams_n++;
-    return ttr_open_pull(inputs->t, stream_pull, stream, strcmp(path, "-") == 0 ? "standard input" : path, options, error);
+    return ttr_open_pull(inputs->t, stream_pull, stream,
+                         strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
 static bool is_wanted(void *own)
@@ -163,12 +173,14 @@ static bool is_good_limit(const struct call *call)
     uint64_t bytes = call->set.max_record;
     if (bytes == 0 || bytes >= MAX_RECORD_MIN)
         return true;
-    (void)talk_misuse(call->command->name, "--max-record cannot be less than 64KiB: usual records have as many bytes");
+    (void)talk_misuse(call->command->name,
+                      "--max-record cannot be less than 64KiB: usual records have as many bytes");
     return false;
 }
 
 /* Some options mean something in CTF only. */
-static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader, const char *option, const char *instead)
+static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
+                           const char *option, const char *instead)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
@@ -177,11 +189,13 @@ static void warn_of_others(const struct call *call, const char *path, ttr_reader
     talk_note(call, "%s: warning: --%s is for ctf: %s", path, option, instead);
 }
 
-static void fill_options(ttr_read_options *options, const struct call *call, const char *const *format_options)
+static void fill_options(ttr_read_options *options, const struct call *call,
+                         const char *const *format_options)
 {
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->flags |=
+        (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
@@ -193,7 +207,8 @@ static bool has_metadata(const struct call *call)
     const struct words *given = &call->set.format_options;
     bool is_given = call->set.metadata_file != NULL;
     for (size_t i = 0; i < given->n && !is_given; i++)
-        is_given = strncmp(given->list[i], METADATA_OPTION, strlen(METADATA_OPTION)) == 0 || strncmp(given->list[i], "metadata=", strlen("metadata=")) == 0;
+        is_given = strncmp(given->list[i], METADATA_OPTION, strlen(METADATA_OPTION)) == 0 ||
+                   strncmp(given->list[i], "metadata=", strlen("metadata=")) == 0;
     return is_given;
 }
 
@@ -205,13 +220,15 @@ static ttr_text folder_of(ttr_text path)
     return path;
 }
 
-/* One file of metadata stands for those of all traces, which may be what nobody meant.  With one uuid for all of them only their folders tell them apart. */
+/* One file of metadata stands for those of all traces, which may be what nobody meant.  With one
+ * uuid for all of them only their folders tell them apart. */
 static void warn_of_many(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     ttr_text first = {NULL, 0};
     bool has_many = false;
-    for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many; i++) {
+    for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many;
+         i++) {
         const ttr_text folder = folder_of(report.path);
         if (strcmp(report.format, "ctf") != 0)
             continue;
@@ -219,12 +236,14 @@ static void warn_of_many(const struct call *call, ttr_reader *reader)
         first = first.p ? first : folder;
     }
     if (has_many)
-        talk_note(call, "%s: warning: these metadata are read in place of those of each of several traces: name one trace to have them for it alone",
+        talk_note(call,
+                  "%s: warning: these metadata are read in place of those of each of several "
+                  "traces: name one trace to have them for it alone",
                   inputs_name(call));
 }
 
-static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
-                             int *outcome)
+static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path,
+                             ttr_read_options *options, int *outcome)
 {
     bool is_fine;
     ttr_error error = {0};
@@ -235,7 +254,8 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     ttr_watch(inputs->t, is_wanted, NULL);
     is_fine = is_fine && is_good_limit(call);
     if (is_fine)
-        reader = stream_is_one(path) ? open_stream(inputs, path, options, &error) : ttr_open(inputs->t, path, options, &error);
+        reader = stream_is_one(path) ? open_stream(inputs, path, options, &error)
+                                     : ttr_open(inputs->t, path, options, &error);
     ttr_watch(inputs->t, NULL, NULL);
     if (is_fine && !reader)
         *outcome = inputs_failed(call, path, &error);
@@ -253,11 +273,13 @@ static int out_of_memory(const struct call *call)
     return OUTCOME_INPUT;
 }
 
-int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
+int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
+                    uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     flags |= call->set.sort ? TTR_READ_UNORDERED : 0;
-    *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
+    *inputs = (struct inputs){
+        .t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
     if (!inputs->t || !inputs->stream) {
         inputs_close(inputs);
         return out_of_memory(call);
@@ -306,7 +328,9 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
         int64_t ns = 0;
         size_t found = 0;
         if (!equals || !units_parse_duration(equals + 1, &ns)) {
-            (void)talk_misuse(call->command->name, "--offset cannot be \"%s\": it wants FILE=DURATION, like a.fxt=-3ms", given->list[i]);
+            (void)talk_misuse(call->command->name,
+                              "--offset cannot be \"%s\": it wants FILE=DURATION, like a.fxt=-3ms",
+                              given->list[i]);
             return false;
         }
         size_t n = (size_t)(equals - given->list[i]);
@@ -317,7 +341,8 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
             found++;
         }
         if (!found) {
-            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is no input", (int)n, given->list[i]);
+            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is no input",
+                              (int)n, given->list[i]);
             return false;
         }
     }
@@ -327,10 +352,13 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
 static bool is_readable_twice(const struct call *call, const char *path, const char *why)
 {
     struct stat about;
-    if (strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
+    if (strcmp(path, "-") != 0 &&
+        (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return true;
-    (void)talk_misuse(call->command->name, "%s wants the begin of the trace first, so \"%s\" would have to be read twice: use a file",
-                      why, path);
+    (void)talk_misuse(
+        call->command->name,
+        "%s wants the begin of the trace first, so \"%s\" would have to be read twice: use a file",
+        why, path);
     return false;
 }
 
@@ -346,7 +374,8 @@ static bool comes_in_order(ttr_reader *reader)
 /* What ttr_summarise counts from. */
 static bool has_time(const ttr_event *event)
 {
-    return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME);
+    return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP &&
+           !(event->flags & TTR_EVENT_NO_TIME);
 }
 
 /* Events in order of time begin with the earliest, whatever their number. */
@@ -363,8 +392,9 @@ static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error
     return status;
 }
 
-/* First time of a file, by reading it, all of it where events are in no order or are not believed to be (--sort).  The earliest of all is found
- * without putting them in order.  False after telling the user. */
+/* First time of a file, by reading it, all of it where events are in no order or are not believed
+ * to be (--sort).  The earliest of all is found without putting them in order.  False after telling
+ * the user. */
 static bool find_first(const struct call *given, size_t index, int64_t *begin_ns, bool *has_events)
 {
     struct call unsorted = *given, *call = &unsorted;
@@ -426,14 +456,16 @@ static int align_begins(const struct inputs *inputs, const struct call *call)
             target = begin;
         has_target = has_target || has_events;
         if (has_events)
-            inputs->offset[i] = add_clamped(inputs->offset[i], add_clamped(target, begin == INT64_MIN ? INT64_MAX : -begin));
+            inputs->offset[i] = add_clamped(
+                inputs->offset[i], add_clamped(target, begin == INT64_MIN ? INT64_MAX : -begin));
     }
     return OUTCOME_FINE;
 }
 
 /* --- Filters --- */
 
-/* Adds the kinds that a word of --kind means: one by its name, or all that begin with it ("async"). */
+/* Adds the kinds that a word of --kind means: one by its name, or all that begin with it ("async").
+ */
 static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
 {
     uint32_t found = 0;
@@ -454,8 +486,11 @@ static bool take_kinds(const struct call *call, uint32_t *kinds)
         do {
             size_t n = strcspn(at, ",");
             if (!add_kinds(at, n, kinds)) {
-                (void)talk_misuse(call->command->name, "no kind \"%.*s\": there are instant, begin, end, span, counter, async, flow, switch, "
-                                  "wake, sample, log, blob, object, gap", (int)n, at);
+                (void)talk_misuse(call->command->name,
+                                  "no kind \"%.*s\": there are instant, begin, end, span, counter, "
+                                  "async, flow, switch, "
+                                  "wake, sample, log, blob, object, gap",
+                                  (int)n, at);
                 return false;
             }
             at += n;
@@ -480,7 +515,8 @@ static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t o
     return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
 }
 
-/* Whether nothing is too early: from the begin on is all there is, also what a trace that goes back in time gives behind its first event. */
+/* Whether nothing is too early: from the begin on is all there is, also what a trace that goes back
+ * in time gives behind its first event. */
 static bool starts_at_begin(const struct settings *set)
 {
     return set->start.kind == MOMENT_RELATIVE && set->start.ns == 0;
@@ -489,8 +525,9 @@ static bool starts_at_begin(const struct settings *set)
 bool inputs_are_filtered(const struct call *call)
 {
     const struct settings *set = &call->set;
-    return set->names.n || set->not_names.n || set->categories.n || set->providers.n || set->threads.n || set->processes.n ||
-           set->cpus.n || set->kinds.n || set->level || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+    return set->names.n || set->not_names.n || set->categories.n || set->providers.n ||
+           set->threads.n || set->processes.n || set->cpus.n || set->kinds.n || set->level ||
+           set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
 }
 
 static int add_filter(struct inputs *inputs, const struct call *call, int64_t begin_ns)
@@ -513,11 +550,13 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     inputs->from_ns = filter.from_ns;
     inputs->to_ns = filter.to_ns;
     if (filter.to_ns < filter.from_ns)
-        return talk_misuse(call->command->name, "--%s is before --%s: nothing is between them", set->end.option, set->start.option);
+        return talk_misuse(call->command->name, "--%s is before --%s: nothing is between them",
+                           set->end.option, set->start.option);
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
-    if (!inputs->reader && error.status == TTR_E_MISUSE) /* the one condition that is not looked at before */
+    if (!inputs->reader &&
+        error.status == TTR_E_MISUSE) /* the one condition that is not looked at before */
         return talk_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
@@ -534,12 +573,14 @@ static int open_all(struct inputs *inputs, const struct call *call)
     if (!readers)
         return out_of_memory(call);
     for (; n < call->paths_n; n++) {
-        ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[n], .copied_to = call->set.to};
+        ttr_read_options options = {
+            .flags = inputs->flags, .time_offset = inputs->offset[n], .copied_to = call->set.to};
         readers[n] = open_path(inputs, call, call->path[n], &options, &outcome);
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_others(call, call->path[n], readers[n], "stream-intersection", "all of this trace is read");
+            warn_of_others(call, call->path[n], readers[n], "stream-intersection",
+                           "all of this trace is read");
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);
@@ -564,7 +605,8 @@ static int check_stdin_once(const struct call *call)
     size_t times = 0;
     for (size_t i = 0; i < call->paths_n; i++)
         times += strcmp(call->path[i], "-") == 0;
-    return times > 1 ? talk_misuse(call->command->name, "standard input can be one input only") : OUTCOME_FINE;
+    return times > 1 ? talk_misuse(call->command->name, "standard input can be one input only")
+                     : OUTCOME_FINE;
 }
 
 /* --- Order --- */
@@ -575,7 +617,8 @@ static bool can_look_first(const struct call *call)
     struct stat about;
     bool can = !inputs_are_live(call);
     for (size_t i = 0; i < call->paths_n && can; i++)
-        can = strcmp(call->path[i], "-") != 0 && stat(call->path[i], &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+        can = strcmp(call->path[i], "-") != 0 && stat(call->path[i], &about) == 0 &&
+              (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
     return can;
 }
 
@@ -591,7 +634,9 @@ static int look_first(struct inputs *inputs, const struct call *call, int64_t be
 {
     struct call plain = *call;
     struct progress progress;
-    struct inputs first = {.t = ttr_new(NULL), .offset = inputs->offset, .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
+    struct inputs first = {.t = ttr_new(NULL),
+                           .offset = inputs->offset,
+                           .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.sort = false;
     plain.set.quiet = true; /* what there is to be warned of is told when they are read */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
@@ -600,7 +645,8 @@ static int look_first(struct inputs *inputs, const struct call *call, int64_t be
         outcome = add_filter(&first, &plain, begin_ns);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
-        inputs->disorder = ttr_disorder_find(inputs->t, first.reader, progress_step, &progress, NULL);
+        inputs->disorder =
+            ttr_disorder_find(inputs->t, first.reader, progress_step, &progress, NULL);
         progress_end(&progress);
     }
     first.offset = NULL;
@@ -608,8 +654,9 @@ static int look_first(struct inputs *inputs, const struct call *call, int64_t be
     return outcome;
 }
 
-/* Decides how --sort is done.  What is in order is read as without it; where the disorder is known the rest passes through memory; else all is sorted, and no
- * input is taken at its word.  Of files that are still written to, what was seen says nothing. */
+/* Decides how --sort is done.  What is in order is read as without it; where the disorder is known
+ * the rest passes through memory; else all is sorted, and no input is taken at its word.  Of files
+ * that are still written to, what was seen says nothing. */
 static int choose_sorting(struct inputs *inputs, const struct call *call, int64_t begin_ns)
 {
     inputs->seen = can_look_first(call) ? footprint_take(call->path, call->paths_n) : NULL;
@@ -635,7 +682,8 @@ static int sort(struct inputs *inputs, const struct call *call)
     ttr_error error = {0};
     if (inputs->is_in_order)
         return OUTCOME_FINE;
-    inputs->reader = inputs->disorder ? ttr_sort_known(inputs->reader, inputs->disorder, &error) : ttr_sort(inputs->reader, &error);
+    inputs->reader = inputs->disorder ? ttr_sort_known(inputs->reader, inputs->disorder, &error)
+                                      : ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
@@ -645,7 +693,10 @@ int inputs_tell_changed(const struct inputs *inputs, const struct call *call, in
         return outcome;
     if (!inputs->is_in_order || footprint_is_same(inputs->seen, false))
         return outcome;
-    talk_note(call, "%s: warning: written to while it was read: events that came may be out of order; --sort again when it is complete", inputs_name(call));
+    talk_note(call,
+              "%s: warning: written to while it was read: events that came may be out of order; "
+              "--sort again when it is complete",
+              inputs_name(call));
     return OUTCOME_NO;
 }
 
@@ -656,7 +707,8 @@ static int place_begins(struct inputs *inputs, const struct call *call, int64_t 
     int outcome = take_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
         outcome = align_begins(inputs, call);
-    const bool is_behind_begin = (set->start.kind == MOMENT_RELATIVE && !starts_at_begin(set)) || set->end.kind == MOMENT_RELATIVE;
+    const bool is_behind_begin = (set->start.kind == MOMENT_RELATIVE && !starts_at_begin(set)) ||
+                                 set->end.kind == MOMENT_RELATIVE;
     if (outcome == OUTCOME_FINE && is_behind_begin)
         outcome = find_begin(inputs, call, begin_ns);
     return outcome;
@@ -666,13 +718,20 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     const struct settings *set = &call->set;
     int64_t begin_ns = 0;
-    *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
-                              .stream = calloc(call->paths_n + 1, sizeof *inputs->stream), .from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call) : out_of_memory(call);
+    *inputs = (struct inputs){.flags = flags,
+                              .t = ttr_new(NULL),
+                              .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
+                              .stream = calloc(call->paths_n + 1, sizeof *inputs->stream),
+                              .from_ns = INT64_MIN,
+                              .to_ns = INT64_MAX};
+    int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call)
+                                                                : out_of_memory(call);
     if (outcome == OUTCOME_FINE)
         outcome = place_begins(inputs, call, &begin_ns);
     if (outcome == OUTCOME_FINE && set->invert && !inputs_are_filtered(call))
-        outcome = talk_misuse(call->command->name, "--invert wants to know what to leave out: add an option such as --name=GLOB");
+        outcome = talk_misuse(
+            call->command->name,
+            "--invert wants to know what to leave out: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && set->sort)
         outcome = choose_sorting(inputs, call, begin_ns);
     if (outcome == OUTCOME_FINE)
@@ -695,10 +754,12 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_report report = {.size = sizeof report};
-    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) || (set->sort && !inputs->is_in_order) || set->align || inputs_are_live(call) ||
+    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) ||
+        (set->sort && !inputs->is_in_order) || set->align || inputs_are_live(call) ||
         stream_is_one(call->path[0]))
         return false;
-    return ttr_reader_report(inputs->reader, 0, &report) && report.format && strcmp(report.format, "ctf") == 0;
+    return ttr_reader_report(inputs->reader, 0, &report) && report.format &&
+           strcmp(report.format, "ctf") == 0;
 }
 
 /* What the first opening had to say was said. */
@@ -708,7 +769,8 @@ static ttr_reader *open_again(void *own, ttr *t)
     const struct call *call = inputs->call;
     bool is_fine;
     ttr_error error = {0};
-    ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[0], .copied_to = call->set.to};
+    ttr_read_options options = {
+        .flags = inputs->flags, .time_offset = inputs->offset[0], .copied_to = call->set.to};
     const char **format_options = inputs_format_options(call, false, &is_fine);
     fill_options(&options, call, format_options);
     ttr_watch(t, is_wanted, NULL);
@@ -722,5 +784,7 @@ void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *ou
 {
     inputs->call = call;
     if (call->set.jobs > 1 && can_read_again(inputs, call))
-        (void)ttr_write_shared(out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1, open_again, inputs);
+        (void)ttr_write_shared(
+            out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1,
+            open_again, inputs);
 }

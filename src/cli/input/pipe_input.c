@@ -1,5 +1,5 @@
-/* Pipes as inputs.  A signal may reach any thread of the process, so that a blocked read would go on: the wait is for the pipe and
- * for the interrupt at once. */
+/* Pipes as inputs.  A signal may reach any thread of the process, so that a blocked read would go
+ * on: the wait is for the pipe and for the interrupt at once. */
 #include "cli/input/pipe_input.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ bool stream_is_one(const char *path)
 {
     struct stat about;
     int result = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(path, &about);
-    return result == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
+    return result == 0 &&
+           (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
 }
 
 bool stream_open(struct stream *stream, const char *path)
@@ -28,7 +29,8 @@ bool stream_open(struct stream *stream, const char *path)
 int64_t stream_pull(void *own, void *to, size_t n)
 {
     const struct stream *stream = own;
-    struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN}, {.fd = interrupt_wait_fd(), .events = POLLIN}};
+    struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
+                             {.fd = interrupt_wait_fd(), .events = POLLIN}};
     for (;;) {
         if (interrupt_came())
             return 0;

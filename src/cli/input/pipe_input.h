@@ -1,4 +1,5 @@
-/* Pipes, FIFOs and terminals as inputs: read so that Ctrl-C ends the input instead of waiting for more of it.
+/* Pipes, FIFOs and terminals as inputs: read so that Ctrl-C ends the input instead of waiting for
+ * more of it.
  *
  * Ownership: the caller closes the stream after the reader that pulls from it. */
 #ifndef TRACETTA_CLI_INPUT_PIPE_INPUT_H

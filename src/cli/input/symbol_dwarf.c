@@ -1,16 +1,20 @@
-/* Functions and lines by DWARF.  Units are known by the ranges of their first entry; the functions of a unit are listed when an address in
- * it is asked for first, those of all units when an address is in none of them.
+/* Functions and lines by DWARF.  Units are known by the ranges of their first entry; the functions
+ * of a unit are listed when an address in it is asked for first, those of all units when an address
+ * is in none of them.
  *
- * An address in code that was inlined has the line of the call: tracepoints are inlined, and the call is what somebody wrote.
- * What babeltrace2 finds (is_exact) is less: functions right below their unit that have a lowest address, and lines that begin just at the
- * address; and where it comes upon something unexpected in a function it gives up. */
+ * An address in code that was inlined has the line of the call: tracepoints are inlined, and the
+ * call is what somebody wrote. What babeltrace2 finds (is_exact) is less: functions right below
+ * their unit that have a lowest address, and lines that begin just at the address; and where it
+ * comes upon something unexpected in a function it gives up. */
 #include "cli/input/symbol_dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 16u /* of namespaces and types that functions are looked for in, and of blocks in a function */
+#define DEPTH_MAX                                                                                \
+    16u /* of namespaces and types that functions are looked for in, and of blocks in a function \
+         */
 
 /* Addresses [low, high) of something that has a number. */
 struct span {
@@ -68,7 +72,8 @@ static bool add_span(struct spans *spans, uint64_t low, uint64_t high, uint32_t 
 static int compare_spans(const void *a, const void *b)
 {
     const struct span *left = a, *right = b;
-    return left->low != right->low ? (left->low < right->low ? -1 : 1) : (left->id > right->id) - (left->id < right->id);
+    return left->low != right->low ? (left->low < right->low ? -1 : 1)
+                                   : (left->id > right->id) - (left->id < right->id);
 }
 
 static void settle_spans(struct spans *spans)
@@ -115,11 +120,13 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* --- Entries --- */
 
-/* Moves on to the entry behind this one, or to its first child; false where there is none, and then the entry stays. */
+/* Moves on to the entry behind this one, or to its first child; false where there is none, and then
+ * the entry stays. */
 static bool move_on(Dwarf_Die *die)
 {
     Dwarf_Die next;
-    if (dwarf_siblingof(die, &next) != 0 || dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* what goes back is damaged */
+    if (dwarf_siblingof(die, &next) != 0 ||
+        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* what goes back is damaged */
         return false;
     *die = next;
     return true;
@@ -138,7 +145,8 @@ static bool move_in(Dwarf_Die *die)
 
 static bool add_function(struct unit *unit, Dwarf_Die *die)
 {
-    if (!reserve((void **)&unit->function, &unit->functions_room, unit->functions_n, sizeof *unit->function))
+    if (!reserve((void **)&unit->function, &unit->functions_room, unit->functions_n,
+                 sizeof *unit->function))
         return false;
     unit->function[unit->functions_n] = *die;
     return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
@@ -147,7 +155,8 @@ static bool add_function(struct unit *unit, Dwarf_Die *die)
 /* Whether functions may be in such an entry. */
 static bool is_scope(int tag)
 {
-    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_module;
+    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_module;
 }
 
 /* Lists the functions among the children of an entry. */
@@ -173,7 +182,9 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
     if (unit->is_listed)
         return;
     unit->is_listed = true;
-    if (!index->is_exact && dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 && split.addr)
+    if (!index->is_exact &&
+        dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+        split.addr)
         top = &split; /* the unit's entries are in a file of their own */
     list_children(unit, *top, index->is_exact, 0);
     settle_spans(&unit->spans);
@@ -184,7 +195,8 @@ static bool list_units(struct dwarf_index *index)
     Dwarf_Off at = 0, next;
     size_t header;
     while (dwarf_nextcu(index->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at) {
-        if (!reserve((void **)&index->unit, &index->units_room, index->units_n, sizeof *index->unit))
+        if (!reserve((void **)&index->unit, &index->units_room, index->units_n,
+                     sizeof *index->unit))
             return false;
         struct unit *unit = &index->unit[index->units_n];
         *unit = (struct unit){.is_listed = false};
@@ -248,7 +260,8 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
     return found;
 }
 
-static void name_function(const struct dwarf_index *index, Dwarf_Die *function, uint64_t address, struct dwarf_found *found)
+static void name_function(const struct dwarf_index *index, Dwarf_Die *function, uint64_t address,
+                          struct dwarf_found *found)
 {
     Dwarf_Addr low;
     if (dwarf_lowpc(function, &low) != 0) {
@@ -276,11 +289,12 @@ static bool take_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
     Dwarf_Sword file;
     Dwarf_Die top = unit->die;
     size_t files_n;
-    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formsdata(&attribute, &file) != 0 || file < 0 ||
-        dwarf_getsrcfiles(&top, &files, &files_n) != 0 || (uint64_t)file >= files_n)
+    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formsdata(&attribute, &file) != 0 ||
+        file < 0 || dwarf_getsrcfiles(&top, &files, &files_n) != 0 || (uint64_t)file >= files_n)
         return false;
     const char *source = dwarf_filesrc(files, (size_t)file, NULL, NULL);
-    if (!source || !dwarf_attr(die, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0)
+    if (!source || !dwarf_attr(die, DW_AT_call_line, &attribute) ||
+        dwarf_formudata(&attribute, &line) != 0)
         return false;
     found->source = source;
     found->line = line;
@@ -297,7 +311,8 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
         Dwarf_Die found = child;
         if (dwarf_haspc(&child, address) != 1)
             continue;
-        if (dwarf_tag(&child) == DW_TAG_inlined_subroutine || find_inlined(&found, address, depth + 1)) {
+        if (dwarf_tag(&child) == DW_TAG_inlined_subroutine ||
+            find_inlined(&found, address, depth + 1)) {
             *die = found;
             return true;
         }
@@ -305,8 +320,9 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
     return false;
 }
 
-/* The same the way babeltrace2 goes: from a block that has the address and children on to what stands behind its first child, and from
- * there only forward.  Whatever it comes to last counts as found where it has the address, and a function without children as broken. */
+/* The same the way babeltrace2 goes: from a block that has the address and children on to what
+ * stands behind its first child, and from there only forward.  Whatever it comes to last counts as
+ * found where it has the address, and a function without children as broken. */
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
@@ -325,7 +341,8 @@ static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
     return has_it ? INLINED_YES : INLINED_NO;
 }
 
-static enum inlined find_call(const struct dwarf_index *index, struct unit *unit, uint64_t address, struct dwarf_found *found)
+static enum inlined find_call(const struct dwarf_index *index, struct unit *unit, uint64_t address,
+                              struct dwarf_found *found)
 {
     const Dwarf_Die *function = function_in(index, unit, address);
     if (!function)
@@ -344,12 +361,14 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
 }
 
 /* The line of a unit that has the address. */
-static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address, struct dwarf_found *found)
+static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
+                     struct dwarf_found *found)
 {
     Dwarf_Addr at;
     int line;
     Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
-    if (!row || dwarf_lineaddr(row, &at) != 0 || (index->is_exact && at != address) || dwarf_lineno(row, &line) != 0 || line < 0)
+    if (!row || dwarf_lineaddr(row, &at) != 0 || (index->is_exact && at != address) ||
+        dwarf_lineno(row, &line) != 0 || line < 0)
         return false;
     if (line == 0 && !index->is_exact)
         return false;
@@ -361,7 +380,8 @@ static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_
 static void find_line(const struct dwarf_index *index, uint64_t address, struct dwarf_found *found)
 {
     for (uint32_t i = 0; (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++) {
-        if (find_call(index, &index->unit[i], address, found) != INLINED_NO || find_row(index, &index->unit[i], address, found))
+        if (find_call(index, &index->unit[i], address, found) != INLINED_NO ||
+            find_row(index, &index->unit[i], address, found))
             return;
     }
 }

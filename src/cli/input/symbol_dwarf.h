@@ -1,7 +1,7 @@
 /* Functions and lines by DWARF.
  *
- * Ownership: what is found belongs to the index.  Thread rule: one thread at a time.  The file may be damaged in any way that libdw
- * survives. */
+ * Ownership: what is found belongs to the index.  Thread rule: one thread at a time.  The file may
+ * be damaged in any way that libdw survives. */
 #ifndef TRACETTA_CLI_INPUT_SYMBOL_DWARF_H
 #define TRACETTA_CLI_INPUT_SYMBOL_DWARF_H
 
@@ -20,8 +20,9 @@ struct dwarf_found {
     uint64_t line;
 };
 
-/* Makes an index over the DWARF of a file, which is to outlive it.  NULL where there is none, or memory is out.  With `is_exact` only those
- * functions and lines are found that babeltrace2 finds. */
+/* Makes an index over the DWARF of a file, which is to outlive it.  NULL where there is none, or
+ * memory is out.  With `is_exact` only those functions and lines are found that babeltrace2 finds.
+ */
 struct dwarf_index *dwarf_index_new(Elf *elf, bool is_exact);
 
 void dwarf_index_free(struct dwarf_index *index);

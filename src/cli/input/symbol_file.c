@@ -14,7 +14,7 @@
 /* A function in the table of symbols. */
 struct symbol {
     uint64_t value, size;
-    size_t index;      /* in the table: of those at one address the first counts */
+    size_t index;         /* in the table: of those at one address the first counts */
     size_t name, section; /* in the table of strings of that number */
 };
 
@@ -26,7 +26,8 @@ struct symbol_file {
     struct symbol *symbol; /* by value */
     size_t symbols_n;
     struct symbol_rules rules;
-    bool has_looked_for_symbols, is_partial; /* is_partial: the table has only what other files may call */
+    bool has_looked_for_symbols,
+        is_partial; /* is_partial: the table has only what other files may call */
 };
 
 static void close_descriptor(struct symbol_file *file)
@@ -36,7 +37,8 @@ static void close_descriptor(struct symbol_file *file)
     file->fd = -1;
 }
 
-struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules, bool *is_damaged)
+struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules,
+                                     bool *is_damaged)
 {
     struct stat about;
     struct symbol_file *file = calloc(1, sizeof *file);
@@ -44,7 +46,8 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
         return NULL;
     file->rules = *rules;
     file->path = strdup(path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO of that name is no reason to wait */
+    int fd = open(path,
+                  O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO of that name is no reason to wait */
     bool is_file = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
     if (file->path && is_file && elf_version(EV_CURRENT) != EV_NONE)
         file->elf = elf_begin(fd, rules->no_mmap ? ELF_C_READ : ELF_C_READ_MMAP, NULL);
@@ -104,7 +107,8 @@ uint64_t symbol_file_address(const struct symbol_file *file, uint64_t offset)
     if (elf_getphdrnum(file->elf, &n) != 0)
         return offset;
     for (size_t i = 0; i < n && i < INT32_MAX; i++)
-        if (gelf_getphdr(file->elf, (int)i, &part) && part.p_type == PT_LOAD && offset >= part.p_offset && offset - part.p_offset < part.p_filesz)
+        if (gelf_getphdr(file->elf, (int)i, &part) && part.p_type == PT_LOAD &&
+            offset >= part.p_offset && offset - part.p_offset < part.p_filesz)
             return offset - part.p_offset + part.p_vaddr;
     return offset;
 }
@@ -114,8 +118,9 @@ uint64_t symbol_file_address(const struct symbol_file *file, uint64_t offset)
 static int compare_symbols(const void *a, const void *b)
 {
     const struct symbol *left = a, *right = b;
-    return left->value != right->value ? (left->value < right->value ? -1 : 1)
-                                       : (left->index > right->index) - (left->index < right->index);
+    return left->value != right->value
+               ? (left->value < right->value ? -1 : 1)
+               : (left->index > right->index) - (left->index < right->index);
 }
 
 static bool is_function(const struct symbol_file *file, const GElf_Sym *symbol)
@@ -129,12 +134,14 @@ static bool is_function(const struct symbol_file *file, const GElf_Sym *symbol)
 static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t size = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT), n = data && size ? data->d_size / size : 0;
+    size_t size = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT),
+           n = data && size ? data->d_size / size : 0;
     file->symbol = n ? calloc(n, sizeof *file->symbol) : NULL;
     for (size_t i = 0; file->symbol && i < n && i < INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol) && is_function(file, &symbol))
-            file->symbol[file->symbols_n++] = (struct symbol){symbol.st_value, symbol.st_size, i, symbol.st_name, header->sh_link};
+            file->symbol[file->symbols_n++] = (struct symbol){symbol.st_value, symbol.st_size, i,
+                                                              symbol.st_name, header->sh_link};
     }
     if (file->symbols_n)
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
@@ -171,7 +178,8 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     const struct symbol *symbol = &file->symbol[from - 1];
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
-    if (file->is_partial && address - symbol->value >= symbol->size) /* in a function that has no symbol */
+    if (file->is_partial &&
+        address - symbol->value >= symbol->size) /* in a function that has no symbol */
         return NULL;
     *low = symbol->value;
     return elf_strptr(file->elf, symbol->section, symbol->name);

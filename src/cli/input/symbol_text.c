@@ -1,8 +1,9 @@
 /* Functions that a text names.
  *
- *   /proc/kallsyms       address type name [module]: of the kernel that runs now, which must be the one of the trace by its build id; it may lie
- *                        elsewhere, so addresses are those behind the symbol that the trace names ("[kernel.kallsyms]_text")
- *   /tmp/perf-PID.map    start size name: where the code of a runtime lay */
+ *   /proc/kallsyms       address type name [module]: of the kernel that runs now, which must be the
+ * one of the trace by its build id; it may lie elsewhere, so addresses are those behind the symbol
+ * that the trace names ("[kernel.kallsyms]_text") /tmp/perf-PID.map    start size name: where the
+ * code of a runtime lay */
 #include "cli/input/symbol_text.h"
 
 #include <elf.h>
@@ -55,7 +56,8 @@ void symbol_texts_free(struct symbol_texts *texts)
 
 bool symbol_texts_knows(const ttr_binary *binary)
 {
-    return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 || strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
+    return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 ||
+           strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
 }
 
 /* Whether the kernel that runs has a build id: one of its notes. */
@@ -73,9 +75,11 @@ static bool is_running(ttr_text build_id)
         size_t name = (head.n_namesz + 3u) & ~(size_t)3, about = (head.n_descsz + 3u) & ~(size_t)3;
         if (name > n - at || about > n - at - name)
             return false;
-        bool is_id = head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0;
+        bool is_id = head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
+                     memcmp(notes + at, "GNU", 4) == 0;
         if (is_id)
-            return head.n_descsz == build_id.n && memcmp(notes + at + name, build_id.p, build_id.n) == 0;
+            return head.n_descsz == build_id.n &&
+                   memcmp(notes + at + name, build_id.p, build_id.n) == 0;
         at += name + about;
     }
     return false;
@@ -107,7 +111,8 @@ static void read_kernel_line(struct list *list, const char *line)
 {
     uint64_t address;
     char type, name[512];
-    if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) == 3 && address && strchr("tTwW", type))
+    if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) == 3 && address &&
+        strchr("tTwW", type))
         (void)add(list, address, 0, name);
 }
 
@@ -197,7 +202,8 @@ void symbol_texts_locate(void *own, const ttr_binary *binary, uint64_t address, 
     const struct entry *entry = entry_at(list, address);
     free(texts->answer);
     texts->answer = NULL;
-    int n = entry ? asprintf(&texts->answer, "%s+%#" PRIx64, entry->name, address - entry->start) : -1;
+    int n =
+        entry ? asprintf(&texts->answer, "%s+%#" PRIx64, entry->name, address - entry->start) : -1;
     if (n < 0)
         texts->answer = NULL;
     else

@@ -1,6 +1,8 @@
-/* Functions that a text names: the kernel's /proc/kallsyms, and /tmp/perf-PID.map, where runtimes leave the names of what they compile.
+/* Functions that a text names: the kernel's /proc/kallsyms, and /tmp/perf-PID.map, where runtimes
+ * leave the names of what they compile.
  *
- * Ownership: what is found belongs to the texts, until they are freed.  Thread rule: one thread at a time. */
+ * Ownership: what is found belongs to the texts, until they are freed.  Thread rule: one thread at
+ * a time. */
 #ifndef TRACETTA_CLI_INPUT_SYMBOL_TEXT_H
 #define TRACETTA_CLI_INPUT_SYMBOL_TEXT_H
 

@@ -1,9 +1,11 @@
 /* What is at an address: finding the files.
  *
- * A binary is looked for at its path.  One with another build id is not it.  Debug information is looked for in the binary itself, by
- * its build id below the folder of debug information, and by its debug link: beside it, in .debug there, and below that folder.  The two
- * last are tried even where the binary is missing, since they prove what they are; babeltrace2 (is_exact) does not, and tells nothing at
- * all of a binary whose build id it could not check.  Where the user asked for that, servers are asked by build id for what is still missing. */
+ * A binary is looked for at its path.  One with another build id is not it.  Debug information is
+ * looked for in the binary itself, by its build id below the folder of debug information, and by
+ * its debug link: beside it, in .debug there, and below that folder.  The two last are tried even
+ * where the binary is missing, since they prove what they are; babeltrace2 (is_exact) does not, and
+ * tells nothing at all of a binary whose build id it could not check.  Where the user asked for
+ * that, servers are asked by build id for what is still missing. */
 #include "cli/input/symbols.h"
 
 #include <fcntl.h>
@@ -39,9 +41,9 @@ struct symbols {
     size_t binaries_n;
     struct symbol_file **shared; /* files, of which binaries may have the same */
     size_t shared_n, shared_room;
-    char *text[TEXTS];         /* of the answer */
+    char *text[TEXTS]; /* of the answer */
     char *first[SYMBOLS_TROUBLES];
-    char **told;               /* paths that had a trouble, in order */
+    char **told; /* paths that had a trouble, in order */
     size_t told_n, told_room, count[SYMBOLS_TROUBLES];
 };
 
@@ -51,7 +53,8 @@ struct symbols *symbols_new(const struct symbols_options *options)
     if (!symbols)
         return NULL;
     symbols->options = *options;
-    symbols->rules = (struct symbol_rules){.is_exact = options->is_exact, .no_mmap = options->no_mmap};
+    symbols->rules =
+        (struct symbol_rules){.is_exact = options->is_exact, .no_mmap = options->no_mmap};
     return symbols;
 }
 
@@ -118,7 +121,8 @@ static struct symbol_file *open_file(struct symbols *symbols, const char *path, 
         return NULL;
     if (symbols->shared_n == symbols->shared_room) {
         size_t room = symbols->shared_room ? symbols->shared_room * 2 : 16;
-        struct symbol_file **shared = reallocarray(symbols->shared, room, sizeof(struct symbol_file *));
+        struct symbol_file **shared =
+            reallocarray(symbols->shared, room, sizeof(struct symbol_file *));
         if (!shared) {
             symbol_file_close(file);
             return NULL;
@@ -145,7 +149,8 @@ static bool has_crc(const char *path, uint32_t wanted)
     uLong crc = crc32(0, NULL, 0);
     ssize_t n = -1;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_file = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode); /* the trace may name what never ends */
+    bool is_file = file >= 0 && fstat(file, &about) == 0 &&
+                   S_ISREG(about.st_mode); /* the trace may name what never ends */
     unsigned char *bytes = is_file ? malloc(size) : NULL;
     while (bytes && (n = read(file, bytes, size)) > 0)
         crc = crc32(crc, bytes, (uInt)n);
@@ -174,23 +179,27 @@ static struct symbol_file *find_by_build_id(struct symbols *symbols, const ttr_b
     return file;
 }
 
-static struct symbol_file *find_linked(struct symbols *symbols, const char *folder, const ttr_binary *binary)
+static struct symbol_file *find_linked(struct symbols *symbols, const char *folder,
+                                       const ttr_binary *binary)
 {
     char *path = folder ? join(folder, binary->debug_link.p) : NULL;
-    struct symbol_file *file = path && has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
+    struct symbol_file *file =
+        path && has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
     free(path);
     return file;
 }
 
-/* The file of the debug link: beside the binary, in .debug there, or below the folder of debug information. */
-static struct symbol_file *find_by_link(struct symbols *symbols, const ttr_binary *binary, const char *path)
+/* The file of the debug link: beside the binary, in .debug there, or below the folder of debug
+ * information. */
+static struct symbol_file *find_by_link(struct symbols *symbols, const ttr_binary *binary,
+                                        const char *path)
 {
     if (binary->debug_link.n == 0 || strlen(binary->debug_link.p) != binary->debug_link.n)
         return NULL;
     const char *all = symbols->options.folder ? symbols->options.folder : DEBUG_FOLDER;
     char *beside = folder_of(path), *traced = folder_of(binary->path.p);
-    char *below = beside ? join(beside, ".debug") : NULL, *mirror = beside ? join(all, beside) : NULL,
-         *own = traced ? join(all, traced) : NULL;
+    char *below = beside ? join(beside, ".debug") : NULL,
+         *mirror = beside ? join(all, beside) : NULL, *own = traced ? join(all, traced) : NULL;
     const char *const folders[] = {beside, below, mirror, own};
     struct symbol_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
@@ -234,7 +243,8 @@ static void count_trouble(struct symbols *symbols, enum symbols_trouble trouble,
     char *copy = strdup(path);
     if (!copy)
         return;
-    memmove(symbols->told + low + 1, symbols->told + low, (symbols->told_n++ - low) * sizeof *symbols->told);
+    memmove(symbols->told + low + 1, symbols->told + low,
+            (symbols->told_n++ - low) * sizeof *symbols->told);
     symbols->told[low] = copy;
 }
 
@@ -243,7 +253,8 @@ static bool is_the_one(const struct symbol_file *file, const ttr_binary *binary)
 {
     const void *id;
     size_t n = symbol_file_build_id(file, &id);
-    return binary->build_id.n == 0 || (n == binary->build_id.n && memcmp(id, binary->build_id.p, n) == 0);
+    return binary->build_id.n == 0 ||
+           (n == binary->build_id.n && memcmp(id, binary->build_id.p, n) == 0);
 }
 
 /* What the file says of itself, where the trace does not. */
@@ -265,7 +276,9 @@ static void complete(const struct symbol_file *file, ttr_binary *binary)
 static struct symbol_file *fetch(struct symbols *symbols, ttr_text build_id, bool is_program)
 {
     bool is_damaged;
-    char *path = symbols->options.servers ? debuginfod_fetch(symbols->options.servers, build_id, is_program) : NULL;
+    char *path = symbols->options.servers
+                     ? debuginfod_fetch(symbols->options.servers, build_id, is_program)
+                     : NULL;
     struct symbol_file *file = open_file(symbols, path, &is_damaged);
     free(path);
     if (file && !is_the_one(file, &(ttr_binary){.build_id = build_id}))
@@ -274,7 +287,8 @@ static struct symbol_file *fetch(struct symbols *symbols, ttr_text build_id, boo
 }
 
 /* Looks for debug information in a file of its own. */
-static struct symbol_file *find_debug(struct symbols *symbols, const struct binary *found, const ttr_binary *told)
+static struct symbol_file *find_debug(struct symbols *symbols, const struct binary *found,
+                                      const ttr_binary *told)
 {
     ttr_binary binary = *told;
     bool is_exact = symbols->options.is_exact;
@@ -292,7 +306,8 @@ static void look_for(struct symbols *symbols, struct binary *found, const ttr_bi
 {
     bool is_damaged = false;
     found->is_looked_for = true;
-    found->path = symbols->options.prefix ? join(symbols->options.prefix, binary->path.p) : strdup(binary->path.p);
+    found->path = symbols->options.prefix ? join(symbols->options.prefix, binary->path.p)
+                                          : strdup(binary->path.p);
     if (!found->path)
         return;
     found->file = open_file(symbols, found->path, &is_damaged);
@@ -334,7 +349,8 @@ static struct binary *find_binary(struct symbols *symbols, const ttr_binary *bin
 
 /* --- Answers --- */
 
-static void find_symbols(const struct symbols *symbols, const struct binary *binary, uint64_t address, struct dwarf_found *found)
+static void find_symbols(const struct symbols *symbols, const struct binary *binary,
+                         uint64_t address, struct dwarf_found *found)
 {
     *found = (struct dwarf_found){NULL, 0, NULL, 0};
     bool may_ask_elf = !binary->debug || !symbols->options.is_exact;
@@ -351,7 +367,8 @@ static void answer(struct symbols *symbols, size_t i, int length, ttr_text *to)
 {
     if (length < 0)
         symbols->text[i] = NULL;
-    *to = (ttr_text){symbols->text[i] ? symbols->text[i] : "", symbols->text[i] ? (size_t)length : 0};
+    *to =
+        (ttr_text){symbols->text[i] ? symbols->text[i] : "", symbols->text[i] ? (size_t)length : 0};
 }
 
 void symbols_locate(void *own, const ttr_binary *told, uint64_t address, ttr_place *place)
@@ -364,23 +381,32 @@ void symbols_locate(void *own, const ttr_binary *told, uint64_t address, ttr_pla
         free(symbols->text[i]);
         symbols->text[i] = NULL;
     }
-    if (!binary || !binary->path || (symbols->options.is_exact && told->build_id.n && !binary->file))
+    if (!binary || !binary->path ||
+        (symbols->options.is_exact && told->build_id.n && !binary->file))
         return;
     if (told->has_offsets && binary->file)
         address = symbol_file_address(binary->file, address);
     const char *name = is_whole ? binary->path : last_part(binary->path);
-    answer(symbols, 0, asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, told->is_pic ? '+' : '@', address), &place->binary);
+    answer(symbols, 0,
+           asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, told->is_pic ? '+' : '@', address),
+           &place->binary);
     find_symbols(symbols, binary, address, &found);
     if (found.function)
-        answer(symbols, 1, asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function, address - found.function_low), &place->function);
+        answer(symbols, 1,
+               asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
+                        address - found.function_low),
+               &place->function);
     if (found.source)
-        answer(symbols, 2, asprintf(&symbols->text[2], "%s:%" PRIu64, is_whole ? found.source : last_part(found.source), found.line),
+        answer(symbols, 2,
+               asprintf(&symbols->text[2], "%s:%" PRIu64,
+                        is_whole ? found.source : last_part(found.source), found.line),
                &place->source);
 }
 
 /* --- Troubles --- */
 
-size_t symbols_count(const struct symbols *symbols, enum symbols_trouble trouble, const char **first)
+size_t symbols_count(const struct symbols *symbols, enum symbols_trouble trouble,
+                     const char **first)
 {
     *first = symbols->first[trouble] ? symbols->first[trouble] : "";
     return symbols->count[trouble];
@@ -389,14 +415,19 @@ size_t symbols_count(const struct symbols *symbols, enum symbols_trouble trouble
 void symbols_tell(const struct symbols *symbols)
 {
     static const char *const texts[SYMBOLS_TROUBLES] = {
-        [SYMBOLS_MISSING] = "not here, so that functions and lines in them are unknown: --debug-info-target-prefix says below which folder they are",
-        [SYMBOLS_OTHER] = "not those that were traced (their build ids differ), so that functions and lines in them are unknown",
-        [SYMBOLS_DAMAGED] = "no programs or libraries, so that functions and lines in them are unknown",
+        [SYMBOLS_MISSING] = "not here, so that functions and lines in them are unknown: "
+                            "--debug-info-target-prefix says below which folder they are",
+        [SYMBOLS_OTHER] = "not those that were traced (their build ids differ), so that functions "
+                          "and lines in them are unknown",
+        [SYMBOLS_DAMAGED] =
+            "no programs or libraries, so that functions and lines in them are unknown",
     };
     for (unsigned i = SYMBOLS_FINE + 1; i < SYMBOLS_TROUBLES; i++) {
         const char *first;
         size_t n = symbols_count(symbols, (enum symbols_trouble)i, &first);
         if (n)
-            talk_note(symbols->options.call, "warning: of the binaries in the trace %zu %s %s; the first is %s", n, n == 1 ? "is" : "are", texts[i], first);
+            talk_note(symbols->options.call,
+                      "warning: of the binaries in the trace %zu %s %s; the first is %s", n,
+                      n == 1 ? "is" : "are", texts[i], first);
     }
 }

@@ -1,6 +1,8 @@
-/* Times as babeltrace2 reads them: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and "[-]SECONDS[.N]".  Both ends of a range are in it.
+/* Times as babeltrace2 reads them: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
+ * "[-]SECONDS[.N]".  Both ends of a range are in it.
  *
- * What that program cannot read, but this one can ("+2s", nanoseconds, ISO 8601), means what it means elsewhere here. */
+ * What that program cannot read, but this one can ("+2s", nanoseconds, ISO 8601), means what it
+ * means elsewhere here. */
 #include "cli/input/time_range.h"
 
 #include <stdio.h>
@@ -17,12 +19,13 @@ struct bound {
     bool has_calendar, has_date; /* else seconds */
     struct tm parts;
     int64_t seconds;
-    int64_t ns;                  /* of the second */
+    int64_t ns; /* of the second */
 };
 
 /* --- Reading --- */
 
-static bool take_digits(const char **at, const char *end, unsigned least, unsigned most, int64_t *value)
+static bool take_digits(const char **at, const char *end, unsigned least, unsigned most,
+                        int64_t *value)
 {
     unsigned n = 0;
     for (*value = 0; *at < end && n < most && **at >= '0' && **at <= '9'; n++, ++*at)
@@ -63,9 +66,11 @@ static bool take_fraction(const char **at, const char *end, int64_t *ns)
 static bool read_time(const char *at, const char *end, struct bound *bound)
 {
     struct tm *parts = &bound->parts;
-    if (!take_pair(&at, end, 23, &parts->tm_hour) || !take_byte(&at, end, ':') || !take_pair(&at, end, 59, &parts->tm_min))
+    if (!take_pair(&at, end, 23, &parts->tm_hour) || !take_byte(&at, end, ':') ||
+        !take_pair(&at, end, 59, &parts->tm_min))
         return false;
-    if (at < end && !(take_byte(&at, end, ':') && take_pair(&at, end, 60, &parts->tm_sec) && take_fraction(&at, end, &bound->ns)))
+    if (at < end && !(take_byte(&at, end, ':') && take_pair(&at, end, 60, &parts->tm_sec) &&
+                      take_fraction(&at, end, &bound->ns)))
         return false;
     return at == end;
 }
@@ -75,8 +80,9 @@ static bool read_calendar(const char *at, const char *end, struct bound *bound)
     const char *begin = at;
     int64_t year;
     bound->has_calendar = true;
-    bound->has_date = take_digits(&at, end, 4, 4, &year) && take_byte(&at, end, '-') && take_pair(&at, end, 12, &bound->parts.tm_mon) &&
-                      take_byte(&at, end, '-') && take_pair(&at, end, 31, &bound->parts.tm_mday);
+    bound->has_date = take_digits(&at, end, 4, 4, &year) && take_byte(&at, end, '-') &&
+                      take_pair(&at, end, 12, &bound->parts.tm_mon) && take_byte(&at, end, '-') &&
+                      take_pair(&at, end, 31, &bound->parts.tm_mday);
     if (!bound->has_date)
         return read_time(begin, end, bound);
     bound->parts.tm_year = (int)year - 1900;
@@ -88,7 +94,8 @@ static bool read_seconds(const char *at, const char *end, struct bound *bound)
 {
     bool is_negative = take_byte(&at, end, '-');
     bound->has_calendar = bound->has_date = false;
-    if (!take_digits(&at, end, 1, 10, &bound->seconds) || bound->seconds >= INT64_MAX / NS_PER_S || !take_fraction(&at, end, &bound->ns))
+    if (!take_digits(&at, end, 1, 10, &bound->seconds) || bound->seconds >= INT64_MAX / NS_PER_S ||
+        !take_fraction(&at, end, &bound->ns))
         return false;
     bound->seconds = is_negative ? -bound->seconds : bound->seconds;
     bound->ns = is_negative ? -bound->ns : bound->ns;
@@ -116,7 +123,9 @@ static int find_first(const struct call *call, int64_t *time)
     bool is_found = false;
     for (size_t i = 0; i < call->paths_n; i++)
         if (stream_is_one(call->path[i]) || inputs_are_live(call))
-            return talk_misuse("cat", "a time without a date wants the date of the trace, so \"%s\" would have to be read twice: give the date too",
+            return talk_misuse("cat",
+                               "a time without a date wants the date of the trace, so \"%s\" would "
+                               "have to be read twice: give the date too",
                                call->path[i]);
     other.set.start.kind = other.set.end.kind = MOMENT_NONE;
     int outcome = inputs_open(&inputs, &other, 0);
@@ -136,7 +145,9 @@ static int find_first(const struct call *call, int64_t *time)
 static void date_of(const struct call *call, int64_t time, struct tm *parts)
 {
     struct tm day = {0};
-    time_t second = (time_t)(time / NS_PER_S - (time % NS_PER_S < 0)); /* before 1970, too, a second is that which began */
+    time_t second =
+        (time_t)(time / NS_PER_S -
+                 (time % NS_PER_S < 0)); /* before 1970, too, a second is that which began */
     if (call->set.clock_gmt ? gmtime_r(&second, &day) : localtime_r(&second, &day)) {
         parts->tm_year = day.tm_year;
         parts->tm_mon = day.tm_mon;
@@ -158,13 +169,15 @@ static int place(const struct call *call, struct bound *bound, struct moment *mo
         seconds = call->set.clock_gmt ? timegm(&bound->parts) : mktime(&bound->parts);
     }
     *moment = (struct moment){.kind = MOMENT_ABSOLUTE};
-    if (__builtin_mul_overflow(seconds, NS_PER_S, &moment->ns) || __builtin_add_overflow(moment->ns, bound->ns, &moment->ns))
+    if (__builtin_mul_overflow(seconds, NS_PER_S, &moment->ns) ||
+        __builtin_add_overflow(moment->ns, bound->ns, &moment->ns))
         moment->ns = seconds < 0 ? INT64_MIN : INT64_MAX;
     return OUTCOME_FINE;
 }
 
 /* Reads an end of the range into a moment. */
-static int take(const struct call *call, const char *option, const char *text, size_t n, struct moment *moment)
+static int take(const struct call *call, const char *option, const char *text, size_t n,
+                struct moment *moment)
 {
     struct bound bound;
     char own[64];
@@ -175,7 +188,9 @@ static int take(const struct call *call, const char *option, const char *text, s
     moment->option = option;
     if (is_read)
         return outcome;
-    return talk_misuse("cat", "--%s cannot be \"%.*s\": it wants a time like 13:09:35.5, \"2026-11-21 13:09:35\" or seconds since the epoch",
+    return talk_misuse("cat",
+                       "--%s cannot be \"%.*s\": it wants a time like 13:09:35.5, \"2026-11-21 "
+                       "13:09:35\" or seconds since the epoch",
                        option, (int)n, text);
 }
 
@@ -186,9 +201,12 @@ static int take_range(struct call *call)
     size_t first = strcspn(text, ","), all = strlen(text);
     all -= all > 0 && text[all - 1] == ']';
     if (first == 0 || first + 1 >= all)
-        return talk_misuse("cat", "--timerange cannot be \"%s\": it wants BEGIN,END", call->set.timerange);
+        return talk_misuse("cat", "--timerange cannot be \"%s\": it wants BEGIN,END",
+                           call->set.timerange);
     int outcome = take(call, "timerange", text, first, &call->set.start);
-    return outcome == OUTCOME_FINE ? take(call, "timerange", text + first + 1, all - first - 1, &call->set.end) : outcome;
+    return outcome == OUTCOME_FINE
+               ? take(call, "timerange", text + first + 1, all - first - 1, &call->set.end)
+               : outcome;
 }
 
 int trim_take(struct call *call)
@@ -197,9 +215,11 @@ int trim_take(struct call *call)
     const char *end = set->end.text;
     int outcome = OUTCOME_FINE;
     if (set->timerange && (set->begin || end))
-        return talk_misuse("cat", "--timerange is both --begin and --%s: leave these out", end ? set->end.option : "end");
+        return talk_misuse("cat", "--timerange is both --begin and --%s: leave these out",
+                           end ? set->end.option : "end");
     if (set->start.kind != MOMENT_NONE && (set->begin || set->timerange))
-        return talk_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option, set->begin ? "begin" : "timerange");
+        return talk_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
+                           set->begin ? "begin" : "timerange");
     if (set->timerange)
         outcome = take_range(call);
     if (outcome == OUTCOME_FINE && set->begin)

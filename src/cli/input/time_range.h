@@ -4,8 +4,9 @@
 
 #include "cli/commands/command.h"
 
-/* Makes start and end of what these options say; of a time without a date the date is that of the first event, for which the inputs are opened
- * once more.  OUTCOME_FINE, or after telling what is wrong. */
+/* Makes start and end of what these options say; of a time without a date the date is that of the
+ * first event, for which the inputs are opened once more.  OUTCOME_FINE, or after telling what is
+ * wrong. */
 int trim_take(struct call *call);
 
 #endif

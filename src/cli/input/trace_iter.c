@@ -8,8 +8,10 @@ static void add_times(struct trace *trace, const ttr_report *report)
 {
     if (!report->has_times)
         return;
-    trace->begin_ns = !trace->has_times || report->first_ns < trace->begin_ns ? report->first_ns : trace->begin_ns;
-    trace->end_ns = !trace->has_times || report->last_ns > trace->end_ns ? report->last_ns : trace->end_ns;
+    trace->begin_ns = !trace->has_times || report->first_ns < trace->begin_ns ? report->first_ns
+                                                                              : trace->begin_ns;
+    trace->end_ns =
+        !trace->has_times || report->last_ns > trace->end_ns ? report->last_ns : trace->end_ns;
     trace->has_times = true;
 }
 
@@ -46,7 +48,8 @@ bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value
 {
     ttr_attribute attribute;
     for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
-        if (strlen(name) == attribute.name.n && memcmp(attribute.name.p, name, attribute.name.n) == 0) {
+        if (strlen(name) == attribute.name.n &&
+            memcmp(attribute.name.p, name, attribute.name.n) == 0) {
             *value = attribute.value;
             return true;
         }
@@ -79,7 +82,8 @@ void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader)
 {
     struct trace trace = {0};
     size_t n = traces_count(reader);
-    *walk = (struct traces_walk){.reader = reader, .sorted = n > 1 ? calloc(n, sizeof *walk->sorted) : NULL};
+    *walk = (struct traces_walk){.reader = reader,
+                                 .sorted = n > 1 ? calloc(n, sizeof *walk->sorted) : NULL};
     while (walk->sorted && walk->n < n && traces_next(reader, &trace))
         walk->sorted[walk->n++] = trace;
     if (walk->sorted)
@@ -151,7 +155,8 @@ bool traces_is_stream(const ttr *t, const ttr_report *report)
     return !traces_attribute(t, report->source, "trace.metadata", &value);
 }
 
-size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES])
+size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
+                    struct trace_note note[TRACE_NOTES])
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
@@ -187,9 +192,10 @@ bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severi
 
 static bool is_same_clock(const ttr_clock *a, const ttr_clock *b)
 {
-    return strcmp(a->name ? a->name : "", b->name ? b->name : "") == 0 && a->frequency == b->frequency && a->is_anchored == b->is_anchored &&
-           a->anchor_ticks == b->anchor_ticks && a->anchor_ns == b->anchor_ns && a->offset_ns == b->offset_ns &&
-           a->provider.n == b->provider.n &&
+    return strcmp(a->name ? a->name : "", b->name ? b->name : "") == 0 &&
+           a->frequency == b->frequency && a->is_anchored == b->is_anchored &&
+           a->anchor_ticks == b->anchor_ticks && a->anchor_ns == b->anchor_ns &&
+           a->offset_ns == b->offset_ns && a->provider.n == b->provider.n &&
            (a->provider.n == 0 || memcmp(a->provider.p, b->provider.p, a->provider.n) == 0);
 }
 

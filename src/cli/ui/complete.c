@@ -61,9 +61,12 @@ static void put_bash_pattern(FILE *to, const struct option_row *row)
 static void put_bash(FILE *to)
 {
     const struct option_row *row;
-    (void)fputs("# bash completion of tracetta\n_tracetta()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} "
-                "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n    [ \"$word\" = = ] && word=\n"
-                "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $verb$option in\n", to);
+    (void)fputs(
+        "# bash completion of tracetta\n_tracetta()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} "
+        "option=${COMP_WORDS[COMP_CWORD-1]} "
+        "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n    [ \"$word\" = = ] && word=\n"
+        "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $verb$option in\n",
+        to);
     for (size_t i = 0; (row = option_at(i)); i++) {
         if (!row->choices || strcmp(row->choices, "@file") == 0)
             continue;
@@ -71,8 +74,10 @@ static void put_bash(FILE *to)
         put_choices(to, row->choices);
         (void)fputs("\" ;;\n", to);
     }
-    (void)fputs("    esac\n    if [ -n \"$words\" ]; then\n        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n        return\n    fi\n"
-                "    case $verb in\n", to);
+    (void)fputs("    esac\n    if [ -n \"$words\" ]; then\n        mapfile -t COMPREPLY < "
+                "<(compgen -W \"$words\" -- \"$word\")\n        return\n    fi\n"
+                "    case $verb in\n",
+                to);
     for (size_t i = 0; command_at(i); i++) {
         (void)fprintf(to, "    %s) words=\"", command_at(i)->name);
         for (size_t j = 0; (row = option_at(j)); j++)
@@ -83,18 +88,21 @@ static void put_bash(FILE *to)
     (void)fputs("    help) words=\"", to);
     for (size_t i = 0; command_at(i); i++)
         (void)fprintf(to, "%s ", command_at(i)->name);
-    (void)fputs("\" ;;\n    esac\n    [ \"$COMP_CWORD\" = 1 ] && words=\"help --version --help ", to);
+    (void)fputs("\" ;;\n    esac\n    [ \"$COMP_CWORD\" = 1 ] && words=\"help --version --help ",
+                to);
     for (size_t i = 0; command_at(i); i++)
         (void)fprintf(to, "%s ", command_at(i)->name);
     (void)fputs("\"\n    if [[ $word == -* || $COMP_CWORD = 1 || $verb = help ]]; then\n"
                 "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n    fi\n"
                 "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n    return 0\n}\n"
-                "complete -o default -F _tracetta tracetta\n", to);
+                "complete -o default -F _tracetta tracetta\n",
+                to);
 }
 
 static void put_zsh_option(FILE *to, const struct option_row *row)
 {
-    (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name, option_wants_value(row) ? "=" : "");
+    (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name,
+                  option_wants_value(row) ? "=" : "");
     for (const char *text = row->text; *text; text++) {
         if (*text == '[' || *text == ']' || *text == ':')
             (void)fputc('\\', to);
@@ -125,8 +133,11 @@ static void put_zsh(FILE *to)
         put_quoted(to, command_at(i)->summary);
         (void)fputs("'\n", to);
     }
-    (void)fputs("        'help:explain a command'\n    )\n    if (( CURRENT == 2 )); then\n        _describe command verbs\n        _files\n        return\n    fi\n"
-                "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n", to);
+    (void)fputs(
+        "        'help:explain a command'\n    )\n    if (( CURRENT == 2 )); then\n        "
+        "_describe command verbs\n        _files\n        return\n    fi\n"
+        "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n",
+        to);
     for (size_t i = 0; command_at(i); i++) {
         (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_at(i)->name);
         for (size_t j = 0; (row = option_at(j)); j++)
@@ -134,7 +145,9 @@ static void put_zsh(FILE *to)
                 put_zsh_option(to, row);
         (void)fputs("            '*: :_files' ;;\n", to);
     }
-    (void)fputs("    help) _describe command verbs ;;\n    *) _files ;;\n    esac\n}\n_tracetta \"$@\"\n", to);
+    (void)fputs(
+        "    help) _describe command verbs ;;\n    *) _files ;;\n    esac\n}\n_tracetta \"$@\"\n",
+        to);
 }
 
 static void put_fish(FILE *to)
@@ -142,7 +155,8 @@ static void put_fish(FILE *to)
     const struct option_row *row;
     (void)fputs("# fish completion of tracetta\n", to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %s -d '", command_at(i)->name);
+        (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %s -d '",
+                      command_at(i)->name);
         put_quoted(to, command_at(i)->summary);
         (void)fputs("'\n", to);
     }

@@ -7,12 +7,19 @@
 #define LINE 100
 
 const char *const help_statuses[] = {
-    "0", "fine",
-    "1", "no, different, damaged (the output holds all that could be read), or lossy under --strict",
-    "2", "wrong usage",
-    "3", "an input is unreadable or not a trace",
-    "4", "an output failed or is partial",
-    "130, 143", "interrupted; outputs hold what came before", NULL};
+    "0",
+    "fine",
+    "1",
+    "no, different, damaged (the output holds all that could be read), or lossy under --strict",
+    "2",
+    "wrong usage",
+    "3",
+    "an input is unreadable or not a trace",
+    "4",
+    "an output failed or is partial",
+    "130, 143",
+    "interrupted; outputs hold what came before",
+    NULL};
 
 /* Prints text with lines of at most LINE columns, all but the first indented. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
@@ -41,8 +48,8 @@ static void print_option(FILE *to, const struct option_row *row)
     if (row->letter)
         (void)snprintf(letter, sizeof letter, "-%c, ", row->letter);
     bool is_maybe = row->type == OPTION_MAYBE;
-    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, row->name, is_maybe ? "[" : "", row->value ? "=" : "", row->value ? row->value : "",
-                     is_maybe ? "]" : "");
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, row->name, is_maybe ? "[" : "",
+                     row->value ? "=" : "", row->value ? row->value : "", is_maybe ? "]" : "");
     (void)fputs(left, to);
     if (n + 2 > LEFT)
         (void)fputc('\n', to);
@@ -70,15 +77,19 @@ void help_overview(FILE *to)
 {
     (void)fputs("usage: tracetta FILE...             what is in a trace\n"
                 "       tracetta COMMAND [OPTIONS] FILE...\n\n"
-                "Any path will do: a file, compressed or not, a pipe, \"-\". The content tells the format.\n\nCommands:\n", to);
+                "Any path will do: a file, compressed or not, a pipe, \"-\". The content tells the "
+                "format.\n\nCommands:\n",
+                to);
     for (size_t i = 0; command_at(i); i++)
         (void)fprintf(to, "  %-10s %s\n", command_at(i)->name, command_at(i)->summary);
-    (void)fputs("\ntracetta help COMMAND explains one; tracetta --version tells the version.\n", to);
+    (void)fputs("\ntracetta help COMMAND explains one; tracetta --version tells the version.\n",
+                to);
 }
 
 void help_command(FILE *to, const struct command *command)
 {
-    (void)fprintf(to, "usage: tracetta %s [OPTIONS]%s%s\n\n", command->name, *command->operands ? " " : "", command->operands);
+    (void)fprintf(to, "usage: tracetta %s [OPTIONS]%s%s\n\n", command->name,
+                  *command->operands ? " " : "", command->operands);
     print_wrapped(to, command->about, 0, 0);
     (void)fputs("\nExamples:\n", to);
     for (size_t i = 0; command->examples[i]; i += 2)

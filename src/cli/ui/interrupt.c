@@ -1,5 +1,5 @@
-/* Signals.  A handler may only touch these words, and call what POSIX says is safe there; directories are listed by the system call
- * itself, since opendir may allocate. */
+/* Signals.  A handler may only touch these words, and call what POSIX says is safe there;
+ * directories are listed by the system call itself, since opendir may allocate. */
 #include "cli/ui/interrupt.h"
 
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 
 static volatile sig_atomic_t came, dump_came;
 static const char *volatile temporary;
-static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end is ready, for every thread */
+static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end
+                                  is ready, for every thread */
 
 /* What getdents64 fills in. */
 struct listed {
@@ -36,7 +37,7 @@ static void empty_folder(int fd, int levels)
     long n;
     /* A system call by its number: what a library could do around it, this does not. */
     while ((n = syscall(SYS_getdents64, /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
-                         fd, bytes, sizeof bytes)) > 0)
+                        fd, bytes, sizeof bytes)) > 0)
         for (long at = 0; at < n;) {
             const struct listed *listed = (const struct listed *)(bytes + at);
             at += listed->size;
@@ -79,10 +80,12 @@ static void on_dump(int number)
     dump_came = number;
 }
 
-/* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would look whole. */
+/* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would
+ * look whole. */
 static void on_cut(int number)
 {
-    static const char text[] = "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
+    static const char text[] =
+        "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
     (void)number;
     remove_temporary();
     _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);

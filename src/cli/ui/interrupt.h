@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
-/* Catches SIGINT, SIGTERM and SIGHUP; ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit of size are then errors of a
- * write); ends with a message at SIGBUS, which comes when a mapped file is cut. */
+/* Catches SIGINT, SIGTERM and SIGHUP; ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit of
+ * size are then errors of a write); ends with a message at SIGBUS, which comes when a mapped file
+ * is cut. */
 void interrupt_init(void);
 
 /* The signal that came, or 0. */
@@ -16,7 +17,8 @@ int interrupt_came(void);
 /* A descriptor that becomes readable when a signal comes, -1 where there is none: for poll. */
 int interrupt_wait_fd(void);
 
-/* From now on SIGUSR2 asks for a dump; interrupt_dump_came tells whether it came since the last time this was asked. */
+/* From now on SIGUSR2 asks for a dump; interrupt_dump_came tells whether it came since the last
+ * time this was asked. */
 void interrupt_take_dumps(void);
 bool interrupt_dump_came(void);
 

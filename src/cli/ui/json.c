@@ -26,7 +26,12 @@ static void put_place(struct json *json, const char *key)
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
-    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    size_t length = p[0] < 0x80   ? 1
+                    : p[0] < 0xc2 ? 0
+                    : p[0] < 0xe0 ? 2
+                    : p[0] < 0xf0 ? 3
+                    : p[0] < 0xf5 ? 4
+                                  : 0;
     if (length < 2 || n < length)
         return length <= n ? length : 0;
     if (p[0] == 0xe0)
@@ -130,10 +135,19 @@ void json_member(struct json *json, ttr_text key, const ttr_value *value)
     put_quoted(json, key);
     (void)fputs(": ", json->to);
     switch (value->type) {
-    case TTR_TYPE_BOOL: (void)fputs(value->v.u ? "true" : "false", json->to); return;
-    case TTR_TYPE_UINT: (void)fprintf(json->to, "%" PRIu64, value->v.u); return;
-    case TTR_TYPE_INT: (void)fprintf(json->to, "%" PRId64, value->v.s); return;
-    case TTR_TYPE_TEXT: put_quoted(json, value->text); return;
-    default: (void)fputs("null", json->to);
+    case TTR_TYPE_BOOL:
+        (void)fputs(value->v.u ? "true" : "false", json->to);
+        return;
+    case TTR_TYPE_UINT:
+        (void)fprintf(json->to, "%" PRIu64, value->v.u);
+        return;
+    case TTR_TYPE_INT:
+        (void)fprintf(json->to, "%" PRId64, value->v.s);
+        return;
+    case TTR_TYPE_TEXT:
+        put_quoted(json, value->text);
+        return;
+    default:
+        (void)fputs("null", json->to);
     }
 }

@@ -71,18 +71,22 @@ static void put_end(FILE *to)
         (void)fprintf(to, ".TP\n\\fB%s\\fR\n", help_statuses[i]);
         put_line(to, "", help_statuses[i + 1]);
     }
-    (void)fputs(".SH ENVIRONMENT\n"
-                ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\" for none. \\fBLESS\\fR is set to FRX when unset.\n"
-                ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours also into pipes.\n"
-                ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n"
-                ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nservers that \\fB\\-\\-debuginfod\\fR without servers asks, and after how many seconds "
-                "without an answer it gives up.\n", to);
+    (void)fputs(
+        ".SH ENVIRONMENT\n"
+        ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\" for none. "
+        "\\fBLESS\\fR is set to FRX when unset.\n"
+        ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours also into pipes.\n"
+        ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n"
+        ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nservers that "
+        "\\fB\\-\\-debuginfod\\fR without servers asks, and after how many seconds "
+        "without an answer it gives up.\n",
+        to);
 }
 
 static void put_command_page(FILE *to, const struct command *command)
 {
-    (void)fprintf(to, ".TH TRACETTA\\-%s 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta\\-%s \\- ", command->name, ttr_version(),
-                  command->name);
+    (void)fprintf(to, ".TH TRACETTA\\-%s 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta\\-%s \\- ",
+                  command->name, ttr_version(), command->name);
     put_line(to, "", command->summary);
     (void)fprintf(to, ".SH SYNOPSIS\n\\fBtracetta %s\\fR [\\fIOPTIONS\\fR] ", command->name);
     put_line(to, "", command->operands);
@@ -99,13 +103,21 @@ static void put_command_page(FILE *to, const struct command *command)
 
 static void put_overview_page(FILE *to)
 {
-    (void)fprintf(to, ".TH TRACETTA 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta \\- read, print, convert, measure and repair traces\n",
+    (void)fprintf(to,
+                  ".TH TRACETTA 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta \\- read, print, "
+                  "convert, measure and repair traces\n",
                   ttr_version());
-    (void)fputs(".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
-                ".SH DESCRIPTION\nReads traces of several formats, told by their content, from files (compressed or not), pipes and\n"
-                "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as they are recorded\n"
-                "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to standard output, everything else to standard error. Damaged input is read as far\n"
-                "as its format allows, with one line of warning and exit status 1; \\fB\\-\\-strict\\fR stops at it.\n.SH COMMANDS\n", to);
+    (void)fputs(".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR "
+                "\\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
+                ".SH DESCRIPTION\nReads traces of several formats, told by their content, from "
+                "files (compressed or not), pipes and\n"
+                "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as "
+                "they are recorded\n"
+                "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to "
+                "standard output, everything else to standard error. Damaged input is read as far\n"
+                "as its format allows, with one line of warning and exit status 1; "
+                "\\fB\\-\\-strict\\fR stops at it.\n.SH COMMANDS\n",
+                to);
     for (size_t i = 0; command_at(i); i++) {
         (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_at(i)->name);
         put_line(to, "", command_at(i)->summary);

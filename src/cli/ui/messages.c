@@ -11,20 +11,31 @@
 
 #define LINE_MAX_BYTES 16384u
 
-/* What the library calls options (ttr_error.option, and in texts), and what they are called here. */
+/* What the library calls options (ttr_error.option, and in texts), and what they are called here.
+ */
 static const struct {
     const char *option, *own, *flag;
-} flags[] = {{"from", "ttr_read_options.from = ", "--from="}, {"from", "ttr_read_options.from", "--from"}, {"max_record", "ttr_read_options.max_record", "--max-record"},
-             {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"}, {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
-             {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"},
-             {"ctf.key", "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
-             {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
+} flags[] = {
+    {"from", "ttr_read_options.from = ", "--from="},
+    {"from", "ttr_read_options.from", "--from"},
+    {"max_record", "ttr_read_options.max_record", "--max-record"},
+    {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"},
+    {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
+    {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"},
+    {"ctf.key",
+     "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
+    {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
 
 /* Notes that name one. */
 static const struct {
     const char *code, *option;
-} naming[] = {{"fxt.too-large", "max_record"}, {"heph.too-large", "max_record"}, {"ctf.too-large", "max_record"}, {"directory.untold", "ctf.metadata"},
-              {"ctf.alignment-guess", "ctf.assume-alignment"}, {"ctf.no-key", "ctf.key"}, {"ctf.unpacked-max", "ctf.unpacked-max"},
+} naming[] = {{"fxt.too-large", "max_record"},
+              {"heph.too-large", "max_record"},
+              {"ctf.too-large", "max_record"},
+              {"directory.untold", "ctf.metadata"},
+              {"ctf.alignment-guess", "ctf.assume-alignment"},
+              {"ctf.no-key", "ctf.key"},
+              {"ctf.unpacked-max", "ctf.unpacked-max"},
               {"trace.unreadable", "ctf.key"}}; /* the one that helps to open a trace */
 
 static char *find_last(char *text, const char *word)
@@ -35,7 +46,8 @@ static char *find_last(char *text, const char *word)
     return last;
 }
 
-/* What comes before the place where an option is named last may be anybody's words: names of files, say. */
+/* What comes before the place where an option is named last may be anybody's words: names of files,
+ * say. */
 static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
@@ -46,7 +58,8 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
         char *at = strcmp(flags[i].option, option) == 0 ? find_last(own, flags[i].own) : NULL;
         if (!at)
             continue;
-        const size_t own_n = strlen(flags[i].own), flag_n = strlen(flags[i].flag); /* which is less */
+        const size_t own_n = strlen(flags[i].own),
+                     flag_n = strlen(flags[i].flag); /* which is less */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
@@ -72,8 +85,8 @@ static void say_text(const char *text)
     term_text_to(stderr, (ttr_text){text, strlen(text)});
 }
 
-/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^": the offset of the line's break; else the
- * text's length. */
+/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^":
+ * the offset of the line's break; else the text's length. */
 static size_t drawing_of(const char *text)
 {
     size_t n = strlen(text), at = n;
@@ -164,15 +177,23 @@ int talk_cannot_write(const char *path, int reason)
     const char *hint = "";
     switch (reason) {
     case ENOSPC:
-    case EDQUOT: hint = " (free some space or write elsewhere)"; break;
+    case EDQUOT:
+        hint = " (free some space or write elsewhere)";
+        break;
     case ENOENT:
-    case ENOTDIR: hint = " (is there such a folder?)"; break;
+    case ENOTDIR:
+        hint = " (is there such a folder?)";
+        break;
     case EACCES:
     case EPERM:
-    case EROFS: hint = " (it, or its folder, may not be written to)"; break;
-    default: break;
+    case EROFS:
+        hint = " (it, or its folder, may not be written to)";
+        break;
+    default:
+        break;
     }
-    talk_failure(path, "cannot write%s: %s", hint, reason ? strerror(reason) : "an earlier write failed");
+    talk_failure(path, "cannot write%s: %s", hint,
+                 reason ? strerror(reason) : "an earlier write failed");
     return OUTCOME_OUTPUT;
 }
 
@@ -195,7 +216,8 @@ void talk_note(const struct call *call, const char *format, ...)
     va_end(values);
 }
 
-const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own)
+const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i),
+                         const void *own)
 {
     const char *nearest = NULL;
     unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */

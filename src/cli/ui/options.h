@@ -1,6 +1,7 @@
 /* Options: one table for all verbs, and what parsing it leaves behind.
  *
- * Ownership: texts are borrowed from argv; lists are freed by settings_free.  Thread rule: plain data. */
+ * Ownership: texts are borrowed from argv; lists are freed by settings_free.  Thread rule: plain
+ * data. */
 #ifndef TRACETTA_CLI_UI_OPTIONS_H
 #define TRACETTA_CLI_UI_OPTIONS_H
 
@@ -24,11 +25,11 @@ struct settings {
     struct words profiles, sources; /* of events, to record */
     uint64_t buffer_mb;
     bool dotnet, environment, no_stacks, no_resume;
-    struct words events;   /* of the kernel, to record */
+    struct words events; /* of the kernel, to record */
     uint64_t pid, frequency, max_size;
     bool perf, system_wide, call_stacks, user_only, snapshot, zstd;
-    bool has_dashes;       /* there was a "--" */
-    size_t before_dashes;  /* operands before it */
+    bool has_dashes;      /* there was a "--" */
+    size_t before_dashes; /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;      /* the language to print it in */
     const char *metadata_file; /* to read in place of a trace's own */
@@ -54,17 +55,17 @@ struct settings {
 };
 
 enum option_type {
-    OPTION_FLAG,     /* bool */
-    OPTION_TEXT,     /* const char *; one of `choices` where they are a list */
-    OPTION_WORDS,    /* struct words, may be given often */
-    OPTION_COUNT,    /* uint64_t */
-    OPTION_SIZE,     /* uint64_t: "10MiB" */
-    OPTION_DURATION, /* int64_t ns: "250us" */
+    OPTION_FLAG,        /* bool */
+    OPTION_TEXT,        /* const char *; one of `choices` where they are a list */
+    OPTION_WORDS,       /* struct words, may be given often */
+    OPTION_COUNT,       /* uint64_t */
+    OPTION_SIZE,        /* uint64_t: "10MiB" */
+    OPTION_DURATION,    /* int64_t ns: "250us" */
     OPTION_NANOSECONDS, /* int64_t ns: "250", "250us", not "0.5" */
-    OPTION_MOMENT,   /* struct moment */
-    OPTION_TIME,     /* the same with its text, which a style may read otherwise (time_range.h) */
-    OPTION_SECONDS,  /* int64_t ns: a duration, where a number without a unit is seconds */
-    OPTION_MAYBE     /* const char *; a text behind "=", "" without */
+    OPTION_MOMENT,      /* struct moment */
+    OPTION_TIME,    /* the same with its text, which a style may read otherwise (time_range.h) */
+    OPTION_SECONDS, /* int64_t ns: a duration, where a number without a unit is seconds */
+    OPTION_MAYBE    /* const char *; a text behind "=", "" without */
 };
 
 /* Headings under which help lists options. */
@@ -78,7 +79,8 @@ struct option_row {
     uint16_t at;         /* offset in struct settings */
     uint32_t verbs;      /* bits of enum verb */
     const char *value;   /* "FORMAT"; NULL for a flag */
-    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@profiles", "@file", or NULL */
+    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@profiles",
+                            "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
 
@@ -94,8 +96,9 @@ const struct option_row *option_at(size_t i);
 /* The heading of a group of options. */
 const char *option_group_title(unsigned group);
 
-/* Parses argv[0 .. n) for a verb: fills the settings and moves operands to its front.  Gives how many operands there are, or -1
- * after telling the user what is wrong.  Options and operands may be mixed; "--" ends the options. */
+/* Parses argv[0 .. n) for a verb: fills the settings and moves operands to its front.  Gives how
+ * many operands there are, or -1 after telling the user what is wrong.  Options and operands may be
+ * mixed; "--" ends the options. */
 int options_parse(uint32_t verb, char **argv, int n, struct settings *settings);
 
 /* Appends to a list; false when memory is out. */

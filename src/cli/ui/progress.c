@@ -39,7 +39,8 @@ static struct position find_position(ttr_reader *reader)
     return sum;
 }
 
-/* Part of the work that is done, 0 when unknown: bytes read, or once all are read, events written. */
+/* Part of the work that is done, 0 when unknown: bytes read, or once all are read, events written.
+ */
 static double find_part(const struct progress *progress, const struct position *at)
 {
     if (progress->read_all_ns && at->events)
@@ -76,9 +77,11 @@ static void show_line(const struct progress *progress, const struct position *at
     uint64_t events = is_all_read ? progress->written : at->events;
     if (part > 0)
         (void)fprintf(stderr, "%3.0f %%  ", 100 * part);
-    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used).s, units_count((uint64_t)((double)events / seconds)).s);
+    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used).s,
+                  units_count((uint64_t)((double)events / seconds)).s);
     if (part > 0 && part <= 1)
-        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(seconds / part * (1 - part)) * 1000000000).s);
+        (void)fprintf(stderr, "  %s left",
+                      units_duration((uint64_t)(seconds / part * (1 - part)) * 1000000000).s);
     (void)fputs("\x1b[K", stderr);
 }
 
@@ -99,7 +102,10 @@ bool progress_step(void *own)
         progress->next_ns = now + TTY_STEP_NS;
         return true;
     }
-    double seconds = (double)(now - (progress->read_all_ns && !progress->is_json ? progress->read_all_ns : progress->begin_ns)) / 1e9;
+    double seconds =
+        (double)(now - (progress->read_all_ns && !progress->is_json ? progress->read_all_ns
+                                                                    : progress->begin_ns)) /
+        1e9;
     if (progress->is_json)
         show_json(progress, &at, seconds);
     else
@@ -109,14 +115,18 @@ bool progress_step(void *own)
     return true;
 }
 
-void progress_begin(struct progress *progress, const struct call *call, ttr *t, ttr_reader *reader, const char *what)
+void progress_begin(struct progress *progress, const struct call *call, ttr *t, ttr_reader *reader,
+                    const char *what)
 {
     const char *how = call->set.progress ? call->set.progress : "auto";
-    *progress = (struct progress){.call = call, .t = t, .reader = reader, .what = what, .begin_ns = progress_now()};
+    *progress = (struct progress){
+        .call = call, .t = t, .reader = reader, .what = what, .begin_ns = progress_now()};
     progress->is_json = strcmp(how, "json") == 0;
     /* A line between lines of output on one terminal helps nobody. */
-    bool is_free = call->term.error_is_tty && !call->term.pager && (!call->term.out_is_tty || call->command->verb != VERB_CAT);
-    progress->is_on = progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
+    bool is_free = call->term.error_is_tty && !call->term.pager &&
+                   (!call->term.out_is_tty || call->command->verb != VERB_CAT);
+    progress->is_on =
+        progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
     progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
     ttr_watch(t, progress_step, progress);
 }

@@ -1,4 +1,5 @@
-/* Styles of lines.  That program tells of losses on standard error, so that its lines hold events only; so does its style here. */
+/* Styles of lines.  That program tells of losses on standard error, so that its lines hold events
+ * only; so does its style here. */
 #include "cli/ui/style.h"
 
 #include <inttypes.h>
@@ -58,9 +59,11 @@ static bool add_options(struct style *style)
 {
     const struct settings *set = &style->call->set;
     bool is_fine = add_text(style, "ctf", "time", "double") && add_retry(style);
-    is_fine = is_fine && add_lists(style, "names", &set->shown_names) && add_lists(style, "fields", &set->shown_fields);
+    is_fine = is_fine && add_lists(style, "names", &set->shown_names) &&
+              add_lists(style, "fields", &set->shown_fields);
     if (set->clock_seconds || set->clock_cycles)
-        is_fine = is_fine && add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
+        is_fine = is_fine &&
+                  add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
     if (set->clock_date)
         is_fine = is_fine && add_text(style, "babeltrace2", "date", "yes");
     if (set->clock_gmt)
@@ -75,8 +78,10 @@ static int begin_perfscript(struct style *style)
 {
     style->format = "perfscript";
     style->read_flags = TTR_READ_SYMBOLS;
-    bool is_shown = style->call->term.out_is_tty && (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
-    if (add_text(style, "perfscript", "lines", style->call->set.style) && (!is_shown || add_text(style, "perfscript", "controls", "shown")))
+    bool is_shown = style->call->term.out_is_tty &&
+                    (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
+    if (add_text(style, "perfscript", "lines", style->call->set.style) &&
+        (!is_shown || add_text(style, "perfscript", "controls", "shown")))
         return OUTCOME_FINE;
     style_end(style);
     return talk_misuse("cat", "out of memory");
@@ -88,10 +93,17 @@ static const char *companion(const struct settings *set)
     const struct {
         bool is_given;
         const char *name;
-    } options[] = {{set->shown_names.n > 0, "names"}, {set->shown_fields.n > 0, "fields"}, {set->clock_seconds, "clock-seconds"},
-                   {set->clock_cycles, "clock-cycles"}, {set->clock_date, "clock-date"}, {set->clock_gmt, "clock-gmt"},
-                   {set->clock_correlate, "clock-force-correlate"}, {set->no_delta, "no-delta"}, {set->retry_us > 0, "retry-duration"},
-                   {set->begin != NULL, "begin"}, {set->timerange != NULL, "timerange"}};
+    } options[] = {{set->shown_names.n > 0, "names"},
+                   {set->shown_fields.n > 0, "fields"},
+                   {set->clock_seconds, "clock-seconds"},
+                   {set->clock_cycles, "clock-cycles"},
+                   {set->clock_date, "clock-date"},
+                   {set->clock_gmt, "clock-gmt"},
+                   {set->clock_correlate, "clock-force-correlate"},
+                   {set->no_delta, "no-delta"},
+                   {set->retry_us > 0, "retry-duration"},
+                   {set->begin != NULL, "begin"},
+                   {set->timerange != NULL, "timerange"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].is_given)
             return options[i].name;
@@ -104,14 +116,18 @@ int style_begin(struct style *style, struct call *call)
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
     bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
-    bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
+    bool is_perfscript =
+        set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
     const char *given = companion(set);
-    if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
+    if ((is_asked || is_microsoft || is_perfscript) && set->format &&
+        strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
         return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return talk_misuse("cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.option, set->end.text);
+        return talk_misuse(
+            "cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51",
+            set->end.option, set->end.text);
     if (is_microsoft)
         style->format = "microsoft";
     if (!is_asked)
@@ -146,12 +162,14 @@ static void print_time(const struct style *style, int64_t time)
     time_t second = (time_t)(time / NS_PER_S);
     char text[64] = "";
     if (time < 0 || set->clock_seconds) {
-        (void)fprintf(stderr, "%s%" PRIu64 ".%09" PRIu64, time < 0 ? "-" : "", time < 0 ? (uint64_t)-second : (uint64_t)second,
+        (void)fprintf(stderr, "%s%" PRIu64 ".%09" PRIu64, time < 0 ? "-" : "",
+                      time < 0 ? (uint64_t)-second : (uint64_t)second,
                       (uint64_t)llabs(time % NS_PER_S));
         return;
     }
     if (set->clock_gmt ? gmtime_r(&second, &parts) : localtime_r(&second, &parts))
-        (void)strftime(text, sizeof text, set->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+        (void)strftime(text, sizeof text, set->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+                       &parts);
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
@@ -203,9 +221,10 @@ static void print_place(const struct style *style, uint16_t source)
     if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
         value.text = (ttr_text){"", 0};
     (void)traces_attribute(style->t, source, "trace.place", &place);
-    (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
-                  (int)place.text.n, place.text.p);
-    bool has_uid = traces_attribute(style->t, source, "trace.uid", &value); /* CTF 2; later versions of that program read it */
+    (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p,
+                  value.text.n && place.text.n ? "/" : "", (int)place.text.n, place.text.p);
+    bool has_uid = traces_attribute(style->t, source, "trace.uid",
+                                    &value); /* CTF 2; later versions of that program read it */
     if (has_uid && value.text.n)
         (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
     else if (has_uid)
@@ -220,7 +239,8 @@ static void print_place(const struct style *style, uint16_t source)
     else
         (void)fputs("(unknown)", stderr);
     (void)fputs("\" (stream class ID: ", stderr);
-    (void)fprintf(stderr, "%" PRIu64, traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
+    (void)fprintf(stderr, "%" PRIu64,
+                  traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
     if (traces_attribute(style->t, source, "stream.id", &value))
         (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
     else
@@ -252,23 +272,29 @@ static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
     ttr_value from, to;
     if (!cut(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
         return false;
-    bool is_part = traces_attribute(style->t, source, "trace.from", &from) && traces_attribute(style->t, source, "trace.to", &to);
+    bool is_part = traces_attribute(style->t, source, "trace.from", &from) &&
+                   traces_attribute(style->t, source, "trace.to", &to);
     return !is_part || cut(gap, from.v.s, to.v.s);
 }
 
-/* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown. */
+/* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown.
+ */
 static void tell_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
-    struct gap gap = {event->time, event->time + (int64_t)event->duration, is_packets ? event->sequence : event->link};
+    struct gap gap = {event->time, event->time + (int64_t)event->duration,
+                      is_packets ? event->sequence : event->link};
     ttr_value frequency; /* only of streams with a clock */
     const char *what = is_packets ? "packet" : "event";
-    bool has_time = !(event->flags & TTR_EVENT_NO_TIME) && traces_attribute(style->t, event->source, "clock.frequency", &frequency);
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME) &&
+                    traces_attribute(style->t, event->source, "clock.frequency", &frequency);
     if (has_time && !cut_all(style, event->source, &gap))
         return;
-    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"), ink(style, "\033[0m\033[33m"));
+    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"),
+                  ink(style, "\033[0m\033[33m"));
     if (gap.count)
-        (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what, gap.count == 1 ? "" : "s");
+        (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what,
+                      gap.count == 1 ? "" : "s");
     else
         (void)fprintf(stderr, "may have discarded %ss ", what);
     if (!has_time) {

@@ -1,4 +1,5 @@
-/* The terminal and the pager.  Colours follow NO_COLOR and CLICOLOR_FORCE; the pager follows PAGER and gets LESS=FRX. */
+/* The terminal and the pager.  Colours follow NO_COLOR and CLICOLOR_FORCE; the pager follows PAGER
+ * and gets LESS=FRX. */
 #include "cli/ui/term.h"
 
 #include <errno.h>
@@ -37,20 +38,23 @@ static bool speaks_utf8(void)
         if (!is_set(names[i]))
             continue;
         const char *value = getenv(names[i]);
-        return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8") || strstr(value, "UTF8");
+        return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8") ||
+               strstr(value, "UTF8");
     }
     return false;
 }
 
 void term_init(struct terminal *term, const struct settings *settings)
 {
-    *term = (struct terminal){.out_is_tty = isatty(STDOUT_FILENO), .error_is_tty = isatty(STDERR_FILENO), .width = 80};
+    *term = (struct terminal){
+        .out_is_tty = isatty(STDOUT_FILENO), .error_is_tty = isatty(STDERR_FILENO), .width = 80};
     term->has_color = wants_color(settings, term->out_is_tty);
     term->error_has_color = wants_color(settings, term->error_is_tty);
     term->has_boxes = term->out_is_tty && speaks_utf8();
     struct winsize size;
     uint64_t columns;
-    if (is_set("COLUMNS") && units_parse_count(getenv("COLUMNS"), &columns) && columns >= 20 && columns < 10000)
+    if (is_set("COLUMNS") && units_parse_count(getenv("COLUMNS"), &columns) && columns >= 20 &&
+        columns < 10000)
         term->width = (int)columns;
     else if (term->out_is_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
         term->width = size.ws_col;
@@ -58,7 +62,8 @@ void term_init(struct terminal *term, const struct settings *settings)
 
 const char *term_ink(const struct terminal *term, enum ink ink)
 {
-    static const char *const codes[INK_COUNT] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m"};
+    static const char *const codes[INK_COUNT] = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m", "\x1b[31m",
+                                                 "\x1b[33m", "\x1b[32m", "\x1b[36m"};
     return term->has_color ? codes[ink] : "";
 }
 
@@ -108,10 +113,12 @@ void term_page(struct terminal *term, const struct settings *settings)
 {
     const char *pager = getenv("PAGER") ? getenv("PAGER") : "less";
     int ends[2];
-    if (!term->out_is_tty || settings->no_pager || term->pager || !*pager || strcmp(pager, "cat") == 0)
+    if (!term->out_is_tty || settings->no_pager || term->pager || !*pager ||
+        strcmp(pager, "cat") == 0)
         return;
     /* Debian's minimal systems have no less; the shell would only say so. */
-    if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 && access("/bin/less", X_OK) != 0)
+    if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 &&
+        access("/bin/less", X_OK) != 0)
         return;
     if (fflush(stdout) != 0 || pipe(ends) != 0)
         return;

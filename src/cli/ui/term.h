@@ -26,8 +26,8 @@ void term_init(struct terminal *term, const struct settings *settings);
 /* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
 const char *term_ink(const struct terminal *term, enum ink ink);
 
-/* Bytes of the control character at p, which could make a terminal do things: 1 below U+0020 and of U+007F, 2 of U+0080 to U+009F (in UTF-8
- * C2 80 to C2 9F); 0 where it is none. */
+/* Bytes of the control character at p, which could make a terminal do things: 1 below U+0020 and of
+ * U+007F, 2 of U+0080 to U+009F (in UTF-8 C2 80 to C2 9F); 0 where it is none. */
 static inline size_t term_control(const unsigned char *p, size_t n)
 {
     if (*p < 0x20 || *p == 0x7f)
@@ -42,7 +42,8 @@ void term_text_to(FILE *to, ttr_text text);
 /* Copies what fits of a text into `to`, control characters as "?"; gives `to`. */
 const char *term_plain(const char *text, char *to, size_t size);
 
-/* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing happens. */
+/* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing
+ * happens. */
 void term_page(struct terminal *term, const struct settings *settings);
 
 /* Closes stdout towards the pager and waits until the user leaves it. */

@@ -1,4 +1,5 @@
-/* Numbers as people write and read them.  Exact where 64 bits are: fractions are split off by digits, never through double. */
+/* Numbers as people write and read them.  Exact where 64 bits are: fractions are split off by
+ * digits, never through double. */
 #include "cli/ui/units.h"
 
 #include <inttypes.h>
@@ -22,15 +23,36 @@ struct unit {
 };
 
 static const struct unit size_units[] = {
-    {"", 1}, {"B", 1}, {"k", 1024}, {"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"KiB", 1024}, {"MiB", 1048576},
-    {"GiB", 1073741824}, {"TiB", UINT64_C(1) << 40}, {"kB", 1000}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000},
-    {"TB", UINT64_C(1000000000000)}, {NULL, 0},
+    {"", 1},
+    {"B", 1},
+    {"k", 1024},
+    {"K", 1024},
+    {"M", 1048576},
+    {"G", 1073741824},
+    {"KiB", 1024},
+    {"MiB", 1048576},
+    {"GiB", 1073741824},
+    {"TiB", UINT64_C(1) << 40},
+    {"kB", 1000},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"TB", UINT64_C(1000000000000)},
+    {NULL, 0},
 };
 
 static const struct unit duration_units[] = {
-    {"", 1}, {"ns", 1}, {"us", 1000}, {"\xc2\xb5s", 1000}, {"ms", 1000000}, {"s", 1000000000},
-    {"m", UINT64_C(60000000000)}, {"min", UINT64_C(60000000000)}, {"h", UINT64_C(3600000000000)},
-    {"d", UINT64_C(86400000000000)}, {NULL, 0},
+    {"", 1},
+    {"ns", 1},
+    {"us", 1000},
+    {"\xc2\xb5s", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"m", UINT64_C(60000000000)},
+    {"min", UINT64_C(60000000000)},
+    {"h", UINT64_C(3600000000000)},
+    {"d", UINT64_C(86400000000000)},
+    {NULL, 0},
 };
 
 static bool is_digit(char c)
@@ -46,7 +68,8 @@ static bool take_digits(const char **at, uint64_t *value)
     for (; is_digit(**at) || (**at == '_' && *at > begin); ++*at) {
         if (**at == '_')
             continue;
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, (uint64_t)(**at - '0'), value))
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(**at - '0'), value))
             return false;
     }
     return *at > begin;
@@ -86,7 +109,8 @@ static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *va
 {
     __extension__ unsigned __int128 part = number->fraction;
     part = part * factor / number->scale;
-    return !__builtin_mul_overflow(number->whole, factor, value) && !__builtin_add_overflow(*value, (uint64_t)part, value);
+    return !__builtin_mul_overflow(number->whole, factor, value) &&
+           !__builtin_add_overflow(*value, (uint64_t)part, value);
 }
 
 bool units_parse_count(const char *text, uint64_t *value)
@@ -109,7 +133,8 @@ static bool parse_unsigned_duration(const char *text, uint64_t *ns)
     if (!take_decimal(&text, &number))
         return false;
     /* "1.5" can only mean seconds: there is nothing below a nanosecond. */
-    const struct unit *unit = find_unit(duration_units, *text == '\0' && number.has_point ? "s" : text);
+    const struct unit *unit =
+        find_unit(duration_units, *text == '\0' && number.has_point ? "s" : text);
     return unit && scale_up(&number, unit->factor, ns) && *ns <= INT64_MAX;
 }
 
@@ -196,7 +221,8 @@ static int64_t take_fraction(const char **at)
 /* Whether the month has such a day: where it has none, timegm counts on into the next. */
 static bool is_day(const struct tm *day)
 {
-    struct tm midnight = {.tm_year = day->tm_year - 1900, .tm_mon = day->tm_mon - 1, .tm_mday = day->tm_mday};
+    struct tm midnight = {
+        .tm_year = day->tm_year - 1900, .tm_mon = day->tm_mon - 1, .tm_mday = day->tm_mday};
     (void)timegm(&midnight);
     return midnight.tm_mday == day->tm_mday;
 }
@@ -204,15 +230,17 @@ static bool is_day(const struct tm *day)
 /* "2026-11-21" */
 static bool take_date(const char **at, struct tm *day)
 {
-    return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') && take_fixed(at, 2, &day->tm_mon) &&
-           take_character(at, '-') && take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
+    return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') &&
+           take_fixed(at, 2, &day->tm_mon) && take_character(at, '-') &&
+           take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
            day->tm_mday >= 1 && is_day(day);
 }
 
 /* "01:32" or "01:32:51" */
 static bool take_hours(const char **at, struct tm *day)
 {
-    if (!take_fixed(at, 2, &day->tm_hour) || !take_character(at, ':') || !take_fixed(at, 2, &day->tm_min))
+    if (!take_fixed(at, 2, &day->tm_hour) || !take_character(at, ':') ||
+        !take_fixed(at, 2, &day->tm_min))
         return false;
     if (take_character(at, ':') && !take_fixed(at, 2, &day->tm_sec))
         return false;
@@ -236,7 +264,8 @@ static bool parse_calendar(const char *text, int64_t *ns)
     }
     day.tm_year -= 1900;
     day.tm_mon -= 1;
-    return !__builtin_mul_overflow((int64_t)timegm(&day) - zone, NS_PER_SECOND, ns) && !__builtin_add_overflow(*ns, fraction, ns);
+    return !__builtin_mul_overflow((int64_t)timegm(&day) - zone, NS_PER_SECOND, ns) &&
+           !__builtin_add_overflow(*ns, fraction, ns);
 }
 
 bool units_parse_moment(const char *text, struct moment *moment)
@@ -285,7 +314,8 @@ struct unit_text units_size(uint64_t bytes)
     double value = (double)bytes;
     for (; value >= 1024 && i + 1 < sizeof names / sizeof *names; i++)
         value /= 1024;
-    (void)snprintf(text.s, sizeof text.s, "%.*f %s", i ? (value < 99.95 ? 1 : 0) : 0, value, names[i]);
+    (void)snprintf(text.s, sizeof text.s, "%.*f %s", i ? (value < 99.95 ? 1 : 0) : 0, value,
+                   names[i]);
     return text;
 }
 
@@ -320,8 +350,8 @@ struct unit_text units_time(int64_t ns, bool is_unix)
         }
     }
     bool is_negative = ns < 0;
-    (void)snprintf(text.s, sizeof text.s, "%s%" PRId64 ".%09" PRId64 " s", is_negative ? "-" : "", is_negative ? -seconds : seconds,
-                   is_negative ? -rest : rest);
+    (void)snprintf(text.s, sizeof text.s, "%s%" PRId64 ".%09" PRId64 " s", is_negative ? "-" : "",
+                   is_negative ? -seconds : seconds, is_negative ? -rest : rest);
     return text;
 }
 
@@ -330,6 +360,7 @@ struct unit_text units_uuid(const uint8_t uuid[16])
     struct unit_text text;
     int n = 0;
     for (size_t i = 0; i < 16; i++)
-        n += snprintf(text.s + n, sizeof text.s - (size_t)n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+        n += snprintf(text.s + n, sizeof text.s - (size_t)n, "%s%02x",
+                      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
     return text;
 }

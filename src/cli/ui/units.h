@@ -1,6 +1,7 @@
 /* Numbers as people write and read them: sizes, durations, moments.
  *
- * Functions that make text give it by value: units_count(n).s lives to the end of the statement it is used in (C11 6.2.4). */
+ * Functions that make text give it by value: units_count(n).s lives to the end of the statement it
+ * is used in (C11 6.2.4). */
 #ifndef TRACETTA_CLI_UI_UNITS_H
 #define TRACETTA_CLI_UI_UNITS_H
 
@@ -15,9 +16,10 @@ enum moment_kind { MOMENT_NONE = 0, MOMENT_ABSOLUTE, MOMENT_RELATIVE, MOMENT_UNR
 
 /* A time someone asked for. */
 struct moment {
-    int kind;   /* enum moment_kind */
-    int64_t ns; /* on the time line of the trace, or since its begin */
-    const char *text; /* where another than units_parse_moment may read it: as it was given, also MOMENT_UNREAD */
+    int kind;           /* enum moment_kind */
+    int64_t ns;         /* on the time line of the trace, or since its begin */
+    const char *text;   /* where another than units_parse_moment may read it: as it was given, also
+                           MOMENT_UNREAD */
     const char *option; /* what gave it: "end", "to", ... */
 };
 
@@ -36,8 +38,8 @@ bool units_parse_nanoseconds(const char *text, int64_t *ns);
 /* The same where a number without a unit is seconds. */
 bool units_parse_seconds(const char *text, int64_t *ns);
 
-/* "+2s" since the begin of the trace; "1700000000123456789" nanoseconds; "1700000000.25" seconds; "12ms";
- * "2026-11-21T01:32:51.5Z", with "+02:00" or without (then UTC), or a date alone. */
+/* "+2s" since the begin of the trace; "1700000000123456789" nanoseconds; "1700000000.25" seconds;
+ * "12ms"; "2026-11-21T01:32:51.5Z", with "+02:00" or without (then UTC), or a date alone. */
 bool units_parse_moment(const char *text, struct moment *moment);
 
 /* "4,000,000" */

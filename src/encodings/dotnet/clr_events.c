@@ -1,4 +1,5 @@
-/* The table of the runtime's events: looked up, and turned into types.  It is our own constant, so it is read without doubts. */
+/* The table of the runtime's events: looked up, and turned into types.  It is our own constant, so
+ * it is read without doubts. */
 #include "encodings/dotnet/clr_events.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t 
     if (which == clr_providers_n)
         return NULL;
     const struct clr_event *found = NULL;
-    for (const struct clr_event *event = clr_providers[which].events; event->name && event->id <= id; event++)
+    for (const struct clr_event *event = clr_providers[which].events;
+         event->name && event->id <= id; event++)
         if (event->id == id && (!found || event->version <= version))
             found = event;
     return found;
@@ -57,11 +59,16 @@ static struct type plain_type(const struct clr_making *making, ttr_text code)
         char code[4];
         struct type type;
     } plain[] = {
-        {"u1", {.kind = TYPE_UINT, .bits = 8}},   {"u2", {.kind = TYPE_UINT, .bits = 16}},
-        {"u4", {.kind = TYPE_UINT, .bits = 32}},  {"u8", {.kind = TYPE_UINT, .bits = 64}},
-        {"i4", {.kind = TYPE_INT, .bits = 32}},   {"i8", {.kind = TYPE_INT, .bits = 64}},
-        {"d", {.kind = TYPE_FLOAT, .bits = 64}},  {"b", {.kind = TYPE_BOOL, .bits = 32}},
-        {"v", {.kind = TYPE_VAR_UINT}},           {"a", {.kind = TYPE_STRING, .bits = 8}},
+        {"u1", {.kind = TYPE_UINT, .bits = 8}},
+        {"u2", {.kind = TYPE_UINT, .bits = 16}},
+        {"u4", {.kind = TYPE_UINT, .bits = 32}},
+        {"u8", {.kind = TYPE_UINT, .bits = 64}},
+        {"i4", {.kind = TYPE_INT, .bits = 32}},
+        {"i8", {.kind = TYPE_INT, .bits = 64}},
+        {"d", {.kind = TYPE_FLOAT, .bits = 64}},
+        {"b", {.kind = TYPE_BOOL, .bits = 32}},
+        {"v", {.kind = TYPE_VAR_UINT}},
+        {"a", {.kind = TYPE_STRING, .bits = 8}},
         {"z", {.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE}},
         {"p", {.kind = TYPE_UINT, .hint = TTR_HINT_POINTER}},
         {"g", {.kind = TYPE_BLOB, .count = 16}},
@@ -173,7 +180,8 @@ static struct type *take_type(struct reading *reading, ttr_text name)
         names[i] = reading->path[i];
     if (names)
         names[reading->path_n] = count;
-    list.reference = (struct type_reference){.names = names, .names_n = reading->path_n + 1, .root = ROOT_PAYLOAD};
+    list.reference = (struct type_reference){
+        .names = names, .names_n = reading->path_n + 1, .root = ROOT_PAYLOAD};
     return names ? own_type(reading, list) : NULL;
 }
 
@@ -196,7 +204,11 @@ static struct type *take_struct(struct reading *reading)
     struct type_member *members = take(reading, n ? n * sizeof *members : 1);
     if (members && n)
         memcpy(members, member, n * sizeof *members);
-    return members ? own_type(reading, (struct type){.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = n}) : NULL;
+    return members
+               ? own_type(reading,
+                          (struct type){
+                              .kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = n})
+               : NULL;
 }
 
 struct type *clr_event_type(const struct clr_making *making, const struct clr_event *event)
@@ -219,7 +231,8 @@ bool clr_event_label(struct arena *arena, const struct clr_event *event, struct 
         members[i] = type->members[i];
         const struct type_member *like = type_member_named(known, members[i].name);
         const struct type *old = members[i].type;
-        bool is_number = (old->kind == TYPE_UINT || old->kind == TYPE_INT) && !old->labels && !old->role;
+        bool is_number =
+            (old->kind == TYPE_UINT || old->kind == TYPE_INT) && !old->labels && !old->role;
         if (!like || !like->type->labels || !is_number || like->type->bits != old->bits)
             continue;
         struct type *with = arena_take(arena, sizeof *with);

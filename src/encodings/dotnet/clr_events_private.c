@@ -1,4 +1,5 @@
-/* Events of Microsoft-Windows-DotNETRuntimePrivate.  Made by tools/make-clr-events; how fields are spelled stands in clr_events.h. */
+/* Events of Microsoft-Windows-DotNETRuntimePrivate.  Made by tools/make-clr-events; how fields are
+ * spelled stands in clr_events.h. */
 #include "encodings/dotnet/clr_events.h"
 
 const struct clr_event clr_private_events[] = {
@@ -7,17 +8,21 @@ const struct clr_event clr_private_events[] = {
     {2, 0, "GCSettings", "SegmentSize:u8 LargeObjectSegmentSize:u8 ServerGC:b"},
     {2, 1, "GCSettings", "SegmentSize:u8 LargeObjectSegmentSize:u8 ServerGC:b ClrInstanceID:u2"},
     {3, 0, "GCOptimized", "DesiredAllocation:u8 NewAllocation:u8 GenerationNumber:u4"},
-    {3, 1, "GCOptimized", "DesiredAllocation:u8 NewAllocation:u8 GenerationNumber:u4 ClrInstanceID:u2"},
+    {3, 1, "GCOptimized",
+     "DesiredAllocation:u8 NewAllocation:u8 GenerationNumber:u4 ClrInstanceID:u2"},
     {4, 1, "GCPerHeapHistory", "ClrInstanceID:u2"},
     {4, 2, "GCPerHeapHistory", ""},
     {5, 0, "GCGlobalHeapHistory",
-     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4=GCReasonMap "
+     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 "
+     "Reason:u4=GCReasonMap "
      "GlobalMechanisms:u4=GCGlobalMechanismsMap"},
     {5, 1, "GCGlobalHeapHistory",
-     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4=GCReasonMap "
+     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 "
+     "Reason:u4=GCReasonMap "
      "GlobalMechanisms:u4=GCGlobalMechanismsMap ClrInstanceID:u2"},
     {6, 0, "GCJoin", "Heap:u4 JoinTime:u4=GCJoinTimeMap JoinType:u4=GCJoinTypeMap"},
-    {6, 1, "GCJoin", "Heap:u4 JoinTime:u4=GCJoinTimeMap JoinType:u4=GCJoinTypeMap ClrInstanceID:u2"},
+    {6, 1, "GCJoin",
+     "Heap:u4 JoinTime:u4=GCJoinTimeMap JoinType:u4=GCJoinTypeMap ClrInstanceID:u2"},
     {7, 0, "PrvGCMarkStackRoots", "HeapNum:u4"},
     {7, 1, "PrvGCMarkStackRoots", "HeapNum:u4 ClrInstanceID:u2"},
     {8, 0, "PrvGCMarkFinalizeQueueRoots", "HeapNum:u4"},
@@ -130,87 +135,129 @@ const struct clr_event clr_private_events[] = {
     {122, 1, "SecurityCatchCall", "ClrInstanceID:u2"},
     {123, 0, "SecurityCatchCallEnd", ""},
     {123, 1, "SecurityCatchCallEnd", "ClrInstanceID:u2"},
-    {151, 0, "CLRStackWalkPrivate", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*FrameCount:p"},
+    {151, 0, "CLRStackWalkPrivate",
+     "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*FrameCount:p"},
     {158, 0, "ModuleRangeLoadPrivate",
-     "ClrInstanceID:u2 ModuleID:u8 RangeBegin:u4 RangeSize:u4 RangeType:u1=ModuleRangeTypeMap IBCType:u1=IBCTypeMap "
+     "ClrInstanceID:u2 ModuleID:u8 RangeBegin:u4 RangeSize:u4 RangeType:u1=ModuleRangeTypeMap "
+     "IBCType:u1=IBCTypeMap "
      "SectionType:u2=SectionTypeMap"},
     {159, 0, "BindingPolicyPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {160, 0, "BindingPolicyPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {161, 0, "BindingNgenPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {162, 0, "BindingNgenPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {163, 0, "BindingLookupAndProbingPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {164, 0, "BindingLookupAndProbingPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
-    {165, 0, "LoaderPhaseStart", "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
-    {166, 0, "LoaderPhaseEnd", "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
-    {167, 0, "BindingPhaseStart", "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
-    {168, 0, "BindingPhaseEnd", "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
+    {165, 0, "LoaderPhaseStart",
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
+    {166, 0, "LoaderPhaseEnd",
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
+    {167, 0, "BindingPhaseStart",
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
+    {168, 0, "BindingPhaseEnd",
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {169, 0, "BindingDownloadPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {170, 0, "BindingDownloadPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {171, 0, "LoaderAssemblyInitPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {172, 0, "LoaderAssemblyInitPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {173, 0, "LoaderMappingPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {174, 0, "LoaderMappingPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {175, 0, "LoaderDeliverEventsPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {176, 0, "LoaderDeliverEventsPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z ClrInstanceID:u2"},
+     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z "
+     "AssemblyName:z ClrInstanceID:u2"},
     {177, 0, "EvidenceGenerated", "Type:u4 AppDomain:u4 ILImage:z ClrInstanceID:u2"},
     {178, 0, "ModuleTransparencyComputationStart", "Module:z AppDomainID:u4 ClrInstanceID:u2"},
     {179, 0, "ModuleTransparencyComputationEnd",
-     "Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsTreatAsSafe:b IsOpportunisticallyCritical:b SecurityRuleSet:u4 "
+     "Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsTreatAsSafe:b "
+     "IsOpportunisticallyCritical:b SecurityRuleSet:u4 "
      "ClrInstanceID:u2"},
     {180, 0, "TypeTransparencyComputationStart", "Type:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
     {181, 0, "TypeTransparencyComputationEnd",
-     "Type:z Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {182, 0, "MethodTransparencyComputationStart", "Method:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {183, 0, "MethodTransparencyComputationEnd", "Method:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {184, 0, "FieldTransparencyComputationStart", "Field:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {185, 0, "FieldTransparencyComputationEnd", "Field:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {186, 0, "TokenTransparencyComputationStart", "Token:u4 Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {187, 0, "TokenTransparencyComputationEnd", "Token:u4 Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {188, 0, "NgenBindEvent", "ClrInstanceID:u2 BindingID:u8 ReasonCode:u4=NGenBindMap AssemblyName:z"},
-    {191, 0, "FailFast", "FailFastUserMessage:z FailedEIP:p OSExitCode:u4 ClrExitCode:u4 ClrInstanceID:u2"},
+     "Type:z Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsCritical:b "
+     "IsTreatAsSafe:b ClrInstanceID:u2"},
+    {182, 0, "MethodTransparencyComputationStart",
+     "Method:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
+    {183, 0, "MethodTransparencyComputationEnd",
+     "Method:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
+    {184, 0, "FieldTransparencyComputationStart",
+     "Field:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
+    {185, 0, "FieldTransparencyComputationEnd",
+     "Field:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
+    {186, 0, "TokenTransparencyComputationStart",
+     "Token:u4 Module:z AppDomainID:u4 ClrInstanceID:u2"},
+    {187, 0, "TokenTransparencyComputationEnd",
+     "Token:u4 Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
+    {188, 0, "NgenBindEvent",
+     "ClrInstanceID:u2 BindingID:u8 ReasonCode:u4=NGenBindMap AssemblyName:z"},
+    {191, 0, "FailFast",
+     "FailFastUserMessage:z FailedEIP:p OSExitCode:u4 ClrExitCode:u4 ClrInstanceID:u2"},
     {192, 0, "PrvFinalizeObject", "TypeID:p ObjectID:p ClrInstanceID:u2 TypeName:z"},
     {193, 0, "CCWRefCountChange",
-     "HandleID:p ObjectID:p COMInterfacePointer:p NewRefCount:u4 AppDomainID:u8 ClassName:a NameSpace:a Operation:z "
+     "HandleID:p ObjectID:p COMInterfacePointer:p NewRefCount:u4 AppDomainID:u8 ClassName:a "
+     "NameSpace:a Operation:z "
      "ClrInstanceID:u2"},
-    {194, 0, "PrvSetGCHandle", "HandleID:p ObjectID:p Kind:u4=GCHandleKindMap Generation:u4 AppDomainID:u8 ClrInstanceID:u2"},
+    {194, 0, "PrvSetGCHandle",
+     "HandleID:p ObjectID:p Kind:u4=GCHandleKindMap Generation:u4 AppDomainID:u8 ClrInstanceID:u2"},
     {195, 0, "PrvDestroyGCHandle", "HandleID:p ClrInstanceID:u2"},
     {196, 0, "FusionMessageEvent", "ClrInstanceID:u2 Prepend:b Message:z"},
     {197, 0, "FusionErrorCodeEvent", "ClrInstanceID:u2 Category:u4 ErrorCode:u4"},
-    {198, 0, "PinObjectAtGCTime", "HandleID:p ObjectID:p ObjectSize:u8 TypeName:z ClrInstanceID:u2"},
+    {198, 0, "PinObjectAtGCTime",
+     "HandleID:p ObjectID:p ObjectSize:u8 TypeName:z ClrInstanceID:u2"},
     {199, 0, "PinPlugAtGCTime", "PlugStart:p PlugEnd:p GapBeforeSize:p ClrInstanceID:u2"},
     {200, 0, "CCWRefCountChange",
-     "HandleID:p ObjectID:p COMInterfacePointer:p NewRefCount:u4 AppDomainID:u8 ClassName:z NameSpace:z Operation:z "
+     "HandleID:p ObjectID:p COMInterfacePointer:p NewRefCount:u4 AppDomainID:u8 ClassName:z "
+     "NameSpace:z Operation:z "
      "ClrInstanceID:u2"},
     {201, 0, "MulticoreJit", "ClrInstanceID:u2 String1:z String2:z Int1:i4 Int2:i4 Int3:i4"},
     {202, 0, "MulticoreJitMethodCodeReturned", "ClrInstanceID:u2 ModuleID:u8 MethodID:u8"},
     {300, 0, "ThreadPoolWorkingThreadCount", "Count:u4 ClrInstanceID:u2"},
     {301, 0, "ThreadPoolEnqueue", "WorkID:p ClrInstanceID:u2"},
     {302, 0, "ThreadPoolDequeue", "WorkID:p ClrInstanceID:u2"},
-    {303, 0, "ThreadPoolIOEnqueue", "NativeOverlapped:p Overlapped:p MultiDequeues:b ClrInstanceID:u2"},
+    {303, 0, "ThreadPoolIOEnqueue",
+     "NativeOverlapped:p Overlapped:p MultiDequeues:b ClrInstanceID:u2"},
     {304, 0, "ThreadPoolIODequeue", "NativeOverlapped:p Overlapped:p ClrInstanceID:u2"},
     {305, 0, "ThreadPoolIOPack", "NativeOverlapped:p Overlapped:p ClrInstanceID:u2"},
-    {310, 0, "AllocRequest", "LoaderHeapPtr:p MemoryAddress:p RequestSize:u4 Unused1:u4 Unused2:u8 ClrInstanceID:u2"},
+    {310, 0, "AllocRequest",
+     "LoaderHeapPtr:p MemoryAddress:p RequestSize:u4 Unused1:u4 Unused2:u8 ClrInstanceID:u2"},
     {400, 0, "IInspectableRuntimeClassName", "TypeName:z ClrInstanceID:u2"},
     {401, 0, "WinRTUnbox", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
     {402, 0, "CreateRCW", "TypeName:z ClrInstanceID:u2"},
-    {403, 0, "RCWVariance", "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
+    {403, 0, "RCWVariance",
+     "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
     {404, 0, "RCWIEnumerableCasting", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
     {405, 0, "CreateCCW", "TypeName:z ClrInstanceID:u2"},
-    {406, 0, "CCWVariance", "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
+    {406, 0, "CCWVariance",
+     "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
     {407, 0, "ObjectVariantMarshallingToNative", "TypeName:z Int1:i4 ClrInstanceID:u2"},
     {408, 0, "GetTypeFromGUID", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
     {409, 0, "GetTypeFromProgID", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},

@@ -1,4 +1,5 @@
-/* Every event of the table can be compiled, in both sizes of addresses, and versions are found as the runtime means them. */
+/* Every event of the table can be compiled, in both sizes of addresses, and versions are found as
+ * the runtime means them. */
 #include "encodings/dotnet/clr_events.h"
 
 #include "layout/layout.h"
@@ -16,7 +17,9 @@ static void try_event(ttr *t, struct arena *arena, const struct clr_event *event
         const struct type *type = clr_event_type(&making, event);
         ttr_error error = {0};
         assert_non_null(type);
-        if (!layout_compile(&(struct layout_spec){.t = t, .arena = arena, .root = {[ROOT_PAYLOAD] = type}}, &error))
+        if (!layout_compile(
+                &(struct layout_spec){.t = t, .arena = arena, .root = {[ROOT_PAYLOAD] = type}},
+                &error))
             fail_msg("%s: %s", event->name, error.text);
     }
 }
@@ -30,7 +33,8 @@ static void every_event_is_in_order_and_compiles(void **state)
     for (size_t i = 0; i < clr_providers_n; i++)
         for (const struct clr_event *event = clr_providers[i].events; event->name; event++) {
             try_event(t, &arena, event);
-            assert_ptr_equal(clr_event_find(text(clr_providers[i].name), event->id, event->version), event);
+            assert_ptr_equal(clr_event_find(text(clr_providers[i].name), event->id, event->version),
+                             event);
         }
     arena_free(&arena);
     ttr_free(t);
@@ -43,7 +47,8 @@ static void a_version_that_is_not_known_has_the_fields_of_the_one_before(void **
     assert_string_equal(clr_event_find(runtime, 143, 9)->name, "MethodLoadVerbose");
     assert_int_equal(clr_event_find(runtime, 143, 9)->version, 2);
     assert_int_equal(clr_event_find(runtime, 143, 1)->version, 1);
-    assert_string_equal(clr_event_find(runtime, 205, 1)->name, "GCGlobalHeapHistory"); /* older than all that are known: its name */
+    assert_string_equal(clr_event_find(runtime, 205, 1)->name,
+                        "GCGlobalHeapHistory"); /* older than all that are known: its name */
     assert_int_equal(clr_event_find(runtime, 205, 1)->version, 2);
     assert_null(clr_event_find(runtime, 9999, 0));
     assert_null(clr_event_find(text("Microsoft-Windows"), 143, 0));
@@ -51,25 +56,31 @@ static void a_version_that_is_not_known_has_the_fields_of_the_one_before(void **
 
 static void counts_and_names_of_values_are_found_where_they_are_meant(void **state)
 {
-    static const uint8_t bytes[] = {9, 0, 0, 0, 2, 0, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
-                                    4, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t bytes[] = {9, 0, 0, 0, 2, 0, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,
+                                    0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0};
     struct arena arena;
     (void)state;
     ttr *t = ttr_new(NULL);
     arena_init(&arena, alloc_default());
     const struct clr_making making = {.arena = &arena, .pointer_bytes = 8};
-    const struct clr_event *event = clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 21, 0); /* GCBulkSurvivingObjectRanges */
-    struct layout_spec spec = {.t = t, .arena = &arena, .root = {[ROOT_PAYLOAD] = clr_event_type(&making, event)}};
+    const struct clr_event *event = clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 21,
+                                                   0); /* GCBulkSurvivingObjectRanges */
+    struct layout_spec spec = {
+        .t = t, .arena = &arena, .root = {[ROOT_PAYLOAD] = clr_event_type(&making, event)}};
     const struct layout *layout = layout_compile(&spec, NULL);
     struct layout_run run = {.bits = bits_over(bytes, 0, 8 * sizeof bytes)};
     assert_non_null(layout);
     assert_int_equal(layout_measure(layout, &run), LAYOUT_FINE);
     assert_int_equal(run.bits.at, run.bits.end);
-    const struct type *start = clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 1, 2));
-    assert_int_equal(type_label_of(start->members[2].type->labels, 1, 0)->name.n, strlen("Induced"));
-    const struct type *load = clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 143, 2));
+    const struct type *start =
+        clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 1, 2));
+    assert_int_equal(type_label_of(start->members[2].type->labels, 1, 0)->name.n,
+                     strlen("Induced"));
+    const struct type *load =
+        clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 143, 2));
     assert_int_equal(load->members[5].type->kind, TYPE_FLAGS);
-    const struct type *mono = clr_event_type(&making, clr_event_find(text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
+    const struct type *mono =
+        clr_event_type(&making, clr_event_find(text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
     assert_memory_equal(type_label_of(mono->members[0].type->labels, 5, 0)->name.p, "End", 3);
     assert_null(type_label_of(mono->members[0].type->labels, 3, 0));
     arena_free(&arena);
@@ -84,7 +95,8 @@ static void padding_is_there_only_with_addresses_of_8_bytes(void **state)
     arena_init(&arena, alloc_default());
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
         const struct clr_making making = {.arena = &arena, .pointer_bytes = bytes};
-        const struct type *type = clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 208, 0));
+        const struct type *type = clr_event_type(
+            &making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 208, 0));
         assert_int_equal(type->members[2].type->element->members_n, bytes == 8 ? 6 : 5);
     }
     arena_free(&arena);
@@ -92,11 +104,15 @@ static void padding_is_there_only_with_addresses_of_8_bytes(void **state)
 
 static void fields_that_are_described_elsewhere_get_the_names_of_their_values(void **state)
 {
-    static const struct type i32 = {.kind = TYPE_INT, .bits = 32, .align = 3}, i64 = {.kind = TYPE_INT, .bits = 64, .align = 3};
-    const struct type_member members[] = {{.name = {"TaskID", 6}, .type = &i32}, {.name = {"Relation", 8}, .type = &i32}};
+    static const struct type i32 = {.kind = TYPE_INT, .bits = 32, .align = 3},
+                             i64 = {.kind = TYPE_INT, .bits = 64, .align = 3};
+    const struct type_member members[] = {{.name = {"TaskID", 6}, .type = &i32},
+                                          {.name = {"Relation", 8}, .type = &i32}};
     const struct type_member others[] = {{.name = {"Relation", 8}, .type = &i64}};
-    struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 2}, other = {.kind = TYPE_STRUCT, .members = others, .members_n = 1};
-    const struct clr_event *event = clr_event_find(text("System.Threading.Tasks.TplEventSource"), 16, 1);
+    struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 2},
+                other = {.kind = TYPE_STRUCT, .members = others, .members_n = 1};
+    const struct clr_event *event =
+        clr_event_find(text("System.Threading.Tasks.TplEventSource"), 16, 1);
     struct arena arena;
     (void)state;
     arena_init(&arena, alloc_default());

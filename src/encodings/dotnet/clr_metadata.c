@@ -36,7 +36,8 @@ const struct type *clr_plain_type(uint32_t code)
 {
     static const struct type plain[] = {
         [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
-        [NETTRACE_CHAR] = {.kind = TYPE_TEXT, .encoding = ENCODING_UTF16LE, .bits = 16, .count = 2, .align = 3},
+        [NETTRACE_CHAR] =
+            {.kind = TYPE_TEXT, .encoding = ENCODING_UTF16LE, .bits = 16, .count = 2, .align = 3},
         [NETTRACE_I8] = {.kind = TYPE_INT, .bits = 8, .align = 3},
         [NETTRACE_U8] = {.kind = TYPE_UINT, .bits = 8, .align = 3},
         [NETTRACE_I16] = {.kind = TYPE_INT, .bits = 16, .align = 3},
@@ -47,12 +48,22 @@ const struct type *clr_plain_type(uint32_t code)
         [NETTRACE_U64] = {.kind = TYPE_UINT, .bits = 64, .align = 3},
         [NETTRACE_F32] = {.kind = TYPE_FLOAT, .bits = 32, .align = 3},
         [NETTRACE_F64] = {.kind = TYPE_FLOAT, .bits = 64, .align = 3},
-        [NETTRACE_DECIMAL] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_DECIMAL},
-        [NETTRACE_DATE_TIME] = {.kind = TYPE_UINT, .bits = 64, .align = 3, .role = NETTRACE_ROLE_DATE},
+        [NETTRACE_DECIMAL] = {.kind = TYPE_BLOB,
+                              .count = 16,
+                              .align = 3,
+                              .role = NETTRACE_ROLE_DECIMAL},
+        [NETTRACE_DATE_TIME] = {.kind = TYPE_UINT,
+                                .bits = 64,
+                                .align = 3,
+                                .role = NETTRACE_ROLE_DATE},
         [NETTRACE_GUID] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_GUID},
-        [NETTRACE_STRING] = {.kind = TYPE_STRING, .encoding = ENCODING_UTF16LE, .bits = 16, .align = 3},
+        [NETTRACE_STRING] = {.kind = TYPE_STRING,
+                             .encoding = ENCODING_UTF16LE,
+                             .bits = 16,
+                             .align = 3},
     };
-    return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code] : NULL;
+    return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code]
+                                                                                : NULL;
 }
 
 static struct type *take_fields(struct clr_fields *making, unsigned depth);
@@ -76,9 +87,15 @@ static const struct type *take_type(struct clr_fields *making, uint32_t code, un
     uint32_t of = cursor_u32le(&making->c);
     const struct type *element = of == NETTRACE_CHAR ? &u16 : take_type(making, of, depth + 1);
     if (of == NETTRACE_CHAR)
-        return new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element,
+        return new_type(making, (struct type){.kind = TYPE_SEQUENCE,
+                                              .has_inline_length = true,
+                                              .length_type = &u16,
+                                              .element = element,
                                               .role = NETTRACE_ROLE_TEXT16});
-    return element ? new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element})
+    return element ? new_type(making, (struct type){.kind = TYPE_SEQUENCE,
+                                                    .has_inline_length = true,
+                                                    .length_type = &u16,
+                                                    .element = element})
                    : NULL;
 }
 
@@ -125,7 +142,10 @@ static struct type *take_fields(struct clr_fields *making, unsigned depth)
             return NULL;
         }
     }
-    return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+    return members
+               ? new_type(making,
+                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               : NULL;
 }
 
 struct type *clr_fields_take(struct clr_fields *fields)
@@ -135,7 +155,8 @@ struct type *clr_fields_take(struct clr_fields *fields)
 
 /* --- Values --- */
 
-/* Eight hexadecimal digits, the highest in the lowest byte: nibbles are spread to bytes, then those from 10 on become letters. */
+/* Eight hexadecimal digits, the highest in the lowest byte: nibbles are spread to bytes, then those
+ * from 10 on become letters. */
 static uint64_t hex_of(uint32_t x)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -149,7 +170,8 @@ static uint64_t hex_of(uint32_t x)
 size_t clr_guid_text(char *to, const uint8_t *guid)
 {
     enum { GUID_TEXT = 36 };
-    const uint64_t middle = hex_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)), rest = hex_of(load_u32be(guid + 8));
+    const uint64_t middle = hex_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)),
+                   rest = hex_of(load_u32be(guid + 8));
     store_u64le(to, hex_of(load_u32le(guid)));
     store_u32le(to + 9, (uint32_t)middle);
     store_u32le(to + 14, (uint32_t)(middle >> 32));
@@ -172,11 +194,13 @@ static uint32_t divide(uint32_t *words)
     return (uint32_t)rest;
 }
 
-/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12] middle */
+/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12]
+ * middle */
 static size_t decimal_text(char *to, const uint8_t *p)
 {
     enum { MOST = 40 };
-    uint32_t flags = load_u32le(p), words[3] = {load_u32le(p + 4), load_u32le(p + 12), load_u32le(p + 8)};
+    uint32_t flags = load_u32le(p),
+             words[3] = {load_u32le(p + 4), load_u32le(p + 12), load_u32le(p + 8)};
     unsigned scale = flags >> 16 & 0xff, digits = 0;
     char digit[MOST];
     if (scale > 28 || flags & 0x7f00ffff)
@@ -195,12 +219,14 @@ static size_t decimal_text(char *to, const uint8_t *p)
     return n;
 }
 
-/* 100 ns since 1601, up to the end of the year 9999, as text; 0 where it is no such date.  Years that nanoseconds of 64 bits do not reach are written as
- * one of another 400 years: the calendar is the same. */
+/* 100 ns since 1601, up to the end of the year 9999, as text; 0 where it is no such date.  Years
+ * that nanoseconds of 64 bits do not reach are written as one of another 400 years: the calendar is
+ * the same. */
 static size_t put_date(char *to, uint64_t date)
 {
     enum { YEAR_DIGITS = 4 };
-    const uint64_t unix_epoch = UINT64_C(116444736000000000), cycle = UINT64_C(126227808000000000), after = UINT64_C(2650467744000000000);
+    const uint64_t unix_epoch = UINT64_C(116444736000000000), cycle = UINT64_C(126227808000000000),
+                   after = UINT64_C(2650467744000000000);
     int years = 1600;
     if (date >= after)
         return 0;

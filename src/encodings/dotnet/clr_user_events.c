@@ -1,4 +1,5 @@
-/* Types of .NET's events by process and number, as their metadata describe them, and their fields. */
+/* Types of .NET's events by process and number, as their metadata describe them, and their fields.
+ */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ struct clr_user_kind {
     struct clr_user_places places;
     struct clr_user_type unknown;
     const void *owner;
-    const char *known;           /* provider of the runtime, or NULL */
+    const char *known; /* provider of the runtime, or NULL */
     ttr_id provider;
     uint32_t index;
 };
@@ -39,18 +40,18 @@ struct clr_user_kind {
 struct clr_user_events {
     struct event_headers_spec spec;
     struct arena arena, scratch;
-    struct pairmap by_process;   /* (process, kind and number) to type */
-    struct pairmap by_bytes;     /* (hash of metadata, kind) to type */
+    struct pairmap by_process; /* (process, kind and number) to type */
+    struct pairmap by_bytes;   /* (hash of metadata, kind) to type */
     struct clr_user_kind **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    uint32_t tries;              /* metadata looked at; each takes memory, also where they are bad */
+    uint32_t tries; /* metadata looked at; each takes memory, also where they are bad */
 };
 
 struct walk {
     struct layout_walk payload;
-    const uint8_t *end;          /* of the payload */
+    const uint8_t *end; /* of the payload */
     const uint8_t *begin;
     uint32_t extra;
     uint8_t stage;
@@ -74,7 +75,8 @@ static struct cursor take_place(struct event_header_raw raw, uint32_t at, bool i
     return c.failed ? c : cursor_part(&c, word >> 16);
 }
 
-static bool take_parts(const struct clr_user_kind *kind, struct event_header_raw raw, struct parts *parts)
+static bool take_parts(const struct clr_user_kind *kind, struct event_header_raw raw,
+                       struct parts *parts)
 {
     bool is_big_endian = kind->places.is_big_endian;
     struct cursor c = cursor_over(raw.p, raw.n, 0);
@@ -118,7 +120,8 @@ static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
     char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
-    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
+    field->value = (ttr_value){.type = TTR_TYPE_TEXT,
+                               .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
 
 /* GUIDs, decimals and dates as text; without memory they stay as they are. */
@@ -131,7 +134,10 @@ static void show(struct walk *walk, struct arena *scratch, unsigned role, ttr_fi
     char *to = arena_take(scratch, NUMBER_MAX);
     size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
     if (n)
-        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+        field->value =
+            (ttr_value){.type = TTR_TYPE_TEXT,
+                        .text = {to, n},
+                        .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
 }
 
 static bool give_undecoded(struct walk *walk, ttr_field *field)
@@ -180,7 +186,8 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
     return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
 }
 
-static const struct field_ops clr_user_ops = {.begin = begin, .next = next, .label = label, .frames = frames};
+static const struct field_ops clr_user_ops = {
+    .begin = begin, .next = next, .label = label, .frames = frames};
 
 const void *clr_user_owner(const struct schema *schema)
 {
@@ -227,13 +234,16 @@ void clr_user_events_batch(struct clr_user_events *all)
     arena_reset(&all->scratch);
 }
 
-/* Whether a provider's name, its dashes and points as underscores, stands in the name of a tracepoint with nothing of a name behind it. */
+/* Whether a provider's name, its dashes and points as underscores, stands in the name of a
+ * tracepoint with nothing of a name behind it. */
 static bool is_in(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
     for (size_t at = 0; name.n >= n && at <= name.n - n; at++) {
         size_t same = 0;
-        while (same < n && name.p[at + same] == (provider[same] == '-' || provider[same] == '.' ? '_' : provider[same]))
+        while (same < n &&
+               name.p[at + same] ==
+                   (provider[same] == '-' || provider[same] == '.' ? '_' : provider[same]))
             same++;
         if (same == n && (at + n == name.n || name.p[at + n] == '_' || name.p[at + n] == '.'))
             return true;
@@ -249,21 +259,30 @@ static bool add_text(const struct clr_user_events *all, ttr_text text, ttr_id *i
 
 static bool add_schema(const struct clr_user_events *all, struct clr_user_type *type)
 {
-    type->schema = context_add_schema(all->spec.t, &(struct schema){.ops = &clr_user_ops, .own = type, .format = all->spec.format});
+    type->schema = context_add_schema(
+        all->spec.t,
+        &(struct schema){.ops = &clr_user_ops, .own = type, .format = all->spec.format});
     return type->schema != 0;
 }
 
-struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name, const struct clr_user_places *places, const void *owner)
+struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name,
+                                           const struct clr_user_places *places, const void *owner)
 {
     struct clr_user_kind *kind = arena_take(&all->arena, sizeof *kind);
-    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind))
+    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
+                                all->kinds_n + 1, sizeof *all->kind))
         return NULL;
-    *kind = (struct clr_user_kind){.all = all, .places = *places, .owner = owner, .index = (uint32_t)all->kinds_n, .unknown = {.kind = kind}};
+    *kind = (struct clr_user_kind){.all = all,
+                                   .places = *places,
+                                   .owner = owner,
+                                   .index = (uint32_t)all->kinds_n,
+                                   .unknown = {.kind = kind}};
     for (size_t i = 0; i < clr_providers_n; i++)
         if (is_in(name, clr_providers[i].name))
             kind->known = clr_providers[i].name;
     ttr_text provider = kind->known ? (ttr_text){kind->known, strlen(kind->known)} : name;
-    if (!add_text(all, provider, &kind->provider) || !add_text(all, name, &kind->unknown.name) || !add_schema(all, &kind->unknown))
+    if (!add_text(all, provider, &kind->provider) || !add_text(all, name, &kind->unknown.name) ||
+        !add_schema(all, &kind->unknown))
         return NULL;
     all->kind[all->kinds_n++] = kind;
     return kind;
@@ -280,7 +299,8 @@ struct said {
 };
 
 /* Fields at the cursor, which moves behind them; false when memory is out. */
-static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_second, struct said *said)
+static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_second,
+                        struct said *said)
 {
     struct clr_fields fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
     struct type *root = clr_fields_take(&fields);
@@ -290,7 +310,8 @@ static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_s
     return !fields.is_out_of_memory;
 }
 
-/* Takes metadata; false when memory is out.  The cursor has failed where not even the name is whole. */
+/* Takes metadata; false when memory is out.  The cursor has failed where not even the name is
+ * whole. */
 static bool take_metadata(struct clr_user_events *all, struct cursor *c, struct said *said)
 {
     (void)cursor_u32le(c);
@@ -318,7 +339,8 @@ static bool take_metadata(struct clr_user_events *all, struct cursor *c, struct 
 
 static uint8_t level_of(uint32_t level)
 {
-    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
+                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
@@ -328,28 +350,42 @@ static struct clr_user_type *make_type(struct clr_user_kind *kind, const struct 
     struct clr_user_events *all = kind->all;
     struct clr_user_type *type = arena_take(&all->arena, sizeof *type);
     ttr_error error = {.status = TTR_OK};
-    if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity, all->types_n + 1, sizeof *all->type))
+    if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity,
+                                all->types_n + 1, sizeof *all->type))
         return NULL;
-    *type = (struct clr_user_type){.kind = kind, .keyword = said->keyword, .level = level_of(said->level), .opcode = said->opcode};
-    struct layout_spec spec = {.t = all->spec.t, .arena = &all->arena, .root = {[ROOT_PAYLOAD] = said->root}, .shows_hidden = true};
+    *type = (struct clr_user_type){.kind = kind,
+                                   .keyword = said->keyword,
+                                   .level = level_of(said->level),
+                                   .opcode = said->opcode};
+    struct layout_spec spec = {.t = all->spec.t,
+                               .arena = &all->arena,
+                               .root = {[ROOT_PAYLOAD] = said->root},
+                               .shows_hidden = true};
     if (said->root)
         type->layout = layout_compile(&spec, &error);
-    if (error.status == TTR_E_NOMEM || !add_text(all, said->name, &type->name) || !add_schema(all, type))
+    if (error.status == TTR_E_NOMEM || !add_text(all, said->name, &type->name) ||
+        !add_schema(all, type))
         return NULL;
     all->type[all->types_n++] = type;
     return type;
 }
 
-/* The type of an event of the runtime itself, or of one whose metadata were not recorded; NULL when memory is out. */
+/* The type of an event of the runtime itself, or of one whose metadata were not recorded; NULL when
+ * memory is out. */
 static struct clr_user_type *make_known(struct clr_user_kind *kind, uint32_t id)
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
     ttr_text provider = ttr_text_get(kind->all->spec.t, kind->provider);
     const struct clr_event *known = kind->known ? clr_event_find(provider, id, UINT32_MAX) : NULL;
-    const struct clr_making making = {.arena = &kind->all->arena, .pointer_bytes = kind->places.long_bytes, .guid_role = NETTRACE_ROLE_GUID};
+    const struct clr_making making = {.arena = &kind->all->arena,
+                                      .pointer_bytes = kind->places.long_bytes,
+                                      .guid_role = NETTRACE_ROLE_GUID};
     struct said said = {.root = known ? clr_event_type(&making, known) : NULL};
-    int n = snprintf(name, sizeof name, "%.*s/%u", (int)(provider.n < EVENT_HEADER_NAME_MAX ? provider.n : EVENT_HEADER_NAME_MAX), provider.p, id);
-    said.name = known ? (ttr_text){known->name, strlen(known->name)} : (ttr_text){name, n > 0 ? (size_t)n : 0};
+    int n = snprintf(name, sizeof name, "%.*s/%u",
+                     (int)(provider.n < EVENT_HEADER_NAME_MAX ? provider.n : EVENT_HEADER_NAME_MAX),
+                     provider.p, id);
+    said.name = known ? (ttr_text){known->name, strlen(known->name)}
+                      : (ttr_text){name, n > 0 ? (size_t)n : 0};
     return known && !said.root ? NULL : make_type(kind, &said);
 }
 
@@ -359,7 +395,8 @@ static uint64_t number_of(const struct clr_user_kind *kind, uint32_t id)
 }
 
 /* Takes what metadata say of events of a number in a process; false when memory is out. */
-static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, struct cursor metadata, const char **why)
+static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, struct cursor metadata,
+                  const char **why)
 {
     struct clr_user_events *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
@@ -374,18 +411,22 @@ static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, str
         *why = "metadata that are not whole";
         return true;
     }
-    if (!known && (!make_type(kind, &said) || !pairmap_put(&all->by_bytes, hash, kind->index, index)))
+    if (!known &&
+        (!make_type(kind, &said) || !pairmap_put(&all->by_bytes, hash, kind->index, index)))
         return false;
     return pairmap_put(&all->by_process, process, number_of(kind, id), index) &&
            pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), index);
 }
 
-static bool take_extension(struct clr_user_kind *kind, uint64_t process, const struct parts *parts, ttr_event *event, const char **why)
+static bool take_extension(struct clr_user_kind *kind, uint64_t process, const struct parts *parts,
+                           ttr_event *event, const char **why)
 {
     struct cursor c = parts->extension;
     while (cursor_left(&c) && !*why) {
         uint8_t what = cursor_u8(&c);
-        uint32_t n = what != LABEL_METADATA ? 16 : kind->places.is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
+        uint32_t n = what != LABEL_METADATA       ? 16
+                     : kind->places.is_big_endian ? cursor_u32be(&c)
+                                                  : cursor_u32le(&c);
         struct cursor part = cursor_part(&c, n);
         if (what == 0 || what > LABEL_RELATED || part.failed)
             *why = "an extension that is not known, or not whole";
@@ -400,7 +441,8 @@ static bool take_extension(struct clr_user_kind *kind, uint64_t process, const s
 }
 
 /* The type of an event; NULL when memory is out. */
-static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t process, uint32_t id)
+static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t process,
+                                           uint32_t id)
 {
     struct clr_user_events *all = kind->all;
     const uint32_t *index = pairmap_get(&all->by_process, process, number_of(kind, id));
@@ -410,12 +452,14 @@ static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t 
         return all->type[*index];
     if (all->types_n == CLR_USER_EVENTS_MOST)
         return &kind->unknown;
-    if (!make_known(kind, id) || !pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), (uint32_t)all->types_n - 1))
+    if (!make_known(kind, id) ||
+        !pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), (uint32_t)all->types_n - 1))
         return NULL;
     return all->type[all->types_n - 1];
 }
 
-bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why)
+bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw, ttr_event *event,
+                   const char **why)
 {
     struct parts parts;
     ttr_thread thread = {.pid = 0};

@@ -1,4 +1,5 @@
-/* Events of .NET in tracepoints, as the runtime writes them (dotnet/diagnostics, ipc-protocol.md, Tracepoint Format V1). */
+/* Events of .NET in tracepoints, as the runtime writes them (dotnet/diagnostics, ipc-protocol.md,
+ * Tracepoint Format V1). */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -8,15 +9,22 @@
 #include "encodings/tracepoint/tracepoints.h"
 #include "support/support.h"
 
-#define FORMAT(name, id) "name: " name "\nID: " #id "\nformat:\n" \
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" \
-    "\tfield:u8 version;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:u16 event_id;\toffset:9;\tsize:2;\tsigned:0;\n" \
-    "\tfield:__rel_loc u8 extension[8759200];\toffset:11;\tsize:4;\tsigned:0;\n" \
+#define FORMAT(name, id)                                                                         \
+    "name: " name "\nID: " #id "\nformat:\n"                                                     \
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:unsigned char " \
+    "common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                             \
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n\tfield:int "   \
+    "common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                                             \
+    "\tfield:u8 version;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:u16 "                           \
+    "event_id;\toffset:9;\tsize:2;\tsigned:0;\n"                                                 \
+    "\tfield:__rel_loc u8 extension[8759200];\toffset:11;\tsize:4;\tsigned:0;\n"                 \
     "\tfield:__rel_loc u8 payload[8759200];\toffset:15;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n"
 
-/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g", and "Go" as opcode 1. */
-#define METADATA "07000000 480069000000 1100000000000000 00000000 04000000 03000000 09000000 61000000 12000000 73000000 11000000 67000000 01000000 01 01"
+/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g", and
+ * "Go" as opcode 1. */
+#define METADATA                                                                           \
+    "07000000 480069000000 1100000000000000 00000000 04000000 03000000 09000000 61000000 " \
+    "12000000 73000000 11000000 67000000 01000000 01 01"
 #define PAYLOAD "ffffffff 7800 e900 0000 0403020106050807 090a0b0c0d0e0f10"
 #define ACTIVITY "02 0102030405060708090a0b0c0d0e0f10 03 f1f2f3f4f5f6f7f8f9fafbfcfdfefff0"
 #define FIELDS "\"a\":-1,\"s\":\"x\xc3\xa9\",\"g\":\"01020304-0506-0708-090a-0b0c0d0e0f10\""
@@ -49,9 +57,14 @@ static void begin(struct scene *scene)
     ttr_error error;
     *scene = (struct scene){.t = ttr_new(NULL)};
     scene->source = context_add_source(scene->t, "here", "test");
-    scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t, .container = &container, .source = scene->source, .long_bytes = 8});
-    assert_int_equal(tracepoints_add(scene->all, text("user_events"), text(FORMAT("MyApp", 5)), &error), TTR_OK);
-    assert_int_equal(tracepoints_add(scene->all, text("user_events"), text(FORMAT("OC_DotNet_Microsoft_Windows_DotNETRuntime_12_C", 6)), &error), TTR_OK);
+    scene->all = tracepoints_new(&(struct tracepoints_spec){
+        .t = scene->t, .container = &container, .source = scene->source, .long_bytes = 8});
+    assert_int_equal(
+        tracepoints_add(scene->all, text("user_events"), text(FORMAT("MyApp", 5)), &error), TTR_OK);
+    assert_int_equal(
+        tracepoints_add(scene->all, text("user_events"),
+                        text(FORMAT("OC_DotNet_Microsoft_Windows_DotNETRuntime_12_C", 6)), &error),
+        TTR_OK);
     buffer_init(&scene->shown, alloc_default());
 }
 
@@ -63,7 +76,8 @@ static void end(struct scene *scene)
 }
 
 /* Takes an event of a tracepoint and process; gives its fields as JSON. */
-static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, uint16_t id, const char *extension, const char *payload)
+static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, uint16_t id,
+                        const char *extension, const char *payload)
 {
     uint8_t *at = scene->bytes + 19;
     struct field_json json;
@@ -71,13 +85,18 @@ static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, 
     store_u16le(scene->bytes, tracepoint);
     scene->bytes[8] = 1;
     store_u16le(scene->bytes + 9, id);
-    size_t extension_n = support_hex(at, 500, extension), payload_n = support_hex(at + extension_n, 400, payload);
+    size_t extension_n = support_hex(at, 500, extension),
+           payload_n = support_hex(at + extension_n, 400, payload);
     store_u32le(scene->bytes + 11, (uint32_t)(extension_n << 16 | 4));
     store_u32le(scene->bytes + 15, (uint32_t)(payload_n << 16 | extension_n));
     size_t n = (19 + extension_n + payload_n + 7) & ~(size_t)7;
-    scene->event = (ttr_event){.payload = scene->bytes, .payload_size = (uint32_t)n, .thread = context_thread(scene->t, scene->source, pid, pid)};
+    scene->event = (ttr_event){.payload = scene->bytes,
+                               .payload_size = (uint32_t)n,
+                               .thread = context_thread(scene->t, scene->source, pid, pid)};
     tracepoints_batch(scene->all);
-    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, tracepoint), (struct tracepoint_raw){scene->bytes, n}, &scene->event, &scene->why));
+    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, tracepoint),
+                                (struct tracepoint_raw){scene->bytes, n}, &scene->event,
+                                &scene->why));
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
@@ -115,9 +134,15 @@ static void processes_may_have_different_events_of_one_number(void **state)
     struct scene scene;
     (void)state;
     begin(&scene);
-    (void)take(&scene, 5, 1, 7, "01 25000000 07000000 41000000 0000000000000000 00000000 05000000 01000000 09000000 61000000 00", "01000000");
+    (void)take(&scene, 5, 1, 7,
+               "01 25000000 07000000 41000000 0000000000000000 00000000 05000000 01000000 09000000 "
+               "61000000 00",
+               "01000000");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "A");
-    (void)take(&scene, 5, 2, 7, "01 25000000 07000000 42000000 0000000000000000 00000000 05000000 01000000 0a000000 62000000 00", "ffffffff");
+    (void)take(&scene, 5, 2, 7,
+               "01 25000000 07000000 42000000 0000000000000000 00000000 05000000 01000000 0a000000 "
+               "62000000 00",
+               "ffffffff");
     assert_string_equal(take(&scene, 5, 1, 7, "", "ffffffff"), "\"a\":-1");
     assert_string_equal(take(&scene, 5, 2, 7, "", "ffffffff"), "\"b\":4294967295");
     end(&scene);
@@ -129,8 +154,10 @@ static void events_of_the_runtime_are_known_by_the_name_of_the_tracepoint(void *
     (void)state;
     begin(&scene);
     /* GCEnd_V1: Count, Depth, ClrInstanceID. */
-    assert_string_equal(take(&scene, 6, 1, 2, "01 00000000", "05000000 01000000 0900"), "\"Count\":5,\"Depth\":1,\"ClrInstanceID\":9");
-    assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "Microsoft-Windows-DotNETRuntime");
+    assert_string_equal(take(&scene, 6, 1, 2, "01 00000000", "05000000 01000000 0900"),
+                        "\"Count\":5,\"Depth\":1,\"ClrInstanceID\":9");
+    assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p,
+                        "Microsoft-Windows-DotNETRuntime");
     assert_string_equal(take(&scene, 5, 1, 2, "", "05000000"), "\"undecoded\":\"0x05000000\"");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "MyApp/2");
     end(&scene);

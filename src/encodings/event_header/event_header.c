@@ -1,4 +1,5 @@
-/* Kinds of EventHeader events, plans for their metadata, and what is taken of each event while reading. */
+/* Kinds of EventHeader events, plans for their metadata, and what is taken of each event while
+ * reading. */
 #include "encodings/event_header/event_header.h"
 
 #include <string.h>
@@ -48,7 +49,9 @@ void event_headers_batch(struct event_headers *all)
 
 static ttr_id add_schema(const struct event_headers *all, const struct event_header_own *own)
 {
-    return context_add_schema(all->spec.t, &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
+    return context_add_schema(
+        all->spec.t,
+        &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
 }
 
 static bool add_text(const struct event_headers *all, ttr_text text, ttr_id *id)
@@ -60,9 +63,11 @@ static bool add_text(const struct event_headers *all, ttr_text text, ttr_id *id)
 static struct event_header_kind *make_kind(struct event_headers *all, ttr_id name, uint32_t skip)
 {
     struct event_header_kind *kind = arena_take(&all->arena, sizeof *kind);
-    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind))
+    if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
+                                all->kinds_n + 1, sizeof *all->kind))
         return NULL;
-    *kind = (struct event_header_kind){.all = all, .tracepoint = name, .skip = skip, .index = (uint32_t)all->kinds_n};
+    *kind = (struct event_header_kind){
+        .all = all, .tracepoint = name, .skip = skip, .index = (uint32_t)all->kinds_n};
     kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
     if (!kind->is_named)
         kind->name = (struct event_header_name){.provider = {"", 0}};
@@ -76,7 +81,8 @@ static struct event_header_kind *make_kind(struct event_headers *all, ttr_id nam
     return pairmap_put(&all->kinds, name, skip, kind->index) ? kind : NULL;
 }
 
-struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip, const void *owner)
+struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name,
+                                             uint32_t skip, const void *owner)
 {
     ttr_id id;
     if (!add_text(all, name, &id))
@@ -123,7 +129,8 @@ static void parse_extensions(struct event_header_parts *parts)
     uint16_t kind = EVENT_HEADER_CHAIN;
     while (kind & EVENT_HEADER_CHAIN && !parts->why) {
         struct cursor before = parts->payload, content;
-        uint16_t n = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
+        uint16_t n =
+            parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
         kind = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
         content = cursor_part(&parts->payload, n);
         if (parts->payload.failed)
@@ -135,7 +142,8 @@ static void parse_extensions(struct event_header_parts *parts)
     }
 }
 
-bool event_header_parse(struct event_header_raw raw, uint32_t skip, struct event_header_parts *parts)
+bool event_header_parse(struct event_header_raw raw, uint32_t skip,
+                        struct event_header_parts *parts)
 {
     struct cursor c = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&c, skip);
@@ -162,11 +170,13 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip, struct event
 
 static bool is_same(const struct event_header_plan *plan, const struct event_header_parts *parts)
 {
-    return plan && plan->bytes_n == parts->metadata_n && plan->is_big_endian == parts->is_big_endian &&
+    return plan && plan->bytes_n == parts->metadata_n &&
+           plan->is_big_endian == parts->is_big_endian &&
            memcmp(plan->bytes, parts->metadata, plan->bytes_n) == 0;
 }
 
-static struct event_header_plan *make_plan(struct event_header_kind *kind, const struct event_header_parts *parts)
+static struct event_header_plan *make_plan(struct event_header_kind *kind,
+                                           const struct event_header_parts *parts)
 {
     struct event_headers *all = kind->all;
     struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
@@ -177,10 +187,14 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind, const
     if (!plan || !own || !bytes || !events)
         return NULL;
     *events = 0;
-    *plan = (struct event_header_plan){.kind = kind, .bytes = bytes, .bytes_n = parts->metadata_n, .is_big_endian = parts->is_big_endian,
+    *plan = (struct event_header_plan){.kind = kind,
+                                       .bytes = bytes,
+                                       .bytes_n = parts->metadata_n,
+                                       .is_big_endian = parts->is_big_endian,
                                        .events = events};
     *own = (struct event_header_own){kind, plan};
-    uint32_t first = event_header_event_name(&(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
+    uint32_t first = event_header_event_name(
+        &(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
     if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
         return NULL;
     if (first == UINT32_MAX)
@@ -190,7 +204,8 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind, const
 }
 
 /* Makes a plan where there is room for one; false when memory is out. */
-static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts, uint64_t hash, const struct event_header_plan **plan)
+static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
+                     uint64_t hash, const struct event_header_plan **plan)
 {
     struct event_headers *all = kind->all;
     size_t before = all->arena.total;
@@ -198,23 +213,27 @@ static bool add_plan(struct event_header_kind *kind, const struct event_header_p
     if (all->plans_n == EVENT_HEADER_PLANS || all->plan_bytes > EVENT_HEADER_PLAN_BYTES)
         return true;
     struct event_header_plan *made = make_plan(kind, parts);
-    if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity, all->plans_n + 1, sizeof *all->plan))
+    if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity,
+                                all->plans_n + 1, sizeof *all->plan))
         return false;
     all->plan_bytes += all->arena.total - before;
     all->plan[all->plans_n] = made;
     *plan = made;
-    return pairmap_put(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian, (uint32_t)all->plans_n++);
+    return pairmap_put(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian,
+                       (uint32_t)all->plans_n++);
 }
 
 /* Finds the plan of an event's metadata; NULL where there is none.  False when memory is out. */
-static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts, const struct event_header_plan **plan)
+static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
+                      const struct event_header_plan **plan)
 {
     const struct event_headers *all = kind->all;
     *plan = kind->last;
     if (is_same(kind->last, parts))
         return true;
     uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
-    const uint32_t *index = pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
+    const uint32_t *index =
+        pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
     if (!index) {
         if (!add_plan(kind, parts, hash, plan))
             return false;
@@ -226,11 +245,13 @@ static bool find_plan(struct event_header_kind *kind, const struct event_header_
 }
 
 /* What is wrong with the payload; NULL = nothing. */
-static const char *measure(const struct event_header_plan *plan, const struct event_header_parts *parts)
+static const char *measure(const struct event_header_plan *plan,
+                           const struct event_header_parts *parts)
 {
     struct event_header_walk walk;
     bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
-    if (is_fixed ? plan->size <= cursor_left(&parts->payload) : plan && event_header_fits(plan, parts->payload))
+    if (is_fixed ? plan->size <= cursor_left(&parts->payload)
+                 : plan && event_header_fits(plan, parts->payload))
         return NULL;
     event_header_walk_begin(&walk, plan, parts);
     while (event_header_walk_next(&walk) != PLACE_END)
@@ -240,15 +261,18 @@ static const char *measure(const struct event_header_plan *plan, const struct ev
 
 static uint8_t level_of(unsigned level)
 {
-    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
+                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
 /* The name of an event whose metadata have no plan. */
-static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts, ttr_event *event, const char **why)
+static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts,
+                       ttr_event *event, const char **why)
 {
     ttr_text name;
-    struct event_header_metadata metadata = {parts->metadata, parts->metadata_n, parts->is_big_endian};
+    struct event_header_metadata metadata = {parts->metadata, parts->metadata_n,
+                                             parts->is_big_endian};
     event->schema = kind->schema;
     event->name = kind->tracepoint;
     if (!parts->metadata)
@@ -258,24 +282,28 @@ static bool name_loose(const struct event_header_kind *kind, const struct event_
     return add_text(kind->all, event_header_proper(name), &event->name);
 }
 
-static const char *name_trouble(const struct event_header_kind *kind, const struct event_header_parts *parts)
+static const char *name_trouble(const struct event_header_kind *kind,
+                                const struct event_header_parts *parts)
 {
     if (!kind->is_named)
         return "the tracepoint is not called as those of EventHeader are (PROVIDER_L4K1)";
-    return kind->name.level == parts->level ? NULL : "the level is not the one in the tracepoint's name";
+    return kind->name.level == parts->level ? NULL
+                                            : "the level is not the one in the tracepoint's name";
 }
 
 /* Lets events that begin and end an activity do so; false when memory is out. */
 static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
 {
-    if (!event->activity || (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
+    if (!event->activity ||
+        (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
         return true;
     ttr_id task = activity_task(kind->all->spec.t, event->name);
     activity_mark(kind->all->spec.t, event, task);
     return task || !event->name;
 }
 
-bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why)
+bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw,
+                       ttr_event *event, const char **why)
 {
     struct event_header_parts parts;
     const struct event_header_plan *plan = NULL;

@@ -1,26 +1,36 @@
 /* The fields of an event, decoded when somebody walks them:
  *
  *   the container's       what it knows of any event
- *   context               id, version where the event has an id; level where it is none of the five; attributes of its name
- *   payload               by plan or metadata
- *   undecoded             bytes that no field holds: behind the last one, behind damage, or all where there are no metadata
+ *   context               id, version where the event has an id; level where it is none of the
+ * five; attributes of its name payload               by plan or metadata undecoded bytes that no
+ * field holds: behind the last one, behind damage, or all where there are no metadata
  *
- * Group HEADER, where asked for: all of the header, what the tracepoint's name says, and which attributes and tags fields have. */
+ * Group HEADER, where asked for: all of the header, what the tracepoint's name says, and which
+ * attributes and tags fields have. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
 
-enum stage { STAGE_EXTRA, STAGE_CONTEXT, STAGE_ATTRIBUTES, STAGE_PAYLOAD, STAGE_OVER, STAGE_HEADER, STAGE_FIELDS, STAGE_FIELD };
+enum stage {
+    STAGE_EXTRA,
+    STAGE_CONTEXT,
+    STAGE_ATTRIBUTES,
+    STAGE_PAYLOAD,
+    STAGE_OVER,
+    STAGE_HEADER,
+    STAGE_FIELDS,
+    STAGE_FIELD
+};
 
 struct walk {
     struct event_header_walk payload;
     struct event_header_parts parts;
     const struct event_header_own *own;
-    ttr_text name;      /* whose attributes are given */
-    size_t attribute;   /* the next one */
-    uint32_t index;     /* the next one of a list */
+    ttr_text name;    /* whose attributes are given */
+    size_t attribute; /* the next one */
+    uint32_t index;   /* the next one of a list */
     uint8_t stage, depth;
-    bool is_item;       /* what was given is a field of the payload */
+    bool is_item;                     /* what was given is a field of the payload */
     bool has_context, has_attributes; /* there is something to look for */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -65,8 +75,11 @@ static void begin(ttr_fields *fields)
     const struct event_header_own *own = walk->own;
     const struct event_header_plan *plan = walk->parts.metadata ? own->plan : NULL;
     event_header_walk_begin(&walk->payload, plan, &walk->parts);
-    walk->has_context = walk->parts.id || walk->parts.version || walk->parts.level == 0 || walk->parts.level > 5;
-    walk->has_attributes = plan ? plan->has_attributes : walk->parts.metadata && memchr(walk->parts.metadata, ';', walk->parts.metadata_n);
+    walk->has_context =
+        walk->parts.id || walk->parts.version || walk->parts.level == 0 || walk->parts.level > 5;
+    walk->has_attributes =
+        plan ? plan->has_attributes
+             : walk->parts.metadata && memchr(walk->parts.metadata, ';', walk->parts.metadata_n);
     walk->stage = own->kind->all->spec.extra ? STAGE_EXTRA : stage_behind(walk, STAGE_EXTRA);
 }
 
@@ -100,7 +113,8 @@ static bool give_attribute(struct walk *walk, ttr_field *field)
 static bool begin_event_attributes(struct walk *walk, ttr_field *field)
 {
     ttr_text name = {"", 0};
-    struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n, walk->parts.is_big_endian};
+    struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n,
+                                             walk->parts.is_big_endian};
     if (walk->parts.metadata)
         (void)event_header_event_name(&metadata, &name);
     uint32_t n = begin_attributes(walk, name);
@@ -149,7 +163,8 @@ static bool next_before(const ttr_fields *fields, struct walk *walk, ttr_field *
         walk->stage = stage_behind(walk, STAGE_CONTEXT);
     }
     if (walk->stage == STAGE_ATTRIBUTES) {
-        bool is_given = walk->depth ? give_attribute(walk, field) : begin_event_attributes(walk, field);
+        bool is_given =
+            walk->depth ? give_attribute(walk, field) : begin_event_attributes(walk, field);
         field->group = TTR_GROUP_CONTEXT;
         field->depth = field->value.type == TTR_TYPE_STRUCT ? 0 : 1;
         if (is_given)
@@ -174,7 +189,8 @@ static bool give_undecoded(struct walk *walk, ttr_field *field)
     const struct cursor *rest = &walk->payload.data;
     walk->stage = STAGE_OVER;
     walk->is_item = false;
-    if (cursor_left(rest) == 0 || (event_header_padding(walk->own->kind->all, rest) && !walk->payload.why && !walk->parts.why))
+    if (cursor_left(rest) == 0 || (event_header_padding(walk->own->kind->all, rest) &&
+                                   !walk->payload.why && !walk->parts.why))
         return false;
     name_field(field, "undecoded", TTR_TYPE_BYTES);
     field->value.hint = TTR_HINT_RAW;
@@ -215,7 +231,9 @@ struct header_number {
 static bool give_header_text(struct walk *walk, ttr_field *field)
 {
     const struct event_header_name *name = &walk->own->kind->name;
-    const ttr_text texts[] = {ttr_text_get(walk->own->kind->all->spec.t, walk->own->kind->tracepoint), name->options, name->group, name->shape};
+    const ttr_text texts[] = {
+        ttr_text_get(walk->own->kind->all->spec.t, walk->own->kind->tracepoint), name->options,
+        name->group, name->shape};
     static const char *const names[] = {"tracepoint", "options", "group", "shape"};
     while (walk->index < 11) {
         uint32_t i = walk->index++ - 7;
@@ -230,9 +248,13 @@ static bool give_header_text(struct walk *walk, ttr_field *field)
 static bool give_header(struct walk *walk, ttr_field *field)
 {
     const struct event_header_parts *parts = &walk->parts;
-    const struct header_number numbers[] = {
-        {"flags", parts->flags, 8, 16}, {"version", parts->version, 8, 0}, {"id", parts->id, 16, 0}, {"tag", parts->tag, 16, 16},
-        {"opcode", parts->opcode, 8, 0}, {"level", parts->level, 8, 0}, {"keyword", walk->own->kind->name.keyword, 0, 16}};
+    const struct header_number numbers[] = {{"flags", parts->flags, 8, 16},
+                                            {"version", parts->version, 8, 0},
+                                            {"id", parts->id, 16, 0},
+                                            {"tag", parts->tag, 16, 16},
+                                            {"opcode", parts->opcode, 8, 0},
+                                            {"level", parts->level, 8, 0},
+                                            {"keyword", walk->own->kind->name.keyword, 0, 16}};
     if (walk->index >= 7)
         return give_header_text(walk, field);
     const struct header_number *number = &numbers[walk->index++];
@@ -243,12 +265,15 @@ static bool give_header(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* The next field of the metadata that has a tag or attributes: a struct of its name, at the end of the header. */
+/* The next field of the metadata that has a tag or attributes: a struct of its name, at the end of
+ * the header. */
 static bool give_declared(struct walk *walk, ttr_field *field)
 {
-    struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n, walk->parts.is_big_endian};
+    struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n,
+                                             walk->parts.is_big_endian};
     struct event_header_step step;
-    while (walk->parts.metadata && walk->index < metadata.n && !event_header_step_make(&metadata, walk->index, &step)) {
+    while (walk->parts.metadata && walk->index < metadata.n &&
+           !event_header_step_make(&metadata, walk->index, &step)) {
         const char *whole = (const char *)metadata.p + walk->index;
         uint32_t n = begin_attributes(walk, (ttr_text){whole, strlen(whole)});
         walk->index = step.next;
@@ -281,7 +306,8 @@ static bool next_header(struct walk *walk, ttr_field *field)
     if (walk->stage == STAGE_HEADER) {
         if (give_header(walk, field))
             return true;
-        struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n, walk->parts.is_big_endian};
+        struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n,
+                                                 walk->parts.is_big_endian};
         ttr_text name;
         walk->index = walk->parts.metadata ? event_header_event_name(&metadata, &name) : UINT32_MAX;
         walk->stage = STAGE_FIELDS;
@@ -325,7 +351,8 @@ static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
     uint32_t n = 0;
     for (;;) {
         if (walk->stage == STAGE_PAYLOAD)
-            n += event_header_take_values(&walk->payload, &walk->own->kind->all->scratch, field + n, room - n);
+            n += event_header_take_values(&walk->payload, &walk->own->kind->all->scratch, field + n,
+                                          room - n);
         if (n == room || !next(fields, &field[n]))
             return n;
         n++;
@@ -334,11 +361,13 @@ static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 
 static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
-    const struct event_headers_spec *spec = &((const struct event_header_own *)own)->kind->all->spec;
+    const struct event_headers_spec *spec =
+        &((const struct event_header_own *)own)->kind->all->spec;
     return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
 }
 
-const struct field_ops event_header_field_ops = {.begin = begin, .next = next, .take = take, .begin_group = begin_group, .frames = frames};
+const struct field_ops event_header_field_ops = {
+    .begin = begin, .next = next, .take = take, .begin_group = begin_group, .frames = frames};
 
 bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
 {
@@ -371,7 +400,11 @@ bool event_header_head(const ttr *t, const ttr_event *event, struct event_header
     const struct event_headers_spec *spec = &own->kind->all->spec;
     if (!event_header_parse(spec->raw(spec->own, event), own->kind->skip, &parts))
         return false;
-    *head = (struct event_header_head){.id = parts.id, .tag = parts.tag, .flags = parts.flags, .version = parts.version, .opcode = parts.opcode,
+    *head = (struct event_header_head){.id = parts.id,
+                                       .tag = parts.tag,
+                                       .flags = parts.flags,
+                                       .version = parts.version,
+                                       .opcode = parts.opcode,
                                        .level = parts.level};
     return true;
 }

@@ -1,22 +1,24 @@
-/* EventHeader as bytes: what user_events of Linux programs hold that follow the convention of that name (Microsoft.LinuxTracepoints).
+/* EventHeader as bytes: what user_events of Linux programs hold that follow the convention of that
+ * name (Microsoft.LinuxTracepoints).
  *
- *   event       header   extensions where the flag says so   payload                        all packed, in the byte order of the flags
- *   header      flags u8 | version u8 | id u16 | tag u16 | opcode u8 | level u8
- *   extension   size u16 | kind u16 | so many bytes                                          bit 15 of the kind: one more follows
- *     1  metadata   name of the event, NUL, fields up to the end
- *     2  activity   16 bytes, or 32 with the related one; in the order that UUIDs are printed in
- *   field       name, NUL | encoding u8 | [format u8] | [tag u16] | [count u16]
- *                 format where bit 7 of the encoding is set, tag where bit 7 of the format is, count where bit 5 of the encoding is
- *   a name      name;attribute=value;attribute=value      a ';' inside of a value stands twice
- *   tracepoint  PROVIDER_L<level>K<keyword>[<options>]    hexadecimal; an option is a capital letter and what follows it in small letters
- *                 and digits; G = group of the provider; the kernel adds ".<id>" where events of one name may differ in shape */
+ *   event       header   extensions where the flag says so   payload                        all
+ * packed, in the byte order of the flags header      flags u8 | version u8 | id u16 | tag u16 |
+ * opcode u8 | level u8 extension   size u16 | kind u16 | so many bytes bit 15 of the kind: one more
+ * follows 1  metadata   name of the event, NUL, fields up to the end 2  activity   16 bytes, or 32
+ * with the related one; in the order that UUIDs are printed in field       name, NUL | encoding u8
+ * | [format u8] | [tag u16] | [count u16] format where bit 7 of the encoding is set, tag where bit
+ * 7 of the format is, count where bit 5 of the encoding is a name
+ * name;attribute=value;attribute=value      a ';' inside of a value stands twice tracepoint
+ * PROVIDER_L<level>K<keyword>[<options>]    hexadecimal; an option is a capital letter and what
+ * follows it in small letters and digits; G = group of the provider; the kernel adds ".<id>" where
+ * events of one name may differ in shape */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_FORMAT_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_FORMAT_H
 
 #define EVENT_HEADER_BYTES 8u
 #define EVENT_HEADER_EXTENSION_BYTES 4u
-#define EVENT_HEADER_NAME_MAX 256u  /* of a tracepoint, its zero included */
-#define EVENT_HEADER_DEPTH 8u       /* structs inside one another */
+#define EVENT_HEADER_NAME_MAX 256u /* of a tracepoint, its zero included */
+#define EVENT_HEADER_DEPTH 8u      /* structs inside one another */
 
 /* Flags. */
 #define EVENT_HEADER_POINTER64 1u
@@ -51,7 +53,7 @@ enum event_header_encoding {
     EVENT_HEADER_STRING8 = 10, /* u16 characters, characters */
     EVENT_HEADER_STRING16 = 11,
     EVENT_HEADER_STRING32 = 12,
-    EVENT_HEADER_BINARY = 13,  /* u16 bytes, bytes */
+    EVENT_HEADER_BINARY = 13, /* u16 bytes, bytes */
     EVENT_HEADER_ENCODINGS = 14
 };
 
@@ -72,8 +74,8 @@ enum event_header_format {
     EVENT_HEADER_XML = 13,
     EVENT_HEADER_JSON = 14,
     EVENT_HEADER_UUID = 15,
-    EVENT_HEADER_PORT = 16,       /* u16, always big-endian */
-    EVENT_HEADER_IP_ADDRESS = 17, /* 4 or 16 bytes as they go over the network */
+    EVENT_HEADER_PORT = 16,        /* u16, always big-endian */
+    EVENT_HEADER_IP_ADDRESS = 17,  /* 4 or 16 bytes as they go over the network */
     EVENT_HEADER_IP_OBSOLETE = 18, /* the same, in older programs */
     EVENT_HEADER_FORMATS = 19
 };

@@ -1,5 +1,6 @@
 /* Metadata: fields declared one after another, a struct's members behind it.
- * What cannot be understood ends them there, since a field says where the next one begins; the fields before it are good. */
+ * What cannot be understood ends them there, since a field says where the next one begins; the
+ * fields before it are good. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
@@ -27,11 +28,15 @@ static uint16_t take_u16(struct cursor *c, bool is_big_endian)
 /* What its encoding says of the size of a value, and its format of the meaning. */
 static const char *understand(struct event_header_step *step)
 {
-    static const uint8_t bytes[EVENT_HEADER_ENCODINGS] = {[EVENT_HEADER_VALUE8] = 1, [EVENT_HEADER_VALUE16] = 2, [EVENT_HEADER_VALUE32] = 4,
-                                                          [EVENT_HEADER_VALUE64] = 8, [EVENT_HEADER_VALUE128] = 16};
-    static const uint8_t units[EVENT_HEADER_ENCODINGS] = {[EVENT_HEADER_ZSTRING8] = 1, [EVENT_HEADER_ZSTRING16] = 2, [EVENT_HEADER_ZSTRING32] = 4,
-                                                          [EVENT_HEADER_STRING8] = 1, [EVENT_HEADER_STRING16] = 2, [EVENT_HEADER_STRING32] = 4,
-                                                          [EVENT_HEADER_BINARY] = 1};
+    static const uint8_t bytes[EVENT_HEADER_ENCODINGS] = {[EVENT_HEADER_VALUE8] = 1,
+                                                          [EVENT_HEADER_VALUE16] = 2,
+                                                          [EVENT_HEADER_VALUE32] = 4,
+                                                          [EVENT_HEADER_VALUE64] = 8,
+                                                          [EVENT_HEADER_VALUE128] = 16};
+    static const uint8_t units[EVENT_HEADER_ENCODINGS] = {
+        [EVENT_HEADER_ZSTRING8] = 1, [EVENT_HEADER_ZSTRING16] = 2, [EVENT_HEADER_ZSTRING32] = 4,
+        [EVENT_HEADER_STRING8] = 1,  [EVENT_HEADER_STRING16] = 2,  [EVENT_HEADER_STRING32] = 4,
+        [EVENT_HEADER_BINARY] = 1};
     if (step->encoding == 0)
         return "a field of encoding 0, which is none";
     if (step->encoding >= EVENT_HEADER_ENCODINGS)
@@ -43,13 +48,15 @@ static const char *understand(struct event_header_step *step)
     step->members = step->encoding == EVENT_HEADER_STRUCT ? step->format : 0;
     step->bytes = bytes[step->encoding];
     step->unit = units[step->encoding];
-    bool is_of_any_size = step->encoding == EVENT_HEADER_STRING8 || step->encoding == EVENT_HEADER_BINARY;
+    bool is_of_any_size =
+        step->encoding == EVENT_HEADER_STRING8 || step->encoding == EVENT_HEADER_BINARY;
     if (!step->members && !is_of_any_size)
         step->meaning = (uint8_t)event_header_meaning(step->encoding, step->format, step->bytes);
     return NULL;
 }
 
-const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at, struct event_header_step *step)
+const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
+                                   struct event_header_step *step)
 {
     ttr_text name = text_at(metadata, at);
     if (name.n == SIZE_MAX)
@@ -57,12 +64,15 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
     *step = (struct event_header_step){.name = event_header_proper(name), .at = at};
     struct cursor c = cursor_over(metadata->p + at, metadata->n - at, at);
     (void)cursor_skip(&c, name.n + 1);
-    unsigned encoding = cursor_u8(&c), format = encoding & EVENT_HEADER_HAS_FORMAT ? cursor_u8(&c) : 0;
+    unsigned encoding = cursor_u8(&c),
+             format = encoding & EVENT_HEADER_HAS_FORMAT ? cursor_u8(&c) : 0;
     step->tag = format & EVENT_HEADER_HAS_TAG ? take_u16(&c, metadata->is_big_endian) : 0;
     step->count = encoding & EVENT_HEADER_FIXED_ARRAY ? take_u16(&c, metadata->is_big_endian) : 0;
     step->encoding = encoding & EVENT_HEADER_ENCODING;
     step->format = format & EVENT_HEADER_FORMAT;
-    step->array = encoding & EVENT_HEADER_FIXED_ARRAY ? ARRAY_FIXED : encoding & EVENT_HEADER_COUNTED_ARRAY ? ARRAY_COUNTED : ARRAY_NONE;
+    step->array = encoding & EVENT_HEADER_FIXED_ARRAY     ? ARRAY_FIXED
+                  : encoding & EVENT_HEADER_COUNTED_ARRAY ? ARRAY_COUNTED
+                                                          : ARRAY_NONE;
     step->next = (uint32_t)c.offset;
     if ((encoding & EVENT_HEADER_FIXED_ARRAY) && (encoding & EVENT_HEADER_COUNTED_ARRAY))
         return "an array both of a fixed length and of one that is counted";
@@ -74,10 +84,11 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
 /* A struct under way while its members are passed over. */
 struct passing {
     uint32_t left;
-    uint32_t index;  /* of its step in the plan */
+    uint32_t index; /* of its step in the plan */
 };
 
-uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at, unsigned members, uint8_t *direct)
+uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
+                           unsigned members, uint8_t *direct)
 {
     struct event_header_step step;
     uint32_t left[EVENT_HEADER_DEPTH + 1] = {members};
@@ -132,7 +143,8 @@ static bool add_step(struct compiling *compiling, uint32_t *at)
         compiling->steps[open->index].direct++;
     }
     if (step->members)
-        compiling->open[compiling->depth++] = (struct passing){.left = step->members, .index = compiling->n};
+        compiling->open[compiling->depth++] =
+            (struct passing){.left = step->members, .index = compiling->n};
     compiling->n++;
     close_structs(compiling, false);
     return true;
@@ -179,7 +191,8 @@ static bool name_steps(struct compiling *compiling)
 
 bool event_header_compile(struct event_headers *all, struct event_header_plan *plan, uint32_t first)
 {
-    struct compiling compiling = {.all = all, .metadata = {plan->bytes, plan->bytes_n, plan->is_big_endian}};
+    struct compiling compiling = {.all = all,
+                                  .metadata = {plan->bytes, plan->bytes_n, plan->is_big_endian}};
     uint32_t at = first;
     if (!take_room(&compiling, at))
         return false;

@@ -10,7 +10,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number from `*at` on of at most `digits` digits behind leading zeros; false where there is none. */
+/* A hexadecimal number from `*at` on of at most `digits` digits behind leading zeros; false where
+ * there is none. */
 static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {
     size_t begin = *at;
@@ -64,7 +65,8 @@ static bool take_options(ttr_text text, size_t at, struct event_header_name *nam
 bool event_header_name_take(ttr_text text, struct event_header_name *name)
 {
     uint64_t level;
-    *name = (struct event_header_name){.provider = {"", 0}, .options = {"", 0}, .group = {"", 0}, .shape = {"", 0}};
+    *name = (struct event_header_name){
+        .provider = {"", 0}, .options = {"", 0}, .group = {"", 0}, .shape = {"", 0}};
     if (text.n >= EVENT_HEADER_NAME_MAX || memchr(text.p, 0, text.n))
         return false;
     text = cut_shape(text, &name->shape);

@@ -1,4 +1,5 @@
-/* The decoder of EventHeader beside what the golden vectors say (formats/interceptor): through tracepoints, without plans, and what writers ask. */
+/* The decoder of EventHeader beside what the golden vectors say (formats/interceptor): through
+ * tracepoints, without plans, and what writers ask. */
 #include "encodings/event_header/event_header.h"
 
 #include <stdio.h>
@@ -8,12 +9,18 @@
 #include "encodings/tracepoint/tracepoints.h"
 #include "support/support.h"
 
-#define FORMAT "name: Prov_L5K1Ggroup.1f\nID: 5\nformat:\n" \
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" \
-    "\tfield:u8 eventheader_flags;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:u8 version;\toffset:9;\tsize:1;\tsigned:0;\n" \
-    "\tfield:u16 id;\toffset:10;\tsize:2;\tsigned:0;\n\tfield:u16 tag;\toffset:12;\tsize:2;\tsigned:0;\n" \
-    "\tfield:u8 opcode;\toffset:14;\tsize:1;\tsigned:0;\n\tfield:u8 level;\toffset:15;\tsize:1;\tsigned:0;\n\nprint fmt: \"\"\n"
+#define FORMAT                                                                                   \
+    "name: Prov_L5K1Ggroup.1f\nID: 5\nformat:\n"                                                 \
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:unsigned char " \
+    "common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                             \
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n\tfield:int "   \
+    "common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                                             \
+    "\tfield:u8 eventheader_flags;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:u8 "                  \
+    "version;\toffset:9;\tsize:1;\tsigned:0;\n"                                                  \
+    "\tfield:u16 id;\toffset:10;\tsize:2;\tsigned:0;\n\tfield:u16 "                              \
+    "tag;\toffset:12;\tsize:2;\tsigned:0;\n"                                                     \
+    "\tfield:u8 opcode;\toffset:14;\tsize:1;\tsigned:0;\n\tfield:u8 "                            \
+    "level;\toffset:15;\tsize:1;\tsigned:0;\n\nprint fmt: \"\"\n"
 
 struct scene {
     ttr *t;
@@ -55,7 +62,8 @@ static void end(struct scene *scene)
 static void take(struct scene *scene, const uint8_t *bytes, size_t n)
 {
     scene->event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
-    assert_true(event_header_take(scene->kind, (struct event_header_raw){bytes, n}, &scene->event, &scene->why));
+    assert_true(event_header_take(scene->kind, (struct event_header_raw){bytes, n}, &scene->event,
+                                  &scene->why));
 }
 
 static const char *show(struct scene *scene)
@@ -91,7 +99,8 @@ static const struct {
 } shapes[] = {
     {"6100 02", "2a", "\"a\":42"},
     {"6100 a303 0200 6200 08", "0100 0200 4100 0000", "\"a\":[1,2],\"b\":\"A\""},
-    {"7300 8102 6100 02 7400 8101 6200 03 6300 02", "01 0200 03", "\"s\":{\"a\":1,\"t\":{\"b\":2}},\"c\":3"},
+    {"7300 8102 6100 02 7400 8101 6200 03 6300 02", "01 0200 03",
+     "\"s\":{\"a\":1,\"t\":{\"b\":2}},\"c\":3"},
     {"7300 c102 6100 02 7400 c101 6200 03 6300 02", "0200 01 0200 0700 0800 02 0000 03",
      "\"s\":[{\"a\":1,\"t\":[{\"b\":7},{\"b\":8}]},{\"a\":2,\"t\":[]}],\"c\":3"},
     {"7300 c102 6100 02 7400 8101 6200 03 6300 02", "0000 09", "\"s\":[],\"c\":9"},
@@ -123,7 +132,8 @@ static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(voi
     for (unsigned i = 0; i < 1000 * shapes_n; i++) {
         size_t shape = i % shapes_n;
         event_headers_batch(scene.all);
-        take(&scene, bytes, make(bytes, number + (unsigned)shape, shapes[shape].metadata, shapes[shape].payload));
+        take(&scene, bytes,
+             make(bytes, number + (unsigned)shape, shapes[shape].metadata, shapes[shape].payload));
         assert_string_equal(show(&scene), shapes[shape].shown);
         assert_true((scene.why != NULL) == (why[shape] != NULL));
     }
@@ -133,8 +143,9 @@ static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(voi
 
 static bool is_same_field(const ttr_field *a, const ttr_field *b)
 {
-    return a->name_id == b->name_id && a->depth == b->depth && a->value.type == b->value.type && a->value.v.u == b->value.v.u &&
-           a->value.count == b->value.count && a->value.text.n == b->value.text.n && a->value.hint == b->value.hint &&
+    return a->name_id == b->name_id && a->depth == b->depth && a->value.type == b->value.type &&
+           a->value.v.u == b->value.v.u && a->value.count == b->value.count &&
+           a->value.text.n == b->value.text.n && a->value.hint == b->value.hint &&
            (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
 }
 
@@ -167,9 +178,11 @@ static void random_payloads_give_the_same_fields_in_each_way(void **state)
         take(&loose, bytes, make(bytes, number, "6100 02", "05"));
     for (unsigned i = 0; i < 5500; i++) {
         unsigned number = i % (unsigned)(sizeof shapes / sizeof *shapes);
-        size_t n = make(bytes, number, shapes[number].metadata, ""), payload_n = support_random(&random) % 24;
+        size_t n = make(bytes, number, shapes[number].metadata, ""),
+               payload_n = support_random(&random) % 24;
         for (size_t k = 0; k < payload_n; k++)
-            bytes[n + k] = (uint8_t)(support_random(&random) % 5 ? support_random(&random) % 3 : support_random(&random));
+            bytes[n + k] = (uint8_t)(support_random(&random) % 5 ? support_random(&random) % 3
+                                                                 : support_random(&random));
         take(&planned, bytes, n + payload_n);
         take(&loose, bytes, n + payload_n);
         assert_string_equal(show(&planned), show(&loose));
@@ -207,9 +220,13 @@ static void show_header(struct scene *scene)
     while (ttr_fields_next(&fields, &field)) {
         assert_int_equal(field.group, TTR_GROUP_HEADER);
         int n = field.value.type == TTR_TYPE_TEXT
-                    ? snprintf(line, sizeof line, "%u %.*s=%.*s\n", field.depth, (int)field.name.n, field.name.p, (int)field.value.text.n, field.value.text.p)
-                    : snprintf(line, sizeof line, "%u %.*s=%llu\n", field.depth, (int)field.name.n, field.name.p,
-                               (unsigned long long)(field.value.type == TTR_TYPE_STRUCT ? field.value.count : field.value.v.u));
+                    ? snprintf(line, sizeof line, "%u %.*s=%.*s\n", field.depth, (int)field.name.n,
+                               field.name.p, (int)field.value.text.n, field.value.text.p)
+                    : snprintf(line, sizeof line, "%u %.*s=%llu\n", field.depth, (int)field.name.n,
+                               field.name.p,
+                               (unsigned long long)(field.value.type == TTR_TYPE_STRUCT
+                                                        ? field.value.count
+                                                        : field.value.v.u));
         buffer_add(&scene->shown, line, (size_t)n);
     }
     buffer_add_byte(&scene->shown, 0);
@@ -228,9 +245,11 @@ static void the_header_says_all_of_it_with_tags_and_attributes_of_fields(void **
     bytes[6] = 2;
     take(&scene, bytes, n);
     show_header(&scene);
-    assert_string_equal((const char *)scene.shown.bytes,
-                        "0 flags=7\n0 version=9\n0 id=1000\n0 tag=4660\n0 opcode=2\n0 level=5\n0 keyword=31\n"
-                        "0 tracepoint=Prov_L5K1fGgroup.1f\n0 options=Ggroup\n0 group=group\n0 shape=1f\n0 f=2\n1 tag=48879\n1 k=v;w\n");
+    assert_string_equal(
+        (const char *)scene.shown.bytes,
+        "0 flags=7\n0 version=9\n0 id=1000\n0 tag=4660\n0 opcode=2\n0 level=5\n0 keyword=31\n"
+        "0 tracepoint=Prov_L5K1fGgroup.1f\n0 options=Ggroup\n0 group=group\n0 shape=1f\n0 f=2\n1 "
+        "tag=48879\n1 k=v;w\n");
     assert_string_equal(show(&scene), "\"id\":1000,\"version\":9,\"a\":1,\"f\":2,\"b\":3");
     end(&scene);
 }
@@ -238,12 +257,14 @@ static void the_header_says_all_of_it_with_tags_and_attributes_of_fields(void **
 /* Puts an activity in front of the metadata of an event that make() made. */
 static size_t make_activity(uint8_t *to, uint8_t opcode, unsigned number)
 {
-    static const uint8_t extension[20] = {16, 0, 2, 0x80, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    static const uint8_t extension[20] = {16, 0, 2, 0x80, 1,  2,  3,  4,  5,  6,
+                                          7,  8, 9, 10,   11, 12, 13, 14, 15, 16};
     uint8_t made[256];
     size_t n = make(made, number, "", "");
     memcpy(to, made, EVENT_HEADER_BYTES);
     memcpy(to + EVENT_HEADER_BYTES, extension, sizeof extension);
-    memcpy(to + EVENT_HEADER_BYTES + sizeof extension, made + EVENT_HEADER_BYTES, n - EVENT_HEADER_BYTES);
+    memcpy(to + EVENT_HEADER_BYTES + sizeof extension, made + EVENT_HEADER_BYTES,
+           n - EVENT_HEADER_BYTES);
     to[6] = opcode;
     return n + sizeof extension;
 }
@@ -291,14 +312,16 @@ static void tracepoints_with_the_header_give_events_of_their_own(void **state)
     uint8_t bytes[1024] = {5, 0, 0, 0, 42, 0, 0, 0};
     ttr_error error;
     (void)state;
-    struct tracepoints *all = tracepoints_new(&(struct tracepoints_spec){.t = scene.t, .container = &container, .long_bytes = 8});
+    struct tracepoints *all = tracepoints_new(
+        &(struct tracepoints_spec){.t = scene.t, .container = &container, .long_bytes = 8});
     assert_non_null(all);
     assert_int_equal(tracepoints_add(all, text("user_events"), text(FORMAT), &error), TTR_OK);
     size_t n = 8 + make(bytes + 8, 1, "6100 02", "01 000000");
     scene.event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
     buffer_init(&scene.shown, alloc_default());
     tracepoints_batch(all);
-    assert_true(tracepoint_take(all, tracepoints_find(all, 5), (struct tracepoint_raw){bytes, n}, &scene.event, &scene.why));
+    assert_true(tracepoint_take(all, tracepoints_find(all, 5), (struct tracepoint_raw){bytes, n},
+                                &scene.event, &scene.why));
     assert_null(scene.why);
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "Prov");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "E1");
@@ -313,14 +336,17 @@ static void tracepoints_with_the_header_give_events_of_their_own(void **state)
 static bool take_one(const struct alloc *alloc)
 {
     uint8_t bytes[1024];
-    const ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
     const char *why;
     size_t n = make(bytes, 1, "7300 8101 6100 02", "01");
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     ttr *t = ttr_new(&options);
-    struct event_headers *all = t ? event_headers_new(&(struct event_headers_spec){.t = t, .raw = raw_of}) : NULL;
+    struct event_headers *all =
+        t ? event_headers_new(&(struct event_headers_spec){.t = t, .raw = raw_of}) : NULL;
     struct event_header_kind *kind = all ? event_headers_kind(all, text("P_L5K1"), 0, NULL) : NULL;
-    bool is_fine = kind && event_header_take(kind, (struct event_header_raw){bytes, n}, &event, &why);
+    bool is_fine =
+        kind && event_header_take(kind, (struct event_header_raw){bytes, n}, &event, &why);
     event_headers_free(all);
     ttr_free(t);
     return is_fine;

@@ -1,4 +1,5 @@
-/* Bytes become values.  A format says how they are to be understood where it suits their size, else their encoding does. */
+/* Bytes become values.  A format says how they are to be understood where it suits their size, else
+ * their encoding does. */
 #include "base/bits.h"
 #include "base/number.h"
 #include "base/utf.h"
@@ -6,9 +7,17 @@
 
 /* Sizes that suit the formats of fixed size: the bits of 1, 2, 4, 8, 16. */
 static const uint8_t sizes_of_format[EVENT_HEADER_FORMATS] = {
-    [EVENT_HEADER_UNSIGNED] = 15, [EVENT_HEADER_SIGNED] = 15, [EVENT_HEADER_HEX] = 15,    [EVENT_HEADER_ERRNO] = 4,
-    [EVENT_HEADER_PID] = 4,       [EVENT_HEADER_TIME] = 12,   [EVENT_HEADER_BOOLEAN] = 7, [EVENT_HEADER_FLOAT] = 12,
-    [EVENT_HEADER_UUID] = 16,     [EVENT_HEADER_PORT] = 2,    [EVENT_HEADER_IP_ADDRESS] = 4 | 16,
+    [EVENT_HEADER_UNSIGNED] = 15,
+    [EVENT_HEADER_SIGNED] = 15,
+    [EVENT_HEADER_HEX] = 15,
+    [EVENT_HEADER_ERRNO] = 4,
+    [EVENT_HEADER_PID] = 4,
+    [EVENT_HEADER_TIME] = 12,
+    [EVENT_HEADER_BOOLEAN] = 7,
+    [EVENT_HEADER_FLOAT] = 12,
+    [EVENT_HEADER_UUID] = 16,
+    [EVENT_HEADER_PORT] = 2,
+    [EVENT_HEADER_IP_ADDRESS] = 4 | 16,
     [EVENT_HEADER_IP_OBSOLETE] = 4 | 16,
 };
 _Static_assert(EVENT_HEADER_FORMATS == 19, "a new format has a size");
@@ -23,7 +32,8 @@ static enum event_header_format meaning_of_value(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
         return (enum event_header_format)format;
-    bool is_character = (format == EVENT_HEADER_LATIN1 && n == 1) || (format == EVENT_HEADER_UTF && (n == 2 || n == 4));
+    bool is_character = (format == EVENT_HEADER_LATIN1 && n == 1) ||
+                        (format == EVENT_HEADER_UTF && (n == 2 || n == 4));
     if (is_character || format == EVENT_HEADER_HEX_BYTES)
         return (enum event_header_format)format;
     return n == 16 ? EVENT_HEADER_HEX_BYTES : EVENT_HEADER_UNSIGNED;
@@ -31,8 +41,8 @@ static enum event_header_format meaning_of_value(unsigned format, size_t n)
 
 static bool is_wide(unsigned encoding)
 {
-    return encoding == EVENT_HEADER_ZSTRING16 || encoding == EVENT_HEADER_ZSTRING32 || encoding == EVENT_HEADER_STRING16 ||
-           encoding == EVENT_HEADER_STRING32;
+    return encoding == EVENT_HEADER_ZSTRING16 || encoding == EVENT_HEADER_ZSTRING32 ||
+           encoding == EVENT_HEADER_STRING16 || encoding == EVENT_HEADER_STRING32;
 }
 
 enum event_header_format event_header_meaning(unsigned encoding, unsigned format, size_t n)
@@ -41,7 +51,9 @@ enum event_header_format event_header_meaning(unsigned encoding, unsigned format
     if (encoding <= EVENT_HEADER_VALUE128)
         return meaning_of_value(format, n);
     if (is_text_format(format) || format == EVENT_HEADER_HEX_BYTES)
-        return format == EVENT_HEADER_LATIN1 && is_wide(encoding) ? EVENT_HEADER_UTF : (enum event_header_format)format;
+        return format == EVENT_HEADER_LATIN1 && is_wide(encoding)
+                   ? EVENT_HEADER_UTF
+                   : (enum event_header_format)format;
     bool is_any = encoding == EVENT_HEADER_STRING8 || encoding == EVENT_HEADER_BINARY;
     if (is_any && is_known && n == 0)
         return EVENT_HEADER_DEFAULT;
@@ -52,19 +64,140 @@ enum event_header_format event_header_meaning(unsigned encoding, unsigned format
 
 const char *event_header_errno(uint32_t number)
 {
-    static const char *const names[] = {
-        NULL, "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT",
-        "ENOTBLK", "EBUSY", "EEXIST", "EXDEV", "ENODEV", "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY", "ETXTBSY", "EFBIG",
-        "ENOSPC", "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE", "EDEADLK", "ENAMETOOLONG", "ENOLCK", "ENOSYS", "ENOTEMPTY", "ELOOP",
-        NULL, "ENOMSG", "EIDRM", "ECHRNG", "EL2NSYNC", "EL3HLT", "EL3RST", "ELNRNG", "EUNATCH", "ENOCSI", "EL2HLT", "EBADE", "EBADR", "EXFULL",
-        "ENOANO", "EBADRQC", "EBADSLT", NULL, "EBFONT", "ENOSTR", "ENODATA", "ETIME", "ENOSR", "ENONET", "ENOPKG", "EREMOTE", "ENOLINK", "EADV",
-        "ESRMNT", "ECOMM", "EPROTO", "EMULTIHOP", "EDOTDOT", "EBADMSG", "EOVERFLOW", "ENOTUNIQ", "EBADFD", "EREMCHG", "ELIBACC", "ELIBBAD",
-        "ELIBSCN", "ELIBMAX", "ELIBEXEC", "EILSEQ", "ERESTART", "ESTRPIPE", "EUSERS", "ENOTSOCK", "EDESTADDRREQ", "EMSGSIZE", "EPROTOTYPE",
-        "ENOPROTOOPT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT", "EOPNOTSUPP", "EPFNOSUPPORT", "EAFNOSUPPORT", "EADDRINUSE", "EADDRNOTAVAIL",
-        "ENETDOWN", "ENETUNREACH", "ENETRESET", "ECONNABORTED", "ECONNRESET", "ENOBUFS", "EISCONN", "ENOTCONN", "ESHUTDOWN", "ETOOMANYREFS",
-        "ETIMEDOUT", "ECONNREFUSED", "EHOSTDOWN", "EHOSTUNREACH", "EALREADY", "EINPROGRESS", "ESTALE", "EUCLEAN", "ENOTNAM", "ENAVAIL",
-        "EISNAM", "EREMOTEIO", "EDQUOT", "ENOMEDIUM", "EMEDIUMTYPE", "ECANCELED", "ENOKEY", "EKEYEXPIRED", "EKEYREVOKED", "EKEYREJECTED",
-        "EOWNERDEAD", "ENOTRECOVERABLE", "ERFKILL", "EHWPOISON"};
+    static const char *const names[] = {NULL,
+                                        "EPERM",
+                                        "ENOENT",
+                                        "ESRCH",
+                                        "EINTR",
+                                        "EIO",
+                                        "ENXIO",
+                                        "E2BIG",
+                                        "ENOEXEC",
+                                        "EBADF",
+                                        "ECHILD",
+                                        "EAGAIN",
+                                        "ENOMEM",
+                                        "EACCES",
+                                        "EFAULT",
+                                        "ENOTBLK",
+                                        "EBUSY",
+                                        "EEXIST",
+                                        "EXDEV",
+                                        "ENODEV",
+                                        "ENOTDIR",
+                                        "EISDIR",
+                                        "EINVAL",
+                                        "ENFILE",
+                                        "EMFILE",
+                                        "ENOTTY",
+                                        "ETXTBSY",
+                                        "EFBIG",
+                                        "ENOSPC",
+                                        "ESPIPE",
+                                        "EROFS",
+                                        "EMLINK",
+                                        "EPIPE",
+                                        "EDOM",
+                                        "ERANGE",
+                                        "EDEADLK",
+                                        "ENAMETOOLONG",
+                                        "ENOLCK",
+                                        "ENOSYS",
+                                        "ENOTEMPTY",
+                                        "ELOOP",
+                                        NULL,
+                                        "ENOMSG",
+                                        "EIDRM",
+                                        "ECHRNG",
+                                        "EL2NSYNC",
+                                        "EL3HLT",
+                                        "EL3RST",
+                                        "ELNRNG",
+                                        "EUNATCH",
+                                        "ENOCSI",
+                                        "EL2HLT",
+                                        "EBADE",
+                                        "EBADR",
+                                        "EXFULL",
+                                        "ENOANO",
+                                        "EBADRQC",
+                                        "EBADSLT",
+                                        NULL,
+                                        "EBFONT",
+                                        "ENOSTR",
+                                        "ENODATA",
+                                        "ETIME",
+                                        "ENOSR",
+                                        "ENONET",
+                                        "ENOPKG",
+                                        "EREMOTE",
+                                        "ENOLINK",
+                                        "EADV",
+                                        "ESRMNT",
+                                        "ECOMM",
+                                        "EPROTO",
+                                        "EMULTIHOP",
+                                        "EDOTDOT",
+                                        "EBADMSG",
+                                        "EOVERFLOW",
+                                        "ENOTUNIQ",
+                                        "EBADFD",
+                                        "EREMCHG",
+                                        "ELIBACC",
+                                        "ELIBBAD",
+                                        "ELIBSCN",
+                                        "ELIBMAX",
+                                        "ELIBEXEC",
+                                        "EILSEQ",
+                                        "ERESTART",
+                                        "ESTRPIPE",
+                                        "EUSERS",
+                                        "ENOTSOCK",
+                                        "EDESTADDRREQ",
+                                        "EMSGSIZE",
+                                        "EPROTOTYPE",
+                                        "ENOPROTOOPT",
+                                        "EPROTONOSUPPORT",
+                                        "ESOCKTNOSUPPORT",
+                                        "EOPNOTSUPP",
+                                        "EPFNOSUPPORT",
+                                        "EAFNOSUPPORT",
+                                        "EADDRINUSE",
+                                        "EADDRNOTAVAIL",
+                                        "ENETDOWN",
+                                        "ENETUNREACH",
+                                        "ENETRESET",
+                                        "ECONNABORTED",
+                                        "ECONNRESET",
+                                        "ENOBUFS",
+                                        "EISCONN",
+                                        "ENOTCONN",
+                                        "ESHUTDOWN",
+                                        "ETOOMANYREFS",
+                                        "ETIMEDOUT",
+                                        "ECONNREFUSED",
+                                        "EHOSTDOWN",
+                                        "EHOSTUNREACH",
+                                        "EALREADY",
+                                        "EINPROGRESS",
+                                        "ESTALE",
+                                        "EUCLEAN",
+                                        "ENOTNAM",
+                                        "ENAVAIL",
+                                        "EISNAM",
+                                        "EREMOTEIO",
+                                        "EDQUOT",
+                                        "ENOMEDIUM",
+                                        "EMEDIUMTYPE",
+                                        "ECANCELED",
+                                        "ENOKEY",
+                                        "EKEYEXPIRED",
+                                        "EKEYREVOKED",
+                                        "EKEYREJECTED",
+                                        "EOWNERDEAD",
+                                        "ENOTRECOVERABLE",
+                                        "ERFKILL",
+                                        "EHWPOISON"};
     return number < sizeof names / sizeof *names ? names[number] : NULL;
 }
 
@@ -127,7 +260,8 @@ static size_t put_ip6(char *to, const uint8_t *bytes)
         }
         if (n > 0 && to[n - 1] != ':')
             to[n++] = ':';
-        bool is_mapped = begin == 0 && i == 6 && (zeros == 6 || (zeros == 5 && load_u16be(bytes + 10) == 0xffff));
+        bool is_mapped = begin == 0 && i == 6 &&
+                         (zeros == 6 || (zeros == 5 && load_u16be(bytes + 10) == 0xffff));
         if (is_mapped)
             return n + put_ip4(to + n, bytes + 12);
         n += put_group(to + n, load_u16be(bytes + 2 * (size_t)i));
@@ -142,7 +276,8 @@ static size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
     return n == 4 ? put_ip4(to, bytes) : put_ip6(to, bytes);
 }
 
-/* Whether a text stored with a format that may have a byte order mark has one: gives the size of its unit (1, 2, 4; 0 = none) and its order. */
+/* Whether a text stored with a format that may have a byte order mark has one: gives the size of
+ * its unit (1, 2, 4; 0 = none) and its order. */
 static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);
@@ -158,7 +293,7 @@ static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian
 struct characters {
     const uint8_t *p;
     size_t n;
-    unsigned unit;   /* 0: ISO 8859-1 */
+    unsigned unit; /* 0: ISO 8859-1 */
     bool is_big_endian;
 };
 
@@ -176,7 +311,8 @@ static void text_value(struct characters from, struct arena *scratch, ttr_value 
     else if (from.unit == 4)
         value->text = (ttr_text){to, utf8_from_utf32(to, from.p, from.n / 4, from.is_big_endian)};
     else
-        value->text = (ttr_text){to, (from.is_big_endian ? utf8_from_utf16be : utf8_from_utf16le)(to, from.p, from.n / 2)};
+        value->text = (ttr_text){to, (from.is_big_endian ? utf8_from_utf16be : utf8_from_utf16le)(
+                                         to, from.p, from.n / 2)};
 }
 
 /* Where a value is, and what it is of. */
@@ -187,13 +323,17 @@ struct place {
     bool is_big_endian;
 };
 
-static void give_text(const struct place *place, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
+static void give_text(const struct place *place, enum event_header_format meaning,
+                      struct arena *scratch, ttr_value *value)
 {
-    struct characters from = {place->p, place->n, place->step->unit ? place->step->unit : place->step->bytes, place->is_big_endian};
+    struct characters from = {place->p, place->n,
+                              place->step->unit ? place->step->unit : place->step->bytes,
+                              place->is_big_endian};
     if (meaning == EVENT_HEADER_LATIN1)
         from.unit = 0;
     bool is_big_endian = false;
-    unsigned mark = meaning > EVENT_HEADER_UTF ? event_header_bom(from.p, from.n, &is_big_endian) : 0;
+    unsigned mark =
+        meaning > EVENT_HEADER_UTF ? event_header_bom(from.p, from.n, &is_big_endian) : 0;
     if (mark) {
         unsigned bytes = mark == 1 ? 3 : mark;
         from = (struct characters){from.p + bytes, from.n - bytes, mark, is_big_endian};
@@ -206,10 +346,14 @@ static void give_text(const struct place *place, enum event_header_format meanin
 static uint64_t load(const uint8_t *p, size_t n, bool is_big_endian)
 {
     switch (n) {
-    case 1: return *p;
-    case 2: return is_big_endian ? load_u16be(p) : load_u16le(p);
-    case 4: return is_big_endian ? load_u32be(p) : load_u32le(p);
-    default: return is_big_endian ? load_u64be(p) : load_u64le(p);
+    case 1:
+        return *p;
+    case 2:
+        return is_big_endian ? load_u16be(p) : load_u16le(p);
+    case 4:
+        return is_big_endian ? load_u32be(p) : load_u32le(p);
+    default:
+        return is_big_endian ? load_u64be(p) : load_u64le(p);
     }
 }
 
@@ -243,7 +387,8 @@ static void give_errno(uint64_t x, ttr_value *value)
 }
 
 /* What is shown as text: times, addresses. */
-static void give_shown(const struct place *place, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
+static void give_shown(const struct place *place, enum event_header_format meaning,
+                       struct arena *scratch, ttr_value *value)
 {
     char *to = arena_take(scratch, (size_t)2 * NUMBER_MAX);
     size_t n = 0;
@@ -253,7 +398,8 @@ static void give_shown(const struct place *place, enum event_header_format meani
     if (meaning == EVENT_HEADER_UUID) {
         n = (size_t)(event_header_put_uuid(to, place->p) - to);
     } else if (meaning == EVENT_HEADER_TIME) {
-        n = number_put_date_time(to, bits_sign(load(place->p, place->n, place->is_big_endian), 8 * place->n));
+        n = number_put_date_time(
+            to, bits_sign(load(place->p, place->n, place->is_big_endian), 8 * place->n));
         to[n++] = 'Z';
     } else {
         n = event_header_put_ip(to, place->p, place->n);
@@ -262,7 +408,8 @@ static void give_shown(const struct place *place, enum event_header_format meani
     value->text = (ttr_text){to, n};
 }
 
-static void give_number(const struct place *place, enum event_header_format meaning, ttr_value *value)
+static void give_number(const struct place *place, enum event_header_format meaning,
+                        ttr_value *value)
 {
     unsigned bits = 8 * place->n;
     bool is_big_endian = place->is_big_endian || meaning == EVENT_HEADER_PORT;
@@ -276,29 +423,38 @@ static void give_number(const struct place *place, enum event_header_format mean
         value->type = TTR_TYPE_INT;
         value->v.s = bits_sign(x, bits);
         return;
-    case EVENT_HEADER_HEX: value->base = 16; return;
+    case EVENT_HEADER_HEX:
+        value->base = 16;
+        return;
     case EVENT_HEADER_FLOAT:
         value->type = TTR_TYPE_FLOAT;
         value->v.f = float_of(x, bits);
         return;
-    case EVENT_HEADER_BOOLEAN: give_boolean(x, bits, value); return;
-    case EVENT_HEADER_ERRNO: give_errno(x, value); return;
-    default: return;
+    case EVENT_HEADER_BOOLEAN:
+        give_boolean(x, bits, value);
+        return;
+    case EVENT_HEADER_ERRNO:
+        give_errno(x, value);
+        return;
+    default:
+        return;
     }
 }
 
 static inline void give_value(const struct place *place, struct arena *scratch, ttr_value *value)
 {
     const struct event_header_step *step = place->step;
-    enum event_header_format meaning = step->meaning ? (enum event_header_format)step->meaning
-                                                     : event_header_meaning(step->encoding, step->format, place->n);
+    enum event_header_format meaning =
+        step->meaning ? (enum event_header_format)step->meaning
+                      : event_header_meaning(step->encoding, step->format, place->n);
     if (meaning == EVENT_HEADER_UTF && step->unit == 1) {
         value->type = TTR_TYPE_TEXT;
         value->text = (ttr_text){(const char *)place->p, place->n};
         return;
     }
     switch (meaning) {
-    case EVENT_HEADER_DEFAULT: return; /* null */
+    case EVENT_HEADER_DEFAULT:
+        return; /* null */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)place->p, place->n};
@@ -306,28 +462,38 @@ static inline void give_value(const struct place *place, struct arena *scratch, 
     case EVENT_HEADER_TIME:
     case EVENT_HEADER_UUID:
     case EVENT_HEADER_IP_ADDRESS:
-    case EVENT_HEADER_IP_OBSOLETE: give_shown(place, meaning, scratch, value); return;
+    case EVENT_HEADER_IP_OBSOLETE:
+        give_shown(place, meaning, scratch, value);
+        return;
     case EVENT_HEADER_LATIN1:
     case EVENT_HEADER_UTF:
     case EVENT_HEADER_UTF_BOM:
     case EVENT_HEADER_XML:
-    case EVENT_HEADER_JSON: give_text(place, meaning, scratch, value); return;
-    default: give_number(place, meaning, value); return;
+    case EVENT_HEADER_JSON:
+        give_text(place, meaning, scratch, value);
+        return;
+    default:
+        give_number(place, meaning, value);
+        return;
     }
 }
 
-void event_header_value(const struct event_header_walk *walk, struct arena *scratch, ttr_value *value)
+void event_header_value(const struct event_header_walk *walk, struct arena *scratch,
+                        ttr_value *value)
 {
-    const struct place place = {walk->step, walk->value, walk->value_n, walk->metadata.is_big_endian};
+    const struct place place = {walk->step, walk->value, walk->value_n,
+                                walk->metadata.is_big_endian};
     give_value(&place, scratch, value);
 }
 
 /* --- Many --- */
 
-static uint32_t take_members(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+static uint32_t take_members(struct event_header_walk *walk, struct arena *scratch,
+                             ttr_field *field, uint32_t room)
 {
     struct event_header_level *level = &walk->level[walk->levels];
-    struct place place = {.step = &walk->plan->step[walk->at], .is_big_endian = walk->metadata.is_big_endian};
+    struct place place = {.step = &walk->plan->step[walk->at],
+                          .is_big_endian = walk->metadata.is_big_endian};
     struct cursor c = walk->data;
     uint32_t n = 0, most = walk->end - walk->at;
     most = most < level->members ? most : level->members;
@@ -347,11 +513,14 @@ static uint32_t take_members(struct event_header_walk *walk, struct arena *scrat
     return n;
 }
 
-static uint32_t take_elements(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+static uint32_t take_elements(struct event_header_walk *walk, struct arena *scratch,
+                              ttr_field *field, uint32_t room)
 {
     struct place place = {.step = walk->step, .is_big_endian = walk->metadata.is_big_endian};
     uint32_t n = 0, most = walk->elements < room ? walk->elements : room;
-    for (; n < most && event_header_next_value(place.step, place.is_big_endian, &walk->data, &place.p, &place.n); n++) {
+    for (; n < most && event_header_next_value(place.step, place.is_big_endian, &walk->data,
+                                               &place.p, &place.n);
+         n++) {
         field_clear(&field[n]);
         field[n].depth = (uint16_t)(walk->level[walk->levels].depth + 1);
         give_value(&place, scratch, &field[n].value);
@@ -360,9 +529,11 @@ static uint32_t take_elements(struct event_header_walk *walk, struct arena *scra
     return n;
 }
 
-uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch,
+                                  ttr_field *field, uint32_t room)
 {
     if (!walk->plan)
         return 0;
-    return walk->elements ? take_elements(walk, scratch, field, room) : take_members(walk, scratch, field, room);
+    return walk->elements ? take_elements(walk, scratch, field, room)
+                          : take_members(walk, scratch, field, room);
 }

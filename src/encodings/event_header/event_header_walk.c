@@ -1,14 +1,17 @@
-/* From value to value of a payload, by a plan or by the metadata alone.  What the payload has no room for ends the walk. */
+/* From value to value of a payload, by a plan or by the metadata alone.  What the payload has no
+ * room for ends the walk. */
 #include <string.h>
 
 #include "base/find_zero.h"
 #include "encodings/event_header/event_header_parts.h"
 
-void event_header_walk_begin(struct event_header_walk *walk, const struct event_header_plan *plan, const struct event_header_parts *parts)
+void event_header_walk_begin(struct event_header_walk *walk, const struct event_header_plan *plan,
+                             const struct event_header_parts *parts)
 {
     ttr_text name;
     walk->plan = plan;
-    walk->metadata = (struct event_header_metadata){parts->metadata, parts->metadata_n, parts->is_big_endian};
+    walk->metadata =
+        (struct event_header_metadata){parts->metadata, parts->metadata_n, parts->is_big_endian};
     walk->data = parts->payload;
     walk->at = 0;
     walk->end = plan ? plan->steps : parts->metadata_n;
@@ -92,7 +95,9 @@ static inline enum event_header_place give_value(struct event_header_walk *walk)
 static void pass_members(struct event_header_walk *walk)
 {
     uint8_t direct;
-    walk->at = walk->plan ? walk->step->behind : event_header_pass(&walk->metadata, walk->at, walk->step->members, &direct);
+    walk->at = walk->plan
+                   ? walk->step->behind
+                   : event_header_pass(&walk->metadata, walk->at, walk->step->members, &direct);
 }
 
 static enum event_header_place open_struct(struct event_header_walk *walk, uint32_t elements)
@@ -104,9 +109,13 @@ static enum event_header_place open_struct(struct event_header_walk *walk, uint3
     if (!walk->plan)
         (void)event_header_pass(&walk->metadata, walk->at, walk->step->members, &direct);
     bool is_array = walk->step->array != ARRAY_NONE;
-    walk->level[++walk->levels] = (struct event_header_level){
-        .first = walk->at, .elements = elements, .announced = walk->step->members, .direct = direct,
-        .depth = (uint8_t)(outer->depth + 1 + is_array), .is_array = is_array};
+    walk->level[++walk->levels] =
+        (struct event_header_level){.first = walk->at,
+                                    .elements = elements,
+                                    .announced = walk->step->members,
+                                    .direct = direct,
+                                    .depth = (uint8_t)(outer->depth + 1 + is_array),
+                                    .is_array = is_array};
     return PLACE_STRUCT;
 }
 
@@ -182,7 +191,8 @@ static enum event_header_place next_field(struct event_header_walk *walk)
     return PLACE_STRUCT;
 }
 
-/* Metadata may end before a struct has all its fields; where they were broken, nobody knows what they had. */
+/* Metadata may end before a struct has all its fields; where they were broken, nobody knows what
+ * they had. */
 static bool is_broken_off(const struct event_header_walk *walk)
 {
     return walk->plan && walk->plan->why;
@@ -214,7 +224,8 @@ bool event_header_fits(const struct event_header_plan *plan, struct cursor paylo
     uint32_t size;
     if (plan->why || plan->has_struct_arrays)
         return false;
-    for (const struct event_header_step *step = plan->step, *end = step + plan->steps; step < end; step++) {
+    for (const struct event_header_step *step = plan->step, *end = step + plan->steps; step < end;
+         step++) {
         uint32_t n = step->array == ARRAY_NONE ? 1 : step->count;
         if (step->array == ARRAY_COUNTED)
             n = plan->is_big_endian ? cursor_u16be(&payload) : cursor_u16le(&payload);

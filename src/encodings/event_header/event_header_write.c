@@ -1,7 +1,7 @@
 /* Events of EventHeader are made of any others: fields become metadata and payload side by side.
  *
- * Whether the elements of an array are alike is seen by what they would have for metadata: those of the second and all others are made too,
- * compared with those of the first, and taken away. */
+ * Whether the elements of an array are alike is seen by what they would have for metadata: those of
+ * the second and all others are made too, compared with those of the first, and taken away. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
 #define INFORMATION 4u
 #define PROVIDER_MOST (EVENT_HEADER_NAME_MAX - NAME_KEEPS)
-#define TAKEN 32u /* fields at a time */
+#define TAKEN 32u      /* fields at a time */
 #define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
 
 struct shape {
@@ -70,8 +70,10 @@ static void go_back(struct event_header_put *put, struct mark mark)
 
 /* --- The name of the tracepoint --- */
 
-/* The bytes of an event that is one of EventHeader and has a tracepoint of it; NULL = it is another's. */
-static const struct event_header_own *own_of(const struct event_header_put *put, const ttr_event *event)
+/* The bytes of an event that is one of EventHeader and has a tracepoint of it; NULL = it is
+ * another's. */
+static const struct event_header_own *own_of(const struct event_header_put *put,
+                                             const ttr_event *event)
 {
     const struct schema *schema = context_schema(put->t, event->schema);
     const struct event_header_own *own = schema->own;
@@ -80,14 +82,17 @@ static const struct event_header_own *own_of(const struct event_header_put *put,
 
 static unsigned level_of(unsigned level)
 {
-    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = INFORMATION, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
-                                     [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
+    static const uint8_t levels[] = {
+        [TTR_LEVEL_NONE] = INFORMATION, [TTR_LEVEL_TRACE] = 6,   [TTR_LEVEL_DEBUG] = 5,
+        [TTR_LEVEL_INFO] = 4,           [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2,
+        [TTR_LEVEL_FATAL] = 1};
     return level < sizeof levels ? levels[level] : INFORMATION;
 }
 
 static bool is_good(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; /* perf cannot read formats of other names */
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == '_'; /* perf cannot read formats of other names */
 }
 
 static size_t put_hex(char *to, uint64_t x)
@@ -99,7 +104,8 @@ static size_t put_hex(char *to, uint64_t x)
     return n;
 }
 
-size_t event_header_put_name(struct event_header_put *put, const ttr_event *event, char to[EVENT_HEADER_NAME_MAX])
+size_t event_header_put_name(struct event_header_put *put, const ttr_event *event,
+                             char to[EVENT_HEADER_NAME_MAX])
 {
     const struct event_header_own *own = own_of(put, event);
     if (own) {
@@ -171,13 +177,20 @@ static bool is_container(const ttr_value *value)
 
 static bool is_errno(const ttr_value *value)
 {
-    const char *name = value->type == TTR_TYPE_INT && value->bits == 32 && value->hint == TTR_HINT_ENUM ? event_header_errno((uint32_t)value->v.s) : NULL;
-    return name && value->count && value->text.n == strlen(name) && memcmp(value->text.p, name, value->text.n) == 0;
+    const char *name =
+        value->type == TTR_TYPE_INT && value->bits == 32 && value->hint == TTR_HINT_ENUM
+            ? event_header_errno((uint32_t)value->v.s)
+            : NULL;
+    return name && value->count && value->text.n == strlen(name) &&
+           memcmp(value->text.p, name, value->text.n) == 0;
 }
 
 static uint8_t encoding_of_bits(unsigned bits)
 {
-    return bits == 0 || bits > 32 ? EVENT_HEADER_VALUE64 : bits > 16 ? EVENT_HEADER_VALUE32 : bits > 8 ? EVENT_HEADER_VALUE16 : EVENT_HEADER_VALUE8;
+    return bits == 0 || bits > 32 ? EVENT_HEADER_VALUE64
+           : bits > 16            ? EVENT_HEADER_VALUE32
+           : bits > 8             ? EVENT_HEADER_VALUE16
+                                  : EVENT_HEADER_VALUE8;
 }
 
 static struct shape shape_of_number(const ttr_value *value)
@@ -190,24 +203,34 @@ static struct shape shape_of_number(const ttr_value *value)
 }
 
 /* The tid a number stands for; false where it is a number. */
-static bool is_thread(const struct event_header_put *put, const ttr_value *value, ttr_thread *thread)
+static bool is_thread(const struct event_header_put *put, const ttr_value *value,
+                      ttr_thread *thread)
 {
-    return value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_THREAD && ttr_thread_get(put->t, (ttr_id)value->v.u, thread);
+    return value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_THREAD &&
+           ttr_thread_get(put->t, (ttr_id)value->v.u, thread);
 }
 
 static struct shape shape_of(const struct event_header_put *put, const ttr_value *value)
 {
     ttr_thread thread;
     if (is_thread(put, value, &thread))
-        return thread.tid <= INT32_MAX ? (struct shape){EVENT_HEADER_VALUE32, EVENT_HEADER_PID} : (struct shape){EVENT_HEADER_VALUE64, 0};
+        return thread.tid <= INT32_MAX ? (struct shape){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
+                                       : (struct shape){EVENT_HEADER_VALUE64, 0};
     switch (value->type) {
-    case TTR_TYPE_BOOL: return (struct shape){EVENT_HEADER_VALUE8, EVENT_HEADER_BOOLEAN};
+    case TTR_TYPE_BOOL:
+        return (struct shape){EVENT_HEADER_VALUE8, EVENT_HEADER_BOOLEAN};
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: return shape_of_number(value);
-    case TTR_TYPE_FLOAT: return (struct shape){value->bits == 32 ? EVENT_HEADER_VALUE32 : EVENT_HEADER_VALUE64, EVENT_HEADER_FLOAT};
-    case TTR_TYPE_TEXT: return (struct shape){EVENT_HEADER_STRING8, 0};
-    case TTR_TYPE_BYTES: return (struct shape){EVENT_HEADER_BINARY, 0};
-    default: return (struct shape){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED}; /* of no bytes: null */
+    case TTR_TYPE_INT:
+        return shape_of_number(value);
+    case TTR_TYPE_FLOAT:
+        return (struct shape){value->bits == 32 ? EVENT_HEADER_VALUE32 : EVENT_HEADER_VALUE64,
+                              EVENT_HEADER_FLOAT};
+    case TTR_TYPE_TEXT:
+        return (struct shape){EVENT_HEADER_STRING8, 0};
+    case TTR_TYPE_BYTES:
+        return (struct shape){EVENT_HEADER_BINARY, 0};
+    default:
+        return (struct shape){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED}; /* of no bytes: null */
     }
 }
 
@@ -242,7 +265,8 @@ static uint64_t bits_of(const ttr_value *value)
 static void add_value(struct event_header_put *put, const ttr_value *value, struct shape shape)
 {
     ttr_thread thread;
-    bool has_names = (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+    bool has_names =
+        (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
         lost(put, EVENT_HEADER_LOSS_LABEL);
     if (is_thread(put, value, &thread))
@@ -280,7 +304,8 @@ static unsigned put_members(struct event_header_put *put, size_t i, bool is_arra
             lost(put, EVENT_HEADER_LOSS_CUT);
             break;
         }
-        ttr_text name = is_array ? (ttr_text){number, number_put_u64(number, n)} : put->field[at].name;
+        ttr_text name =
+            is_array ? (ttr_text){number, number_put_u64(number, n)} : put->field[at].name;
         size_t before = put->metadata.n;
         at = put_field(put, at, name);
         n += put->metadata.n > before;
@@ -314,10 +339,12 @@ static void put_struct(struct event_header_put *put, size_t i, ttr_text name, bo
 static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
 {
     size_t end = behind(put, i), n = end - i - 1;
-    struct shape first = n ? shape_of(put, &put->field[i + 1].value) : (struct shape){EVENT_HEADER_VALUE8, 0};
+    struct shape first =
+        n ? shape_of(put, &put->field[i + 1].value) : (struct shape){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
         struct shape shape = shape_of(put, &put->field[at].value);
-        if (is_container(&put->field[at].value) || shape.encoding != first.encoding || shape.format != first.format)
+        if (is_container(&put->field[at].value) || shape.encoding != first.encoding ||
+            shape.format != first.format)
             return false;
     }
     if (n > UINT16_MAX)
@@ -331,8 +358,8 @@ static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
     return true;
 }
 
-/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where they are not alike.  One of which the rest was not kept
- * is taken for one like the others. */
+/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where
+ * they are not alike.  One of which the rest was not kept is taken for one like the others. */
 static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *members)
 {
     size_t end = behind(put, i), begin = put->metadata.n, first_n = 0, at = i + 1;
@@ -352,7 +379,9 @@ static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *me
             *members = (uint8_t)found;
             continue;
         }
-        if (is_whole && (made != first_n || found != *members || memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0))
+        if (is_whole &&
+            (made != first_n || found != *members ||
+             memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0))
             return 0;
         put->metadata.n = before;
     }
@@ -374,7 +403,8 @@ static bool put_structs(struct event_header_put *put, size_t i, ttr_text name)
     unsigned n = put_elements(put, i, &members);
     if (n > 0 && !put->payload.failed) {
         put->metadata.bytes[format_at] = members;
-        (put->is_big_endian ? store_u16be : store_u16le)(put->payload.bytes + count_at, (uint16_t)n);
+        (put->is_big_endian ? store_u16be : store_u16le)(put->payload.bytes + count_at,
+                                                         (uint16_t)n);
         return true;
     }
     go_back(put, mark);
@@ -439,12 +469,15 @@ static void put_kind(struct event_header_put *put, const ttr_event *event)
     lost(put, EVENT_HEADER_LOSS_KIND);
     add_own(put, "ttr.kind", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
     if (event->duration)
-        add_own(put, "ttr.duration_ns", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->duration});
+        add_own(put, "ttr.duration_ns",
+                &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->duration});
     if (event->link)
-        add_own(put, "ttr.link", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
+        add_own(put, "ttr.link",
+                &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Puts the field under way, with all that it holds, where there is room for it.  What was lost in one that is left out is lost with it. */
+/* Puts the field under way, with all that it holds, where there is room for it.  What was lost in
+ * one that is left out is lost with it. */
 static void put_outermost(struct event_header_put *put, size_t at)
 {
     const struct mark mark = mark_of(put);
@@ -452,7 +485,8 @@ static void put_outermost(struct event_header_put *put, size_t at)
     uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
     memcpy(losses, put->losses, sizeof losses);
     (void)put_field(put, at, put->field[at].name);
-    const bool fits = put->metadata.n <= UINT16_MAX && EXTENSIONS_MOST + put->metadata.n + put->payload.n <= put->most;
+    const bool fits = put->metadata.n <= UINT16_MAX &&
+                      EXTENSIONS_MOST + put->metadata.n + put->payload.n <= put->most;
     if (!fits) {
         go_back(put, mark);
         memcpy(put->losses, losses, sizeof losses);
@@ -469,18 +503,26 @@ static size_t least_of(const ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_ARRAY:
-    case TTR_TYPE_STRUCT: return value->count ? 0 : 2;
+    case TTR_TYPE_STRUCT:
+        return value->count ? 0 : 2;
     case TTR_TYPE_TEXT:
-    case TTR_TYPE_BYTES: return 2 + (value->text.n < UINT16_MAX ? value->text.n : UINT16_MAX);
+    case TTR_TYPE_BYTES:
+        return 2 + (value->text.n < UINT16_MAX ? value->text.n : UINT16_MAX);
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: return value->hint == TTR_HINT_THREAD ? 4 : (size_t)1 << (encoding_of_bits(value->bits) - EVENT_HEADER_VALUE8);
-    case TTR_TYPE_FLOAT: return value->bits == 32 ? 4 : 8;
-    default: return 1;
+    case TTR_TYPE_INT:
+        return value->hint == TTR_HINT_THREAD
+                   ? 4
+                   : (size_t)1 << (encoding_of_bits(value->bits) - EVENT_HEADER_VALUE8);
+    case TTR_TYPE_FLOAT:
+        return value->bits == 32 ? 4 : 8;
+    default:
+        return 1;
     }
 }
 
-/* Takes the fields from `from` on, putting each outermost one when the next begins; `begin` is the one under way.  Of one that has more than an event has
- * room for the rest is not kept: it would be left out all the same, and has no bound. */
+/* Takes the fields from `from` on, putting each outermost one when the next begins; `begin` is the
+ * one under way.  Of one that has more than an event has room for the rest is not kept: it would be
+ * left out all the same, and has no bound. */
 static void take_block(struct event_header_put *put, size_t from, size_t n, size_t *begin)
 {
     put->fields_n = from;
@@ -519,7 +561,8 @@ static bool put_fields(struct event_header_put *put, const ttr_event *event)
             begin = 0;
         }
         const size_t before = put->fields_n;
-        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity, before + TAKEN, sizeof *put->field))
+        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity,
+                           before + TAKEN, sizeof *put->field))
             return false;
         n = ttr_fields_take(&fields, put->field + before, TAKEN);
         take_block(put, before, n, &begin);
@@ -535,7 +578,8 @@ struct event_header_says event_header_says(const ttr_event *event)
     return (struct event_header_says){event->opcode, event->activity, event->related};
 }
 
-static void add_header(struct event_header_put *put, const ttr_event *event, const struct event_header_says *says, struct buffer *to)
+static void add_header(struct event_header_put *put, const ttr_event *event,
+                       const struct event_header_says *says, struct buffer *to)
 {
     if (!event->provider)
         lost(put, EVENT_HEADER_LOSS_NOBODY);
@@ -543,7 +587,8 @@ static void add_header(struct event_header_put *put, const ttr_event *event, con
         lost(put, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
         lost(put, EVENT_HEADER_LOSS_LEVEL);
-    unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION | (put->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
+    unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION |
+                     (put->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);
     buffer_add_byte(to, 0);
     add_u16(put, to, 0);
@@ -560,8 +605,10 @@ static void add_header(struct event_header_put *put, const ttr_event *event, con
     add_u16(put, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies an event of EventHeader without what its container filled up; false where it is none, or is not whole. */
-static bool copy_event(const struct event_header_put *put, const ttr_event *event, struct buffer *to)
+/* Copies an event of EventHeader without what its container filled up; false where it is none, or
+ * is not whole. */
+static bool copy_event(const struct event_header_put *put, const ttr_event *event,
+                       struct buffer *to)
 {
     const struct event_header_own *own = own_of(put, event);
     struct event_header_parts parts;
@@ -582,7 +629,8 @@ static bool copy_event(const struct event_header_put *put, const ttr_event *even
     return true;
 }
 
-void event_header_put_event(struct event_header_put *put, const ttr_event *event, const struct event_header_says *says, struct buffer *to)
+void event_header_put_event(struct event_header_put *put, const ttr_event *event,
+                            const struct event_header_says *says, struct buffer *to)
 {
     struct event_header_says own = event_header_says(event);
     if (!says && copy_event(put, event, to))

@@ -63,9 +63,12 @@ static const char *show(struct scene *scene, const ttr_event *event)
 static const char *read_back(struct scene *scene, const char *name)
 {
     const char *why;
-    struct event_header_kind *kind = event_headers_kind(scene->all, (ttr_text){name, strlen(name)}, 0, NULL);
-    scene->back = (ttr_event){.payload = scene->bytes.bytes, .payload_size = (uint32_t)scene->bytes.n};
-    assert_true(event_header_take(kind, (struct event_header_raw){scene->bytes.bytes, scene->bytes.n}, &scene->back, &why));
+    struct event_header_kind *kind =
+        event_headers_kind(scene->all, (ttr_text){name, strlen(name)}, 0, NULL);
+    scene->back =
+        (ttr_event){.payload = scene->bytes.bytes, .payload_size = (uint32_t)scene->bytes.n};
+    assert_true(event_header_take(
+        kind, (struct event_header_raw){scene->bytes.bytes, scene->bytes.n}, &scene->back, &why));
     assert_null(why);
     return show(scene, &scene->back);
 }
@@ -87,14 +90,35 @@ static const char *there_and_back(struct scene *scene)
 
 static void put(struct scene *scene, uint16_t depth, const char *name, ttr_value value)
 {
-    ttr_put_field(scene->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = value});
+    ttr_put_field(scene->builder,
+                  &(ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = value});
 }
 
-#define UINT(x, b) (ttr_value){.type = TTR_TYPE_UINT, .v.u = (x), .bits = (b)}
-#define INT(x, b) (ttr_value){.type = TTR_TYPE_INT, .v.s = (x), .bits = (b)}
-#define TEXT(x) (ttr_value){.type = TTR_TYPE_TEXT, .text = {x, sizeof(x) - 1}}
-#define ARRAY(n) (ttr_value){.type = TTR_TYPE_ARRAY, .count = (n)}
-#define STRUCT(n) (ttr_value){.type = TTR_TYPE_STRUCT, .count = (n)}
+#define UINT(x, b)                                     \
+    (ttr_value)                                        \
+    {                                                  \
+        .type = TTR_TYPE_UINT, .v.u = (x), .bits = (b) \
+    }
+#define INT(x, b)                                     \
+    (ttr_value)                                       \
+    {                                                 \
+        .type = TTR_TYPE_INT, .v.s = (x), .bits = (b) \
+    }
+#define TEXT(x)                                             \
+    (ttr_value)                                             \
+    {                                                       \
+        .type = TTR_TYPE_TEXT, .text = { x, sizeof(x) - 1 } \
+    }
+#define ARRAY(n)                             \
+    (ttr_value)                              \
+    {                                        \
+        .type = TTR_TYPE_ARRAY, .count = (n) \
+    }
+#define STRUCT(n)                             \
+    (ttr_value)                               \
+    {                                         \
+        .type = TTR_TYPE_STRUCT, .count = (n) \
+    }
 
 static void put_all(struct scene *scene)
 {
@@ -128,11 +152,15 @@ static void put_all(struct scene *scene)
     }
 }
 
-#define ALL                                                                                                                              \
-    "\"u\":255,\"i\":-128,\"u#2\":65535,\"i#2\":-32768,\"u#3\":4294967295,\"i#3\":-2147483648,\"u#4\":18446744073709551615,"              \
-    "\"i#4\":-9223372036854775808,\"u#5\":127,\"i#5\":-64,\"u#6\":16777215,\"i#6\":-8388608,\"u#7\":281474976710655,"                     \
-    "\"i#7\":-140737488355328,\"f\":1.5,\"d\":2.2250738585072014e-308,\"t\":true,\"n\":null,\"s\":\"h\xc3\xa9\",\"b\":\"0x00ff\","      \
-    "\"e\":[],\"a\":[\"x\",\"\"],\"o\":{\"p\":-1,\"q\":{\"r\":1}},\"l\":[{\"x\":0,\"y\":[]},{\"x\":1,\"y\":[9]}]"
+#define ALL                                                                                       \
+    "\"u\":255,\"i\":-128,\"u#2\":65535,\"i#2\":-32768,\"u#3\":4294967295,\"i#3\":-2147483648,"   \
+    "\"u#4\":18446744073709551615,"                                                               \
+    "\"i#4\":-9223372036854775808,\"u#5\":127,\"i#5\":-64,\"u#6\":16777215,\"i#6\":-8388608,\"u#" \
+    "7\":281474976710655,"                                                                        \
+    "\"i#7\":-140737488355328,\"f\":1.5,\"d\":2.2250738585072014e-308,\"t\":true,\"n\":null,"     \
+    "\"s\":\"h\xc3\xa9\",\"b\":\"0x00ff\","                                                       \
+    "\"e\":[],\"a\":[\"x\",\"\"],\"o\":{\"p\":-1,\"q\":{\"r\":1}},\"l\":[{\"x\":0,\"y\":[]},{"    \
+    "\"x\":1,\"y\":[9]}]"
 
 static void fields_of_every_type_come_back_in_both_byte_orders(void **state)
 {
@@ -206,11 +234,14 @@ static void losses_are_counted_where_they_are(void **state)
     put(&scene, 2, "y", UINT(1, 8));
     put(&scene, 0, "none", STRUCT(0));
     assert_string_equal(there_and_back(&scene),
-                        "\"a_b\":1,\"mixed\":{\"0\":1,\"1\":\"x\",\"2\":[2]},\"unlike\":{\"0\":{\"x\":1},\"1\":{\"y\":1}},\"none\":null,"
+                        "\"a_b\":1,\"mixed\":{\"0\":1,\"1\":\"x\",\"2\":[2]},\"unlike\":{\"0\":{"
+                        "\"x\":1},\"1\":{\"y\":1}},\"none\":null,"
                         "\"ttr.kind\":\"span\",\"ttr.duration_ns\":7");
     assert_string_equal(ttr_text_get(scene.t, scene.back.provider).p, "My_Pro_vider_1");
-    static const uint64_t expected[EVENT_HEADER_LOSSES] = {[EVENT_HEADER_LOSS_PROVIDER] = 1, [EVENT_HEADER_LOSS_LEVEL] = 1, [EVENT_HEADER_LOSS_NAME] = 1,
-                                                           [EVENT_HEADER_LOSS_KIND] = 1, [EVENT_HEADER_LOSS_ARRAY] = 2, [EVENT_HEADER_LOSS_EMPTY] = 1};
+    static const uint64_t expected[EVENT_HEADER_LOSSES] = {
+        [EVENT_HEADER_LOSS_PROVIDER] = 1, [EVENT_HEADER_LOSS_LEVEL] = 1,
+        [EVENT_HEADER_LOSS_NAME] = 1,     [EVENT_HEADER_LOSS_KIND] = 1,
+        [EVENT_HEADER_LOSS_ARRAY] = 2,    [EVENT_HEADER_LOSS_EMPTY] = 1};
     assert_memory_equal(scene.put.losses, expected, sizeof expected);
     end(&scene);
 }
@@ -254,11 +285,14 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     char name[EVENT_HEADER_NAME_MAX];
     const char *why;
     (void)state;
-    /* Flags 5, version 1, id 2, tag 3: big-endian; metadata with an attribute and a tag; padding behind. */
-    size_t n = support_hex(bytes, sizeof bytes, "05 01 0002 0003 00 04 000c 0001 453b613d31 00 6600 8281 0007 2a");
+    /* Flags 5, version 1, id 2, tag 3: big-endian; metadata with an attribute and a tag; padding
+     * behind. */
+    size_t n = support_hex(bytes, sizeof bytes,
+                           "05 01 0002 0003 00 04 000c 0001 453b613d31 00 6600 8281 0007 2a");
     begin(&scene, false);
     const char tracepoint[] = "P_L4K1Gg.3";
-    struct event_header_kind *kind = event_headers_kind(scene.all, (ttr_text){tracepoint, sizeof tracepoint - 1}, 0, NULL);
+    struct event_header_kind *kind =
+        event_headers_kind(scene.all, (ttr_text){tracepoint, sizeof tracepoint - 1}, 0, NULL);
     memset(bytes + n, 0, 7);
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n + 7};
     assert_true(event_header_take(kind, (struct event_header_raw){bytes, n + 7}, &event, &why));
@@ -323,12 +357,19 @@ static void put_long_list(struct scene *scene, unsigned kind, uint32_t n)
         if (kind != 1)
             continue;
         put(scene, 2, "x", UINT(i, 32));
-        put(scene, 2, "y", (ttr_value){.type = TTR_TYPE_UINT, .v.u = i & 1, .bits = 8, .hint = TTR_HINT_ENUM, .count = 1, .text = {"one", 3}});
+        put(scene, 2, "y",
+            (ttr_value){.type = TTR_TYPE_UINT,
+                        .v.u = i & 1,
+                        .bits = 8,
+                        .hint = TTR_HINT_ENUM,
+                        .count = 1,
+                        .text = {"one", 3}});
     }
     put(scene, 0, "behind", UINT(7, 8));
 }
 
-/* What cannot fit is left out whole, whatever its size, and takes memory for what would have fitted only; what is behind it is there. */
+/* What cannot fit is left out whole, whatever its size, and takes memory for what would have fitted
+ * only; what is behind it is there. */
 static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
 {
     static const uint32_t sizes[] = {70000, 1u << 20};
@@ -339,13 +380,15 @@ static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
         put_long_list(&scene, i / 2, sizes[i % 2]);
         assert_string_equal(there_and_back(&scene), "\"before\":1,\"behind\":7");
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
-        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_LABEL], 0); /* of what is not there nothing else is lost */
+        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_LABEL],
+                         0); /* of what is not there nothing else is lost */
         assert_in_range(scene.put.capacity, 4096, 2 * 65536);
         end(&scene);
     }
 }
 
-/* An array of unlike elements becomes a struct of its first 127, so that it fits, whatever its size. */
+/* An array of unlike elements becomes a struct of its first 127, so that it fits, whatever its
+ * size. */
 static void unlike_elements_are_cut_whatever_their_number(void **state)
 {
     static const uint32_t sizes[] = {1000, 200000};

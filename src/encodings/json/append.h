@@ -1,5 +1,6 @@
-/* Unchecked appends, for writers that ask buffer_room once an event for all they are going to write: each call copies to `at` and
- * gives the place after it.  Numbers take at most NUMBER_MAX bytes. */
+/* Unchecked appends, for writers that ask buffer_room once an event for all they are going to
+ * write: each call copies to `at` and gives the place after it.  Numbers take at most NUMBER_MAX
+ * bytes. */
 #ifndef TRACETTA_ENCODINGS_JSON_APPEND_H
 #define TRACETTA_ENCODINGS_JSON_APPEND_H
 

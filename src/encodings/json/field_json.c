@@ -1,8 +1,9 @@
-/* Fields as JSON members.  A comma is due unless the last byte written opens the array or object, so no state is kept for it.
- * Names are made unique where they stand in the output.  Those of an event are listed, and a filter of some bits tells nearly always that
- * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.  Names of an object
- * that has ended leave both.
- * Events of one schema mostly have the same names: their sequence is a shape, learned once, whose names need not even be listed. */
+/* Fields as JSON members.  A comma is due unless the last byte written opens the array or object,
+ * so no state is kept for it. Names are made unique where they stand in the output.  Those of an
+ * event are listed, and a filter of some bits tells nearly always that a name is new; only else a
+ * hash table is made of the list: also a crafted event with very many fields costs linear time.
+ * Names of an object that has ended leave both. Events of one schema mostly have the same names:
+ * their sequence is a shape, learned once, whose names need not even be listed. */
 #include "encodings/json/field_json.h"
 
 #include <math.h>
@@ -19,14 +20,15 @@
 #define NAMES_FIRST ((size_t)64)
 #define RELIEF ((size_t)256 << 10) /* bytes: before, nobody is called to take any */
 #define KEPT (SIZE_MAX / 2 + 1)    /* added to where a name is in what is kept */
-#define HASH_OBJECT 0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
+#define HASH_OBJECT \
+    0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
 
 /* A name of the event. */
 struct field_name {
     uint64_t object; /* generation of its object */
     uint64_t hash;
-    size_t at, n;    /* of the escaped name in the output, or in what is kept (KEPT) */
-    uint64_t again;  /* the number to try next */
+    size_t at, n;   /* of the escaped name in the output, or in what is kept (KEPT) */
+    uint64_t again; /* the number to try next */
 };
 
 /* A named field as the shape's events have it: with the same names before it, its own is new. */
@@ -39,20 +41,21 @@ struct shape_item {
 
 struct field_shape {
     ttr_id schema;
-    uint8_t n;       /* items learned; more fields may follow */
-    uint8_t misses;  /* events that were otherwise */
+    uint8_t n;      /* items learned; more fields may follow */
+    uint8_t misses; /* events that were otherwise */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    uint64_t event;  /* generation of the event; free when it is another */
-    size_t index;    /* of the name */
+    uint64_t event; /* generation of the event; free when it is another */
+    size_t index;   /* of the name */
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
 {
-    *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
+    *json =
+        (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
     text_cache_init(&json->texts, to->alloc, json_escape);
     buffer_init(&json->kept, to->alloc);
 }
@@ -85,9 +88,11 @@ static const uint8_t *text_of(const struct field_json *json, const struct field_
     return name->at & KEPT ? json->kept.bytes + (name->at - KEPT) : json->to->bytes + name->at;
 }
 
-static bool is_same(const struct field_json *json, const struct field_name *a, const struct field_name *b)
+static bool is_same(const struct field_json *json, const struct field_name *a,
+                    const struct field_name *b)
 {
-    return a->hash == b->hash && a->object == b->object && a->n == b->n && memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
+    return a->hash == b->hash && a->object == b->object && a->n == b->n &&
+           memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
 }
 
 /* The slot of a name, or the free one where it belongs.  There always is a free one. */
@@ -118,7 +123,8 @@ static bool index_names(struct field_json *json)
         json->indexed = 0;
     }
     for (; json->indexed < json->names_n; json->indexed++)
-        *find_slot(json, &json->names[json->indexed]) = (struct field_name_slot){json->oldest, json->indexed};
+        *find_slot(json, &json->names[json->indexed]) =
+            (struct field_name_slot){json->oldest, json->indexed};
     return true;
 }
 
@@ -131,10 +137,12 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name name_from(const struct field_json *json, size_t at, size_t n, uint64_t hash)
+static inline struct field_name name_from(const struct field_json *json, size_t at, size_t n,
+                                          uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
-    return (struct field_name){.object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
+    return (struct field_name){
+        .object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
 }
 
 /* The escaped name that ends the output. */
@@ -147,11 +155,13 @@ static struct field_name last_name(const struct field_json *json, size_t at)
 /* Lists a name; true where the filter says that it is new. */
 static inline bool list_name(struct field_json *json, const struct field_name *name)
 {
-    uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63), *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
+    uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
+             *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
     bool is_new = !(*seen & bit);
     *seen |= bit;
     if (json->names_n == json->names_capacity &&
-        !alloc_reserve(json->to->alloc, (void **)&json->names, &json->names_capacity, json->names_n + 1, sizeof *json->names)) {
+        !alloc_reserve(json->to->alloc, (void **)&json->names, &json->names_capacity,
+                       json->names_n + 1, sizeof *json->names)) {
         json->to->failed = true;
         return true;
     }
@@ -159,7 +169,8 @@ static inline bool list_name(struct field_json *json, const struct field_name *n
     return is_new;
 }
 
-/* Appends "#2", "#3", ... to the name listed last, which ends the output, until no other of its object is like it. */
+/* Appends "#2", "#3", ... to the name listed last, which ends the output, until no other of its
+ * object is like it. */
 static __attribute__((noinline)) void make_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
@@ -167,7 +178,8 @@ static __attribute__((noinline)) void make_unique(struct field_json *json)
     struct field_name *same = find_name(json, &name);
     if (same)
         lost(json, FIELD_JSON_DUPLICATE);
-    for (struct field_name *first = same; same && !json->to->failed; same = find_name(json, &name)) {
+    for (struct field_name *first = same; same && !json->to->failed;
+         same = find_name(json, &name)) {
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
         buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
@@ -277,7 +289,8 @@ static bool is_container(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Names listed up to here stay when the innermost object or array, which begins at this level, ends. */
+/* Names listed up to here stay when the innermost object or array, which begins at this level,
+ * ends. */
 static void set_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
@@ -285,8 +298,9 @@ static void set_mark(struct field_json *json, unsigned depth)
     memcpy(mark->seen, json->seen, sizeof mark->seen);
 }
 
-/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may be millions.  Slots are freed in the reverse of the order
- * in which they were taken, so that none is behind a free one that it was put behind. */
+/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may
+ * be millions.  Slots are freed in the reverse of the order in which they were taken, so that none
+ * is behind a free one that it was put behind. */
 static void forget_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
@@ -331,7 +345,8 @@ void field_json_begin(struct field_json *json)
 
 /* --- Shapes --- */
 
-/* Begins an event's fields by the shape of its schema, or learns it: the second time, since a schema seen once may never come again. */
+/* Begins an event's fields by the shape of its schema, or learns it: the second time, since a
+ * schema seen once may never come again. */
 static void choose_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
@@ -361,14 +376,19 @@ static void leave_shape(struct field_json *json)
     }
     shape->misses++;
     for (unsigned i = 0; i < json->shaped_n; i++) {
-        const struct text_piece *piece = text_cache_get(&json->texts, json->t, shape->item[i].name_id);
+        const struct text_piece *piece =
+            text_cache_get(&json->texts, json->t, shape->item[i].name_id);
         const struct shaped_name *shaped = &json->shaped[i];
         size_t at = shaped->end - json->spaced - 2 - piece->text.n;
-        const struct field_name name = {.object = shaped->object, .at = at, .n = piece->text.n, .again = 2,
+        const struct field_name name = {.object = shaped->object,
+                                        .at = at,
+                                        .n = piece->text.n,
+                                        .again = 2,
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)list_name(json, &name);
     }
-    for (unsigned depth = 1; depth <= json->depth; depth++) /* the names are those of any of these */
+    for (unsigned depth = 1; depth <= json->depth;
+         depth++) /* the names are those of any of these */
         set_mark(json, depth);
 }
 
@@ -394,7 +414,9 @@ static inline bool add_shaped_name(struct field_json *json, const ttr_field *fie
         return false;
     const struct shape_item *item = &shape->item[json->shaped_n];
     struct buffer *to = json->to;
-    char *at = item->name_id == field->name_id && item->depth == field->depth ? (char *)buffer_room(to, SHAPE_TEXT) : NULL;
+    char *at = item->name_id == field->name_id && item->depth == field->depth
+                   ? (char *)buffer_room(to, SHAPE_TEXT)
+                   : NULL;
     if (!at)
         return false;
     size_t n = to->n + item->n;
@@ -423,7 +445,8 @@ static void add_any_name(struct field_json *json, const void *p, size_t n)
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* A name that is escaped already; of the text cache, where is_padded.  Characters are stored last: compilers take them for a change of anything. */
+/* A name that is escaped already; of the text cache, where is_padded.  Characters are stored last:
+ * compilers take them for a change of anything. */
 static inline void add_name(struct field_json *json, ttr_text text, uint64_t hash, bool is_padded)
 {
     struct buffer *to = json->to;
@@ -471,7 +494,8 @@ static inline const struct text_piece *known_text(struct field_json *json, ttr_i
 }
 
 /* A name that no shape has appended. */
-static __attribute__((noinline)) void add_other_name(struct field_json *json, const ttr_field *field)
+static __attribute__((noinline)) void add_other_name(struct field_json *json,
+                                                     const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
         leave_shape(json);
@@ -509,7 +533,9 @@ static void add_known_text(struct field_json *json, ttr_id id)
 void field_json_value(struct field_json *json, const ttr_value *value)
 {
     switch (value->type) {
-    case TTR_TYPE_BOOL: buffer_add_text(json->to, value->v.u ? "true" : "false"); return;
+    case TTR_TYPE_BOOL:
+        buffer_add_text(json->to, value->v.u ? "true" : "false");
+        return;
     case TTR_TYPE_UINT:
         if (json->hex_pointers && value->hint == TTR_HINT_POINTER) {
             add_pointer(json, value->v.u);
@@ -517,11 +543,20 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         }
         add_number(json, value);
         return;
-    case TTR_TYPE_INT: add_number(json, value); return;
-    case TTR_TYPE_FLOAT: add_float(json, value->v.f); return;
-    case TTR_TYPE_BYTES: add_bytes(json, value->text); return;
-    case TTR_TYPE_TEXT: break;
-    default: buffer_add_text(json->to, "null"); return;
+    case TTR_TYPE_INT:
+        add_number(json, value);
+        return;
+    case TTR_TYPE_FLOAT:
+        add_float(json, value->v.f);
+        return;
+    case TTR_TYPE_BYTES:
+        add_bytes(json, value->text);
+        return;
+    case TTR_TYPE_TEXT:
+        break;
+    default:
+        buffer_add_text(json->to, "null");
+        return;
     }
     if (value->text_id)
         add_known_text(json, value->text_id);
@@ -619,7 +654,8 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     uint32_t n;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0; n == AT_ONCE ? relieve(json) : (void)0)
+    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
+         n == AT_ONCE ? relieve(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context(&field[i]);
             add_field(json, &fields, &field[i]);
@@ -635,7 +671,8 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     bool has_context = false;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0; n == AT_ONCE ? relieve(json) : (void)0)
+    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
+         n == AT_ONCE ? relieve(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context(&field[i]);
             if (is_apart && !has_context)

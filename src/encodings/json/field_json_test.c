@@ -27,10 +27,13 @@ static void expect_fields(struct writing *w, const char *text)
     writing_close(w);
 }
 
-static void put_nested(struct writing *w, uint16_t depth, const char *name, unsigned type, uint32_t count)
+static void put_nested(struct writing *w, uint16_t depth, const char *name, unsigned type,
+                       uint32_t count)
 {
-    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth,
-                                           .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
+    ttr_put_field(w->builder,
+                  &(ttr_field){.name = {name, strlen(name)},
+                               .depth = depth,
+                               .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
 }
 
 static void values_of_every_type_have_their_form(void **state)
@@ -46,9 +49,14 @@ static void values_of_every_type_have_their_form(void **state)
     ttr_put_float(w.builder, "f", -2.5);
     ttr_put_text(w.builder, "t", "\"\\\n\x1f\x80z");
     ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"who", 3}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
-    expect_fields(&w, "{\"n\":null,\"b\":false,\"u\":18446744073709551615,\"i\":-9223372036854775808,\"f\":-2.5,"
-                      "\"t\":\"\\\"\\\\\\n\\u001f\xef\xbf\xbdz\",\"y\":\"0x00ab\",\"who\":9}");
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.name = {"who", 3},
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+    expect_fields(
+        &w,
+        "{\"n\":null,\"b\":false,\"u\":18446744073709551615,\"i\":-9223372036854775808,\"f\":-2.5,"
+        "\"t\":\"\\\"\\\\\\n\\u001f\xef\xbf\xbdz\",\"y\":\"0x00ab\",\"who\":9}");
 }
 
 static void put_named(struct writing *w, const char *name, ttr_value value, const char *label)
@@ -63,16 +71,23 @@ static void numbers_with_names_stay_numbers_beside_them(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-    put_named(&w, "e", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3}, "R\"");
+    put_named(&w, "e",
+              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3},
+              "R\"");
     put_named(&w, "s", (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .v.s = -3}, "");
-    put_named(&w, "f", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4}, "A");
+    put_named(&w, "f",
+              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4},
+              "A");
     put_named(&w, "g", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 8}, "");
-    put_named(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-18446744073709551616");
+    put_named(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER},
+              "-18446744073709551616");
     put_named(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "007");
     put_named(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-");
     put_named(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}, "");
-    expect_fields(&w, "{\"e\":{\"value\":3,\"label\":\"R\\\"\"},\"s\":{\"value\":-3},\"f\":{\"value\":4,\"labels\":[\"A\"]},"
-                      "\"g\":{\"value\":8,\"labels\":[]},\"n\":-18446744073709551616,\"m\":\"007\",\"o\":\"-\",\"z\":null}");
+    expect_fields(&w, "{\"e\":{\"value\":3,\"label\":\"R\\\"\"},\"s\":{\"value\":-3},\"f\":{"
+                      "\"value\":4,\"labels\":[\"A\"]},"
+                      "\"g\":{\"value\":8,\"labels\":[]},\"n\":-18446744073709551616,\"m\":\"007\","
+                      "\"o\":\"-\",\"z\":null}");
 }
 
 static void nesting_follows_the_depth_of_fields(void **state)
@@ -127,14 +142,18 @@ static void many_equal_names_cost_linear_time(void **state)
 /* Up to 20 fields, structs and arrays of structs among them, whose names repeat now and then. */
 static void put_random(struct writing *w, uint64_t seed)
 {
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "a#2", "a name that is too long for what is kept of one of them",
-                                        "\xfe", "\xff"};
+    static const char *const names[] = {
+        "a",    "b",   "c", "d",   "e",
+        "f",    "g",   "h", "a#2", "a name that is too long for what is kept of one of them",
+        "\xfe", "\xff"};
     uint64_t state = seed;
     uint16_t depth = 0;
     uint64_t n = 1 + support_random(&state) % 20, kinds = 4 + support_random(&state) % 9;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t choice = support_random(&state) % 12;
-        unsigned type = choice == 0 ? TTR_TYPE_STRUCT : choice == 1 ? TTR_TYPE_ARRAY : TTR_TYPE_UINT;
+        unsigned type = choice == 0   ? TTR_TYPE_STRUCT
+                        : choice == 1 ? TTR_TYPE_ARRAY
+                                      : TTR_TYPE_UINT;
         put_nested(w, depth, names[support_random(&state) % kinds], type, 1);
         if (choice == 2 && depth > 0)
             depth--;
@@ -198,7 +217,8 @@ static void name_number(struct field_json *json, unsigned i)
     buffer_add_byte(json->to, '0');
 }
 
-/* Objects that have ended take no memory, however many; those that are open know their names as before. */
+/* Objects that have ended take no memory, however many; those that are open know their names as
+ * before. */
 static void elements_of_an_array_leave_no_names_behind(void **state)
 {
     static const ttr_value array = {.type = TTR_TYPE_ARRAY}, object = {.type = TTR_TYPE_STRUCT};
@@ -240,7 +260,8 @@ static void names_before_an_object_are_known_behind_it(void **state)
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
-    for (unsigned i = 0; i < 4; i++) { /* by a shape from the third event on, which the last one leaves inside */
+    for (unsigned i = 0; i < 4;
+         i++) { /* by a shape from the third event on, which the last one leaves inside */
         writing_begin(&w, TTR_KIND_INSTANT, 0, "e");
         ttr_put_uint(w.builder, "a", 1);
         put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);

@@ -1,5 +1,5 @@
-/* Escaped strings by id.  A refused allocation gives an empty piece and sets `failed`, so that a run of lookups can be checked
- * once at its end. */
+/* Escaped strings by id.  A refused allocation gives an empty piece and sets `failed`, so that a
+ * run of lookups can be checked once at its end. */
 #include "encodings/json/text_cache.h"
 
 #include "base/hash.h"
@@ -24,7 +24,8 @@ void text_cache_free(struct text_cache *cache)
 static bool make_slot(struct text_cache *cache, ttr_id id)
 {
     size_t before = cache->pieces_n;
-    if (!alloc_reserve(cache->alloc, (void **)&cache->pieces, &cache->pieces_n, (size_t)id + 1, sizeof *cache->pieces))
+    if (!alloc_reserve(cache->alloc, (void **)&cache->pieces, &cache->pieces_n, (size_t)id + 1,
+                       sizeof *cache->pieces))
         return false;
     if (cache->pieces_n > before)
         memset(cache->pieces + before, 0, (cache->pieces_n - before) * sizeof *cache->pieces);
@@ -45,6 +46,7 @@ const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, 
         cache->failed = true;
         return &nothing;
     }
-    cache->pieces[id] = (struct text_piece){.text = {p, n}, .changed = changed, .hash = hash_bytes(p, n)};
+    cache->pieces[id] =
+        (struct text_piece){.text = {p, n}, .changed = changed, .hash = hash_bytes(p, n)};
     return &cache->pieces[id];
 }

@@ -1,6 +1,6 @@
-/* Times as text outputs show them.  An event does not say whether its time counts from 1970 or from the start of the trace; its
- * size does: a trace clock reaches TIME_UNIX_NS after 104 days.
- * The put functions write at most NUMBER_MAX bytes and give the place after them, as in append.h. */
+/* Times as text outputs show them.  An event does not say whether its time counts from 1970 or from
+ * the start of the trace; its size does: a trace clock reaches TIME_UNIX_NS after 104 days. The put
+ * functions write at most NUMBER_MAX bytes and give the place after them, as in append.h. */
 #ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
 #define TRACETTA_ENCODINGS_JSON_TIMELINE_H
 

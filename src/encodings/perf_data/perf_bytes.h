@@ -5,7 +5,9 @@
 #include "base/buffer.h"
 #include "base/endian.h"
 
-#define PERF_TEXT_ALIGN 64u /* texts of feature sections have zeros up to a multiple of this (NAME_ALIGN of tools/perf) */
+#define PERF_TEXT_ALIGN                                                                 \
+    64u /* texts of feature sections have zeros up to a multiple of this (NAME_ALIGN of \
+           tools/perf) */
 
 static inline void perf_store_u16(uint8_t *to, bool is_big, uint16_t x)
 {

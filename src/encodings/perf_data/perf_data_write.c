@@ -6,8 +6,8 @@
 
 #define ATTR_ENTRY (PERF_ATTR_VER7 + PERF_SECTION_BYTES)
 #define BUILD_ID_ROOM 20u
-#define BUILD_ID_FIXED 36u  /* header, pid, id with its length and padding */
-#define UPDATE_NAME 2u      /* PERF_EVENT_UPDATE__NAME */
+#define BUILD_ID_FIXED 36u /* header, pid, id with its length and padding */
+#define UPDATE_NAME 2u     /* PERF_EVENT_UPDATE__NAME */
 #define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
 
 /* --- Making and ending --- */
@@ -39,7 +39,8 @@ void perf_put_free(struct perf_put *put)
     alloc_free(put->spec.alloc, put->events, put->events_capacity, sizeof *put->events);
 }
 
-/* A bit of the flags where a file of that order has it: big machines fill bit fields from the highest bit on. */
+/* A bit of the flags where a file of that order has it: big machines fill bit fields from the
+ * highest bit on. */
 static uint64_t place_flags(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
@@ -164,16 +165,19 @@ static bool is_told_now(const struct perf_put *put)
 
 /* --- What is declared --- */
 
-void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name, const uint64_t *ids, size_t n)
+void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
+                    const uint64_t *ids, size_t n)
 {
     void *events = put->events;
-    if (!alloc_reserve(put->spec.alloc, &events, &put->events_capacity, put->events_n + 1, sizeof *put->events)) {
+    if (!alloc_reserve(put->spec.alloc, &events, &put->events_capacity, put->events_n + 1,
+                       sizeof *put->events)) {
         put->is_out_of_memory = true;
         return;
     }
     put->events = events;
     struct perf_put_event *event = &put->events[put->events_n];
-    *event = (struct perf_put_event){.ids_at = put->ids.n, .ids_n = n, .name_at = put->names.n, .name_n = name.n};
+    *event = (struct perf_put_event){
+        .ids_at = put->ids.n, .ids_n = n, .name_at = put->names.n, .name_n = name.n};
     memcpy(event->attr, attr, PERF_ATTR_VER7);
     perf_store_u32(event->attr + PERF_ATTR_SIZE, put->spec.is_big_endian, PERF_ATTR_VER7);
     buffer_add(&put->ids, ids, n * sizeof *ids);
@@ -212,7 +216,8 @@ void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_
     feature_is_set(put, feature);
 }
 
-void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts, uint32_t n)
+void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts,
+                            uint32_t n)
 {
     buffer_clear(&put->feature[feature]);
     perf_add_u32(&put->feature[feature], put->spec.is_big_endian, n);
@@ -230,7 +235,8 @@ void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t on
     feature_is_set(put, PERF_FEATURE_NRCPUS);
 }
 
-void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns, uint64_t clock_ns)
+void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns,
+                            uint64_t clock_ns)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_CLOCK_DATA];
     bool is_big = put->spec.is_big_endian;
@@ -242,12 +248,14 @@ void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wal
     feature_is_set(put, PERF_FEATURE_CLOCK_DATA);
 }
 
-void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id, size_t n, ttr_text path)
+void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id,
+                       size_t n, ttr_text path)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
     bool is_big = put->spec.is_big_endian;
     uint8_t fixed[BUILD_ID_FIXED] = {0};
-    size_t path_n = path.n < 4096 ? path.n : 4096, padded = perf_padded(path_n, PERF_TEXT_ALIGN), id_n = n < BUILD_ID_ROOM ? n : BUILD_ID_ROOM;
+    size_t path_n = path.n < 4096 ? path.n : 4096, padded = perf_padded(path_n, PERF_TEXT_ALIGN),
+           id_n = n < BUILD_ID_ROOM ? n : BUILD_ID_ROOM;
     perf_store_u32(fixed, is_big, PERF_HEADER_BUILD_ID);
     perf_store_u16(fixed + 4, is_big, (uint16_t)(cpumode | PERF_MISC_BUILD_ID_SIZE));
     perf_store_u16(fixed + 6, is_big, (uint16_t)(BUILD_ID_FIXED + padded));
@@ -403,7 +411,8 @@ static void carry_feature(struct perf_put *put, enum perf_feature feature)
 static void tell_late(struct perf_put *put)
 {
     size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
-    const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC], *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
+    const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC],
+                        *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
     put->is_late = false;
     if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
         return; /* before anything is made of all of them again */
@@ -483,9 +492,12 @@ static void store_section(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
 void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
 {
     bool is_big = put->spec.is_big_endian, is_open = put->spec.is_live && !put->has_ended;
-    uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0, data_bytes = is_open ? put->marked_bytes : put->data_bytes;
+    uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0,
+             data_bytes = is_open ? put->marked_bytes : put->data_bytes;
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        features |= (uint64_t)(is_open ? put->early[i].n > 0 : put->has_ended && put->feature[i].n > 0) << i;
+        features |=
+            (uint64_t)(is_open ? put->early[i].n > 0 : put->has_ended && put->feature[i].n > 0)
+            << i;
     memset(to, 0, PERF_HEADER_BYTES);
     memcpy(to, is_big ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(to + PERF_AT_HEADER_SIZE, is_big, PERF_HEADER_BYTES);

@@ -1,14 +1,16 @@
-/* Records of a perf.data: those of the kernel as writers here need them, and the way into COMPRESSED ones.  See perf_data_write.h. */
+/* Records of a perf.data: those of the kernel as writers here need them, and the way into
+ * COMPRESSED ones.  See perf_data_write.h. */
 #include "encodings/perf_data/perf_bytes.h"
 #include "encodings/perf_data/perf_data_write.h"
 #include "encodings/perf_data/perf_zstd.h"
 
-#define COMM_MAX 15u      /* of a thread's name in the kernel, without its zero */
+#define COMM_MAX 15u /* of a thread's name in the kernel, without its zero */
 #define PATH_MAX_BYTES 4095u
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
 
-static void place_header(const struct perf_put *put, uint8_t *at, uint32_t type, uint16_t misc, size_t n)
+static void place_header(const struct perf_put *put, uint8_t *at, uint32_t type, uint16_t misc,
+                         size_t n)
 {
     bool is_big = put->spec.is_big_endian;
     perf_store_u32(at, is_big, type);
@@ -31,7 +33,8 @@ static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
     uint8_t *to = buffer_room(put->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
         return;
-    size_t size = PERF_RECORD_HEADER + perf_zstd_pack(put->zstd, bytes, n, to + PERF_RECORD_HEADER, PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
+    size_t size = PERF_RECORD_HEADER + perf_zstd_pack(put->zstd, bytes, n, to + PERF_RECORD_HEADER,
+                                                      PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
     if (size == PERF_RECORD_HEADER) {
         put->is_out_of_memory = true;
         return;
@@ -61,7 +64,8 @@ void perf_put_flush(struct perf_put *put)
         pack(put, true);
 }
 
-/* The place of a record of n bytes, with its header; NULL when memory is out.  end_record counts it. */
+/* The place of a record of n bytes, with its header; NULL when memory is out.  end_record counts
+ * it. */
 static uint8_t *begin_record(struct perf_put *put, uint32_t type, uint16_t misc, size_t n)
 {
     uint8_t *at = buffer_room(put->zstd ? &put->plain : put->spec.to, n);
@@ -128,7 +132,9 @@ static void put_padded(struct place *place, const void *bytes, size_t n, size_t 
 
 /* --- What records other than samples end with --- */
 
-#define TRAILER (PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ID | PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_IDENTIFIER)
+#define TRAILER                                                                                    \
+    (PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ID | PERF_SAMPLE_HAS_STREAM_ID | \
+     PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_IDENTIFIER)
 
 static size_t trailer_bytes(uint64_t sample_type)
 {
@@ -153,8 +159,10 @@ static void put_trailer(struct place *place, uint64_t sample_type, const struct 
 
 /* --- Samples --- */
 
-#define SAMPLE_WORDS (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ADDR | PERF_SAMPLE_HAS_ID | \
-                      PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD)
+#define SAMPLE_WORDS                                                         \
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_TID | \
+     PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ADDR | PERF_SAMPLE_HAS_ID |      \
+     PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD)
 
 static size_t raw_bytes(const struct perf_sample *sample)
 {
@@ -193,9 +201,11 @@ static void put_words(struct place *place, uint64_t sample_type, const struct pe
         put_u64(place, sample->period);
 }
 
-bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc, const struct perf_sample *sample)
+bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
+                     const struct perf_sample *sample)
 {
-    if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX || sample->raw[1].n > PERF_RECORD_BYTES_MAX)
+    if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX ||
+        sample->raw[1].n > PERF_RECORD_BYTES_MAX)
         return false;
     size_t n = sample_bytes(sample_type, sample);
     if (n > PERF_RECORD_BYTES_MAX)
@@ -221,11 +231,13 @@ bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc, 
 
 /* --- Other records --- */
 
-void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about, ttr_text name, bool is_exec)
+void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+                   ttr_text name, bool is_exec)
 {
     size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded(name_n, 8);
     size_t n = PERF_RECORD_HEADER + 8 + padded + trailer_bytes(sample_type);
-    struct place place = {begin_record(put, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n), put->spec.is_big_endian};
+    struct place place = {begin_record(put, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n),
+                          put->spec.is_big_endian};
     if (!place.at)
         return;
     put_pair(&place, about->pid, about->tid);
@@ -249,13 +261,18 @@ static void put_identity(struct place *place, const struct perf_mapping *mapping
     put_u64(place, mapping->generation);
 }
 
-void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about, const struct perf_mapping *mapping)
+void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+                      const struct perf_mapping *mapping)
 {
     enum { PROT_EXECUTE = 4 };
-    size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES, padded = perf_padded(path_n, 8);
+    size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES,
+           padded = perf_padded(path_n, 8);
     size_t n = PERF_RECORD_HEADER + 64 + padded + trailer_bytes(sample_type);
-    unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) | (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) | (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
-    struct place place = {begin_record(put, PERF_MMAP2, (uint16_t)misc, n), put->spec.is_big_endian};
+    unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) |
+                    (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) |
+                    (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
+    struct place place = {begin_record(put, PERF_MMAP2, (uint16_t)misc, n),
+                          put->spec.is_big_endian};
     if (!place.at)
         return;
     put_pair(&place, mapping->pid, mapping->tid);
@@ -269,7 +286,8 @@ void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct p
     end_record(put, n);
 }
 
-void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about, uint32_t parent_pid, uint32_t parent_tid)
+void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+                   uint32_t parent_pid, uint32_t parent_tid)
 {
     size_t n = PERF_RECORD_HEADER + 24 + trailer_bytes(sample_type);
     struct place place = {begin_record(put, PERF_FORK, 0, n), put->spec.is_big_endian};
@@ -282,7 +300,8 @@ void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf
     end_record(put, n);
 }
 
-void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about, uint64_t lost)
+void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+                   uint64_t lost)
 {
     size_t n = PERF_RECORD_HEADER + 16 + trailer_bytes(sample_type);
     struct place place = {begin_record(put, PERF_LOST, 0, n), put->spec.is_big_endian};

@@ -1,20 +1,23 @@
-/* How perf.data is laid out: constants and field positions only, for what reads the format and for what writes it.
+/* How perf.data is laid out: constants and field positions only, for what reads the format and for
+ * what writes it.
  *
- * Sources: linux/include/uapi/linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt.  A file is of the byte order of its
- * machine; the magic tells which.
+ * Sources: linux/include/uapi/linux/perf_event.h and
+ * tools/perf/Documentation/perf.data-file-format.txt.  A file is of the byte order of its machine;
+ * the magic tells which.
  *
- * header  [0..7] "PERFILE2" | [8..15] header size | [16..23] attr_size | {offset, size} of attrs, data, event types (unused) | 256 feature bits
- * pipe    [0..7] "PERFILE2" | [8..15] 16, and records at once: what a file has in its header comes as records
- * attrs   entries of attr_size bytes: perf_event_attr of attr_size - 16 bytes | {offset, size} of its u64 ids
- * record  [0..3] type | [4..5] misc | [6..7] size with these eight bytes
- * behind the data: {offset, size} of each feature section whose bit is set, ascending */
+ * header  [0..7] "PERFILE2" | [8..15] header size | [16..23] attr_size | {offset, size} of attrs,
+ * data, event types (unused) | 256 feature bits pipe    [0..7] "PERFILE2" | [8..15] 16, and records
+ * at once: what a file has in its header comes as records attrs   entries of attr_size bytes:
+ * perf_event_attr of attr_size - 16 bytes | {offset, size} of its u64 ids record  [0..3] type |
+ * [4..5] misc | [6..7] size with these eight bytes behind the data: {offset, size} of each feature
+ * section whose bit is set, ascending */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PERF_MAGIC "PERFILE2"          /* in a little-endian file; reversed in a big-endian one */
+#define PERF_MAGIC "PERFILE2" /* in a little-endian file; reversed in a big-endian one */
 #define PERF_MAGIC_BIG "2ELIFREP"
 #define PERF_HEADER_BYTES 104u
 #define PERF_PIPE_HEADER_BYTES 16u
@@ -35,7 +38,8 @@ enum perf_header_place {
 
 /* Feature sections: bit numbers. */
 enum perf_feature {
-    PERF_FEATURE_RESERVED = 0,     /* of nothing; set in a file that its recorder has not ended (perf_put_mark) */
+    PERF_FEATURE_RESERVED =
+        0, /* of nothing; set in a file that its recorder has not ended (perf_put_mark) */
     PERF_FEATURE_TRACING_DATA = 1,
     PERF_FEATURE_BUILD_ID = 2,
     PERF_FEATURE_HOSTNAME = 3,
@@ -100,7 +104,7 @@ enum perf_record {
     PERF_FINISHED_ROUND = 68,
     PERF_ID_INDEX = 69,
     PERF_AUXTRACE_INFO = 70,
-    PERF_AUXTRACE = 71,            /* [8..15] bytes that follow the record, outside of its size */
+    PERF_AUXTRACE = 71, /* [8..15] bytes that follow the record, outside of its size */
     PERF_AUXTRACE_ERROR = 72,
     PERF_THREAD_MAP = 73,
     PERF_CPU_MAP = 74,
@@ -116,14 +120,14 @@ enum perf_record {
 };
 
 /* Bits of a record's misc. */
-#define PERF_MISC_CPUMODE 7u           /* mask */
+#define PERF_MISC_CPUMODE 7u /* mask */
 #define PERF_MISC_KERNEL 1u
 #define PERF_MISC_USER 2u
-#define PERF_MISC_COMM_EXEC 0x2000u    /* of COMM: a program was started */
-#define PERF_MISC_MMAP_DATA 0x2000u    /* of MMAP, MMAP2: not executable */
-#define PERF_MISC_SWITCH_OUT 0x2000u   /* of SWITCH */
+#define PERF_MISC_COMM_EXEC 0x2000u      /* of COMM: a program was started */
+#define PERF_MISC_MMAP_DATA 0x2000u      /* of MMAP, MMAP2: not executable */
+#define PERF_MISC_SWITCH_OUT 0x2000u     /* of SWITCH */
 #define PERF_MISC_SWITCH_PREEMPT 0x4000u /* of SWITCH, going out: it would have run on */
-#define PERF_MISC_BUILD_ID 0x4000u     /* of MMAP2: a build id stands in place of device and inode */
+#define PERF_MISC_BUILD_ID 0x4000u /* of MMAP2: a build id stands in place of device and inode */
 #define PERF_MISC_BUILD_ID_SIZE 0x8000u /* of BUILD_ID: the id's length is told */
 
 /* Types of events in an attribute. */
@@ -138,32 +142,33 @@ enum perf_type {
 
 /* Places in a perf_event_attr. */
 enum perf_attr_place {
-    PERF_ATTR_TYPE = 0,          /* u32 */
-    PERF_ATTR_SIZE = 4,          /* u32 */
-    PERF_ATTR_CONFIG = 8,        /* u64; of a tracepoint its id */
-    PERF_ATTR_PERIOD = 16,       /* u64; a frequency where the bit FREQ is set */
-    PERF_ATTR_SAMPLE_TYPE = 24,  /* u64 */
-    PERF_ATTR_READ_FORMAT = 32,  /* u64 */
-    PERF_ATTR_FLAGS = 40,        /* 64 bits, see below */
-    PERF_ATTR_WAKEUP = 48,       /* u32 */
-    PERF_ATTR_BP_TYPE = 52,      /* u32 */
-    PERF_ATTR_CONFIG1 = 56,      /* u64 */
-    PERF_ATTR_CONFIG2 = 64,      /* u64; first of those that older attributes lack */
-    PERF_ATTR_BRANCH_TYPE = 72,  /* u64 */
-    PERF_ATTR_REGS_USER = 80,    /* u64 */
-    PERF_ATTR_STACK_USER = 88,   /* u32 */
-    PERF_ATTR_CLOCKID = 92,      /* s32 */
-    PERF_ATTR_REGS_INTR = 96,    /* u64 */
+    PERF_ATTR_TYPE = 0,            /* u32 */
+    PERF_ATTR_SIZE = 4,            /* u32 */
+    PERF_ATTR_CONFIG = 8,          /* u64; of a tracepoint its id */
+    PERF_ATTR_PERIOD = 16,         /* u64; a frequency where the bit FREQ is set */
+    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64 */
+    PERF_ATTR_READ_FORMAT = 32,    /* u64 */
+    PERF_ATTR_FLAGS = 40,          /* 64 bits, see below */
+    PERF_ATTR_WAKEUP = 48,         /* u32 */
+    PERF_ATTR_BP_TYPE = 52,        /* u32 */
+    PERF_ATTR_CONFIG1 = 56,        /* u64 */
+    PERF_ATTR_CONFIG2 = 64,        /* u64; first of those that older attributes lack */
+    PERF_ATTR_BRANCH_TYPE = 72,    /* u64 */
+    PERF_ATTR_REGS_USER = 80,      /* u64 */
+    PERF_ATTR_STACK_USER = 88,     /* u32 */
+    PERF_ATTR_CLOCKID = 92,        /* s32 */
+    PERF_ATTR_REGS_INTR = 96,      /* u64 */
     PERF_ATTR_AUX_WATERMARK = 104, /* u32 */
-    PERF_ATTR_MAX_STACK = 108,   /* u16 */
-    PERF_ATTR_AUX_SAMPLE = 112,  /* u32 */
-    PERF_ATTR_SIG_DATA = 120,    /* u64 */
-    PERF_ATTR_CONFIG3 = 128      /* u64 */
+    PERF_ATTR_MAX_STACK = 108,     /* u16 */
+    PERF_ATTR_AUX_SAMPLE = 112,    /* u32 */
+    PERF_ATTR_SIG_DATA = 120,      /* u64 */
+    PERF_ATTR_CONFIG3 = 128        /* u64 */
 };
 #define PERF_ATTR_VER0 64u
 #define PERF_ATTR_VER7 128u
 
-/* Bits of PERF_ATTR_FLAGS, from the lowest; in a file of a big-endian machine from the highest of the word. */
+/* Bits of PERF_ATTR_FLAGS, from the lowest; in a file of a big-endian machine from the highest of
+ * the word. */
 enum perf_attr_flag {
     PERF_FLAG_DISABLED = 0,
     PERF_FLAG_INHERIT = 1,
@@ -176,7 +181,7 @@ enum perf_attr_flag {
     PERF_FLAG_ENABLE_ON_EXEC = 12,
     PERF_FLAG_TASK = 13,
     PERF_FLAG_WATERMARK = 14,
-    PERF_FLAG_PRECISE = 15,      /* two bits */
+    PERF_FLAG_PRECISE = 15, /* two bits */
     PERF_FLAG_SAMPLE_ID_ALL = 18,
     PERF_FLAG_EXCLUDE_HOST = 19,
     PERF_FLAG_EXCLUDE_GUEST = 20,
@@ -189,9 +194,10 @@ enum perf_attr_flag {
     PERF_FLAG_WRITE_BACKWARD = 27
 };
 
-/* Bits of sample_type.  Order on the wire: IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ CALLCHAIN RAW BRANCH_STACK REGS_USER
- * STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR CGROUP DATA_PAGE CODE_PAGE AUX.  Other records end with TID TIME ID STREAM_ID
- * CPU IDENTIFIER where SAMPLE_ID_ALL is set. */
+/* Bits of sample_type.  Order on the wire: IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ
+ * CALLCHAIN RAW BRANCH_STACK REGS_USER STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR
+ * CGROUP DATA_PAGE CODE_PAGE AUX.  Other records end with TID TIME ID STREAM_ID CPU IDENTIFIER
+ * where SAMPLE_ID_ALL is set. */
 #define PERF_SAMPLE_HAS_IP (1u << 0)
 #define PERF_SAMPLE_HAS_TID (1u << 1)
 #define PERF_SAMPLE_HAS_TIME (1u << 2)
@@ -237,19 +243,23 @@ enum perf_attr_flag {
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
-/* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in whose place the ip stands. */
+/* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in
+ * whose place the ip stands. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
-
 
 #define PERF_BUILD_ID_BYTES 20u
 
-/* The bytes of the build id of an MMAP2 record of at least 64 bytes that has PERF_MISC_BUILD_ID (they stand at its byte 44), 0 where none stands there:
- * u8 length, 3 zeros, the id, zeros up to 20 bytes.  While any session asks for build ids, kernels set the bit in records of sessions that did
- * not, too (seen of 6.18); device and inode stand there then, as in all their records. */
+/* The bytes of the build id of an MMAP2 record of at least 64 bytes that has PERF_MISC_BUILD_ID
+ * (they stand at its byte 44), 0 where none stands there: u8 length, 3 zeros, the id, zeros up to
+ * 20 bytes.  While any session asks for build ids, kernels set the bit in records of sessions that
+ * did not, too (seen of 6.18); device and inode stand there then, as in all their records. */
 static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
 {
     const uint32_t n = record[40];
-    const bool may_be_device = n < 16 && (!(record[44] | record[45]) || !(record[46] | record[47])); /* the number of its major part, and a small minor one */
+    const bool may_be_device =
+        n < 16 &&
+        (!(record[44] | record[45]) ||
+         !(record[46] | record[47])); /* the number of its major part, and a small minor one */
     uint8_t rest = record[41] | record[42] | record[43];
     for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
         rest |= record[44 + i];

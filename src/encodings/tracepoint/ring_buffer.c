@@ -4,11 +4,11 @@
 #include "base/endian.h"
 
 #define COMMIT_BYTES_MASK 0x07ffffffu
-#define MISSED 0x80000000u        /* in the low half of commit, whatever its size */
+#define MISSED 0x80000000u /* in the low half of commit, whatever its size */
 #define MISSED_IS_STORED 0x40000000u
 #define DELTA_BITS 27u
 #define DELTA_MASK ((1u << DELTA_BITS) - 1)
-#define STAMP_BITS 59u            /* of an absolute time; those above are of the time before */
+#define STAMP_BITS 59u /* of an absolute time; those above are of the time before */
 #define STAMP_MASK ((UINT64_C(1) << STAMP_BITS) - 1)
 
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
@@ -23,17 +23,21 @@ static inline uint64_t load_u64(const uint8_t *p, bool is_big_endian)
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, bool is_cut, struct ring_buffer_page *page)
+bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
+                       bool is_cut, struct ring_buffer_page *page)
 {
     bool big = layout->is_big_endian;
     *page = (struct ring_buffer_page){.is_big_endian = big};
     if (n < layout->data || layout->data < 8u + layout->commit_bytes)
         return false;
-    uint64_t whole = layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
+    uint64_t whole =
+        layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
-    uint32_t upper = (uint32_t)(whole >> 32); /* the kernel adds MISSED as a negative number of 32 bits */
-    bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 || (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
+    uint32_t upper =
+        (uint32_t)(whole >> 32); /* the kernel adds MISSED as a negative number of 32 bits */
+    bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
+                  (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
     if ((size > room && !is_cut) || is_odd)
         return false;
     size = size < room ? size : (uint32_t)room;
@@ -44,7 +48,8 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     page->sure_time = page->time;
     page->is_lossy = (commit & MISSED) != 0;
     if (page->is_lossy && (commit & MISSED_IS_STORED) && room - size >= layout->commit_bytes)
-        page->lost = layout->commit_bytes == 4 ? load_u32(page->end, big) : load_u64(page->end, big);
+        page->lost =
+            layout->commit_bytes == 4 ? load_u32(page->end, big) : load_u64(page->end, big);
     return true;
 }
 
@@ -58,7 +63,8 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
     return time;
 }
 
-enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct ring_buffer_event *event)
+enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
+                                       struct ring_buffer_event *event)
 {
     for (;;) {
         size_t left = (size_t)(page->end - page->p);
@@ -104,10 +110,12 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct rin
     }
 }
 
-/* The bytes of what begins at p, its head too; 0: it is nothing that could be, or reaches over the end. */
+/* The bytes of what begins at p, its head too; 0: it is nothing that could be, or reaches over the
+ * end. */
 static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
 {
-    uint32_t head = load_u32(p, is_big_endian), type = is_big_endian ? head >> DELTA_BITS : head & 31u;
+    uint32_t head = load_u32(p, is_big_endian),
+             type = is_big_endian ? head >> DELTA_BITS : head & 31u;
     uint32_t delta = is_big_endian ? head & DELTA_MASK : head >> 5;
     size_t n = 4 + (size_t)type * 4;
     if (type == TYPE_PADDING && delta == 0)
@@ -119,9 +127,12 @@ static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
     return n >= 8 && n <= left ? n : 0;
 }
 
-bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const void *own, const uint8_t *p, size_t n), const void *own)
+bool ring_buffer_resync(struct ring_buffer_page *page,
+                        bool (*is_event)(const void *own, const uint8_t *p, size_t n),
+                        const void *own)
 {
-    uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 + 1]; /* from each word: events up to the end, and 1; 0 = it does not lead there */
+    uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
+                   1]; /* from each word: events up to the end, and 1; 0 = it does not lead there */
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
         return false;
@@ -129,7 +140,8 @@ bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const vo
     for (size_t i = words; i-- > 1;) {
         const uint8_t *p = page->sure + i * 4;
         uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
-        size_t n = size_at(p, (words - i) * 4, page->is_big_endian), head = type == TYPE_LONG ? 8 : 4;
+        size_t n = size_at(p, (words - i) * 4, page->is_big_endian),
+               head = type == TYPE_LONG ? 8 : 4;
         chain[i] = n ? chain[i + n / 4] : 0;
         if (!chain[i] || type >= TYPE_PADDING)
             continue;
@@ -138,8 +150,11 @@ bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const vo
     }
     if (!found)
         return false;
-    uint32_t head = load_u32(page->sure, page->is_big_endian), type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
-    page->time = page->sure_time + (type >= TYPE_EXTEND ? 0 : page->is_big_endian ? head & DELTA_MASK : head >> 5);
+    uint32_t head = load_u32(page->sure, page->is_big_endian),
+             type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
+    page->time = page->sure_time + (type >= TYPE_EXTEND   ? 0
+                                    : page->is_big_endian ? head & DELTA_MASK
+                                                          : head >> 5);
     page->p = page->sure + found * 4;
     page->sure = page->p;
     return true;

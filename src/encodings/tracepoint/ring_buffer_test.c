@@ -1,11 +1,13 @@
-/* Pages of the kernel's ring buffer: golden ones of each byte order and size of `long`, every type of event, and every cut. */
+/* Pages of the kernel's ring buffer: golden ones of each byte order and size of `long`, every type
+ * of event, and every cut. */
 #include "encodings/tracepoint/ring_buffer.h"
 
 #include "support/support.h"
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
-static const struct ring_buffer_layout little64 = {false, 8, 16}, little32 = {false, 4, 12}, big64 = {true, 8, 16};
+static const struct ring_buffer_layout little64 = {false, 8, 16}, little32 = {false, 4, 12},
+                                       big64 = {true, 8, 16};
 
 static void expect(struct ring_buffer_page *page, uint64_t time, const void *bytes, size_t n)
 {
@@ -26,15 +28,17 @@ static void every_type_is_read(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(
-        0x00, 0x10, 0, 0, 0, 0, 0, 0,  0x40, 0, 0, 0, 0, 0, 0, 0,
-        0x21, 0, 0, 0, 'a', 'b', 'c', 'd',                      /* 4 bytes, delta 1 */
-        0x40, 0, 0, 0, 9, 0, 0, 0, 'l', 'o', 'n', 'g', '!', 0, 0, 0, /* 5 bytes behind a length, delta 2 */
-        0x7e, 0, 0, 0, 1, 0, 0, 0,                              /* 2^27 + 3 later */
-        0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,      /* 4 bytes that were discarded, delta 2 */
-        0xbf, 0, 0, 0, 0, 1, 0, 0,                              /* it is 2^35 + 5 */
-        0x01, 0, 0, 0, 'e', 'f', 'g', 'h',
-        0x1d, 0, 0, 0), false, &page));                                /* nothing more */
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
+                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', /* 4 bytes, delta 1 */
+                                        0x40, 0, 0, 0, 9, 0, 0, 0, 'l', 'o', 'n', 'g', '!', 0, 0,
+                                        0, /* 5 bytes behind a length, delta 2 */
+                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* 2^27 + 3 later */
+                                        0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
+                                        0xff, /* 4 bytes that were discarded, delta 2 */
+                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* it is 2^35 + 5 */
+                                        0x01, 0, 0, 0, 'e', 'f', 'g', 'h', 0x1d, 0, 0, 0),
+                                  false, &page)); /* nothing more */
     assert_false(page.is_lossy);
     expect(&page, 0x1001, "abcd", 4);
     expect(&page, 0x1003, "long!\0\0", 8);
@@ -46,15 +50,21 @@ static void losses_are_told(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4,
-                                                   0x39, 0x30, 0, 0, 0, 0, 0, 0), false, &page));
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0, 0, 0, 0, 0x21,
+                                        0, 0, 0, 1, 2, 3, 4, 0x39, 0x30, 0, 0, 0, 0, 0, 0),
+                                  false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 12345);
-    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0), false, &page));
+    assert_true(ring_buffer_begin(
+        &little32,
+        BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0),
+        false, &page));
     assert_int_equal(page.lost, 7);
     expect(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_END);
-    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), false, &page));
+    assert_true(
+        ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
     expect_end(&page, RING_BUFFER_END);
@@ -64,9 +74,11 @@ static void big_endian_machines_have_the_type_above(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&big64, BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18,
-                                                0xf0, 0, 0, 1, 0, 0, 0, 2, /* 2^28 + 1 later */
-                                                0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0), false, &page));
+    assert_true(ring_buffer_begin(&big64,
+                                  BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 0xf0,
+                                        0, 0, 1, 0, 0, 0, 2, /* 2^28 + 1 later */
+                                        0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0),
+                                  false, &page));
     expect(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
     expect_end(&page, RING_BUFFER_END);
 }
@@ -75,8 +87,10 @@ static void upper_bits_of_stamps_are_those_before(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0,
-                                                   0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4), false, &page));
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0,
+                                        0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4),
+                                  false, &page));
     expect(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
@@ -85,25 +99,37 @@ static void lost_events_are_told_by_a_negative_commit(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4), false, &page));
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0x80, 0xff, 0xff, 0xff,
+                                        0xff, 0x41, 0, 0, 0, 1, 2, 3, 4),
+                                  false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
     expect(&page, 3, "\1\2\3\4", 4);
-    assert_true(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4,
-                                                   7, 0, 0, 0, 0, 0, 0, 0), false, &page));
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff,
+                                        0xff, 0x41, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0, 0, 0, 0, 0),
+                                  false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 7);
-    assert_false(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4), false, &page));
+    assert_false(ring_buffer_begin(&little64,
+                                   BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
+                                         0x41, 0, 0, 0, 1, 2, 3, 4),
+                                   false, &page));
 }
 
 static void what_reaches_over_the_end_is_damage(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), false, &page));
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0), false, &page));
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), false, &page));
-    static const uint8_t whole[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0, 0, 0, 1, 2, 3, 4, 0x40, 0, 0, 0, 9, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0};
+    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
+                                   false, &page));
+    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0),
+                                   false, &page));
+    assert_false(
+        ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), false, &page));
+    static const uint8_t whole[] = {0, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0, 0, 0, 1, 2,
+                                    3, 4, 0x40, 0, 0, 0, 9, 0, 0, 0, 1, 2, 3,    4, 5, 0, 0, 0};
     for (uint8_t n = 1; n < sizeof whole - 12; n++) {
         uint8_t cut[sizeof whole];
         memcpy(cut, whole, sizeof whole);
@@ -121,7 +147,10 @@ static void a_page_that_is_cut_has_what_is_there(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4, 0x21, 0), true, &page));
+    assert_true(ring_buffer_begin(
+        &little64,
+        BYTES(0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4, 0x21, 0),
+        true, &page));
     expect(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_DAMAGED);
 }
@@ -132,17 +161,19 @@ static bool is_letter(const void *own, const uint8_t *p, size_t n)
     return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
 }
 
-/* The second of four events says that it is longer than the page; inside of it stands what would be an event but for what follows. */
+/* The second of four events says that it is longer than the page; inside of it stands what would be
+ * an event but for what follows. */
 static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64, BYTES(
-        0x00, 0x10, 0, 0, 0, 0, 0, 0,  0x2c, 0, 0, 0, 0, 0, 0, 0,
-        0x21, 0, 0, 0, 'a', 'b', 'c', 'd',
-        0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0, 0, /* a size of 112 bytes, delta 2 */
-        0x61, 0, 0, 0, 'e', 'f', 'g', 'h',
-        0x21, 0, 0, 0, 'i', 'j', 'k', 'l'), false, &page));
+    assert_true(ring_buffer_begin(
+        &little64,
+        BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 'a', 'b', 'c',
+              'd', 0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0,
+              0, /* a size of 112 bytes, delta 2 */
+              0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l'),
+        false, &page));
     expect(&page, 0x1001, "abcd", 4);
     ring_buffer_sure(&page);
     expect_end(&page, RING_BUFFER_DAMAGED);
@@ -150,7 +181,10 @@ static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **s
     expect(&page, 0x1006, "efgh", 4);
     expect(&page, 0x1007, "ijkl", 4);
     expect_end(&page, RING_BUFFER_END);
-    assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8), false, &page));
+    assert_true(ring_buffer_begin(&little64,
+                                  BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c, 0, 0,
+                                        0, 1, 2, 3, 4, 5, 6, 7, 8),
+                                  false, &page));
     expect_end(&page, RING_BUFFER_DAMAGED);
     assert_false(ring_buffer_resync(&page, is_letter, NULL));
 }

@@ -28,7 +28,7 @@ enum tracepoint_place {
 };
 
 struct tracepoint_field {
-    ttr_text name, type;   /* type: as declared, "__data_loc char[]" */
+    ttr_text name, type; /* type: as declared, "__data_loc char[]" */
     ttr_id name_id;
     uint32_t offset, size; /* of what stands at a fixed place */
     uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_place */
@@ -49,7 +49,7 @@ enum tracepoint_role {
 
 /* Fields that a role reads: NULL = the kind has none such. */
 struct tracepoint_roles {
-    const struct tracepoint_field *pid, *comm;   /* of the thread that is told of */
+    const struct tracepoint_field *pid, *comm; /* of the thread that is told of */
     const struct tracepoint_field *state, *cpu;
 };
 
@@ -75,27 +75,28 @@ struct tracepoint {
     ttr_id provider_id, name_id, schema;
     uint32_t id;
     const struct tracepoint_field *field;
-    uint32_t fields_n, common_n;  /* the first `common_n` of the fields are those of every kind */
-    uint32_t fixed_bytes;         /* what a record has at least */
-    bool is_broken;               /* its text was not understood: it has no fields */
-    bool has_places;              /* fields tell where others are */
-    uint8_t role;                 /* enum tracepoint_role */
+    uint32_t fields_n, common_n; /* the first `common_n` of the fields are those of every kind */
+    uint32_t fixed_bytes;        /* what a record has at least */
+    bool is_broken;              /* its text was not understood: it has no fields */
+    bool has_places;             /* fields tell where others are */
+    uint8_t role;                /* enum tracepoint_role */
     struct tracepoint_roles roles;
     struct event_header_kind *header; /* its events are those of EventHeader; NULL = they are not */
     struct clr_user_kind *clr;        /* the same of .NET's events */
-    ttr_text print;               /* what stands behind "print fmt:" */
+    ttr_text print;                   /* what stands behind "print fmt:" */
 };
 
 /* --- tracepoint_format.c --- */
 
-/* Reads a `format` file into `tp`, whose texts are in the arena then; `text` has to live as long.  False with `why` and `line`, or with
- * `why` NULL when memory is out; what was read before (name, id) is in `tp` all the same. */
+/* Reads a `format` file into `tp`, whose texts are in the arena then; `text` has to live as long.
+ * False with `why` and `line`, or with `why` NULL when memory is out; what was read before (name,
+ * id) is in `tp` all the same. */
 struct tracepoint_complaint {
     const char *why;
     uint32_t line;
 };
-TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text, unsigned long_bytes,
-                               struct tracepoint_complaint *complaint);
+TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
+                               unsigned long_bytes, struct tracepoint_complaint *complaint);
 
 /* --- tracepoint_fields.c --- */
 
@@ -105,11 +106,16 @@ extern const struct field_ops tracepoint_field_ops;
 static inline uint64_t tracepoint_load(const uint8_t *p, uint32_t bytes, bool is_big_endian)
 {
     switch (bytes) {
-    case 1: return *p;
-    case 2: return is_big_endian ? load_u16be(p) : load_u16le(p);
-    case 4: return is_big_endian ? load_u32be(p) : load_u32le(p);
-    case 8: return is_big_endian ? load_u64be(p) : load_u64le(p);
-    default: return 0;
+    case 1:
+        return *p;
+    case 2:
+        return is_big_endian ? load_u16be(p) : load_u16le(p);
+    case 4:
+        return is_big_endian ? load_u32be(p) : load_u32le(p);
+    case 8:
+        return is_big_endian ? load_u64be(p) : load_u64le(p);
+    default:
+        return 0;
     }
 }
 
@@ -120,8 +126,10 @@ static inline int64_t tracepoint_sign(uint64_t x, uint32_t bytes)
     return (int64_t)(x << unused) >> unused;
 }
 
-/* The bytes of a field, wherever they are: `n` of them.  False where they are not all in the record. */
-static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool is_big_endian, struct tracepoint_raw raw, const uint8_t **p, size_t *n)
+/* The bytes of a field, wherever they are: `n` of them.  False where they are not all in the
+ * record. */
+static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool is_big_endian,
+                                    struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
     struct cursor c = cursor_over(raw.p, raw.n, 0);
     if (!cursor_skip(&c, field->offset))
@@ -137,7 +145,8 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
     if (!here || field->place == TRACEPOINT_HERE)
         return here != NULL;
     uint64_t word = tracepoint_load(here, field->size, is_big_endian);
-    uint64_t at = (word & 0xffff) + (field->place == TRACEPOINT_REL_LOC ? (uint64_t)field->offset + field->size : 0);
+    uint64_t at = (word & 0xffff) +
+                  (field->place == TRACEPOINT_REL_LOC ? (uint64_t)field->offset + field->size : 0);
     c = cursor_over(raw.p, raw.n, 0);
     if (!cursor_skip(&c, at))
         return false;
@@ -157,8 +166,10 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
 /* Finds what events of the kind mean; for its fields named already. */
 void tracepoint_find_role(struct tracepoint *tp);
 
-/* Gives an event of a kind with a role what it means; the record is not shorter than its format says.  False when memory is out. */
-TTR_MUST bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event);
+/* Gives an event of a kind with a role what it means; the record is not shorter than its format
+ * says.  False when memory is out. */
+TTR_MUST bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw,
+                                   ttr_event *event);
 
 /* --- tracepoint_names.c --- */
 
@@ -182,7 +193,8 @@ struct tracepoint_names {
 void tracepoint_names_free(struct tracepoint_names *names);
 
 /* The symbol at or before the address; NULL = none. */
-const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols, uint64_t address);
+const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
+                                                     uint64_t address);
 
 /* --- tracepoints.c --- */
 
@@ -192,14 +204,18 @@ const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_sym
 
 struct tracepoints {
     struct tracepoints_spec spec;
-    struct { int32_t pid; ttr_id thread; } recent[TRACEPOINTS_RECENT];
+    struct {
+        int32_t pid;
+        ttr_id thread;
+    } recent[TRACEPOINTS_RECENT];
     const struct alloc *alloc;
     struct arena arena;
-    struct tracepoint **kind;      /* as they were added */
+    struct tracepoint **kind; /* as they were added */
     size_t kinds_n, kinds_capacity;
-    struct tracepoint **dense;     /* by number, below TRACEPOINTS_DENSE */
+    struct tracepoint **dense; /* by number, below TRACEPOINTS_DENSE */
     size_t dense_n;
-    const struct tracepoint_field *type, *pid; /* the common fields as the first kind has them; NULL: the usual places */
+    const struct tracepoint_field *type,
+        *pid; /* the common fields as the first kind has them; NULL: the usual places */
     struct event_headers *headers; /* NULL: there are none */
     struct clr_user_events *clr;   /* the same */
     struct tracepoint unknown;     /* of events whose number is not known */

@@ -1,4 +1,5 @@
-/* What %p and the letters behind it print: addresses of the kernel, of networks, of hardware; bytes. */
+/* What %p and the letters behind it print: addresses of the kernel, of networks, of hardware;
+ * bytes. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -49,8 +50,10 @@ static void put_plain(const struct tracepoint_run *run, uint64_t x)
 
 /* --- Bytes of a field --- */
 
-/* The field that an argument is, through casts; NULL with a complaint in the text where it is none, as libtraceevent has it. */
-static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t index, uint32_t size, const char *otherwise)
+/* The field that an argument is, through casts; NULL with a complaint in the text where it is none,
+ * as libtraceevent has it. */
+static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t index, uint32_t size,
+                                  const char *otherwise)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     while (node->op == OP_CAST)
@@ -62,7 +65,8 @@ static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t ind
     }
     if (!node->field)
         return NULL;
-    bool is_whole = node->field->offset <= run->raw.n && node->field->size <= run->raw.n - node->field->offset;
+    bool is_whole =
+        node->field->offset <= run->raw.n && node->field->size <= run->raw.n - node->field->offset;
     if (node->field->size != size || !is_whole) {
         add_text(run->to, otherwise);
         return NULL;
@@ -85,7 +89,8 @@ static void put_uuid(const struct tracepoint_run *run, const struct tracepoint_i
 {
     static const uint8_t little[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
     const uint8_t *p = field_bytes(run, item->node, 16, "INVALIDUUID");
-    const char *digits = item->form == 'L' || item->form == 'B' ? "0123456789ABCDEF" : "0123456789abcdef";
+    const char *digits =
+        item->form == 'L' || item->form == 'B' ? "0123456789ABCDEF" : "0123456789abcdef";
     bool is_little = (item->form | 0x20) == 'l';
     for (unsigned i = 0; p && i < 16; i++) {
         uint8_t byte = p[is_little ? little[i] : i];
@@ -97,7 +102,8 @@ static void put_uuid(const struct tracepoint_run *run, const struct tracepoint_i
 }
 
 /* %*ph: so many bytes of a dynamic array. */
-static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
+static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                      int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     if (node->op != OP_ARRAY) {
@@ -116,7 +122,8 @@ static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_
 
 /* --- Addresses of networks --- */
 
-static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_item *item, const uint8_t *p)
+static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                    const uint8_t *p)
 {
     bool is_reversed = item->order == 'l' || (item->order == 'h' && !run->is_big_endian);
     for (unsigned i = 0; i < 4; i++) {
@@ -129,7 +136,8 @@ static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_it
     }
 }
 
-static void put_ip6_long(const struct tracepoint_run *run, const struct tracepoint_item *item, const uint8_t *p)
+static void put_ip6_long(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                         const uint8_t *p)
 {
     for (unsigned i = 0; i < 16; i += 2) {
         tracepoint_put_hex(run->to, load_u16be(p + i), 4);
@@ -155,10 +163,12 @@ static int longest_zeros(const uint8_t *p, int words, int *n)
     return at;
 }
 
-static void put_ip6_short(const struct tracepoint_run *run, const struct tracepoint_item *item, const uint8_t *p)
+static void put_ip6_short(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                          const uint8_t *p)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    bool has_ip4 = memcmp(p, mapped, 12) == 0 || (load_u32be(p + 8) | UINT32_C(0x02000000)) == UINT32_C(0x02005efe);
+    bool has_ip4 = memcmp(p, mapped, 12) == 0 ||
+                   (load_u32be(p + 8) | UINT32_C(0x02000000)) == UINT32_C(0x02005efe);
     int words = has_ip4 ? 6 : 8, n, zeros = longest_zeros(p, words, &n);
     bool needs_colon = false;
     for (int i = 0; i < words; i++) {
@@ -180,7 +190,8 @@ static void put_ip6_short(const struct tracepoint_run *run, const struct tracepo
     put_ip4(run, item, p + 12);
 }
 
-static void put_ip6(const struct tracepoint_run *run, const struct tracepoint_item *item, const uint8_t *p)
+static void put_ip6(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                    const uint8_t *p)
 {
     if (item->is_short)
         put_ip6_short(run, item, p);
@@ -188,7 +199,8 @@ static void put_ip6(const struct tracepoint_run *run, const struct tracepoint_it
         put_ip6_long(run, item, p);
 }
 
-/* [0] family | IPv4: [2] port [4] address | IPv6: [2] port [8] address; all but the family in network order. */
+/* [0] family | IPv4: [2] port [4] address | IPv6: [2] port [8] address; all but the family in
+ * network order. */
 static void put_sockaddr(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
@@ -244,25 +256,31 @@ static void put_address(const struct tracepoint_run *run, const struct tracepoin
 }
 
 /* %*pbl: the bits of an array as a list, no more than `star` of them. */
-static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
+static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                         int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     const struct tracepoint_field *field = node->field;
     ttr_text mask = {"", 0};
     if (node->op == OP_ARRAY || node->op == OP_BITS)
         mask = tracepoint_array(run, field);
-    else if (node->op == OP_WHOLE && field && field->offset <= run->raw.n && field->size <= run->raw.n - field->offset)
+    else if (node->op == OP_WHOLE && field && field->offset <= run->raw.n &&
+             field->size <= run->raw.n - field->offset)
         mask = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (mask.n)
-        tracepoint_put_bits(run, mask, item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star : 8 * mask.n);
+        tracepoint_put_bits(run, mask,
+                            item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star
+                                                                                     : 8 * mask.n);
     else if (node->op != OP_ARRAY && node->op != OP_BITS)
         put_plain(run, tracepoint_value(run, item->node));
 }
 
-void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
+void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                            int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
-    if (node->op == OP_ARGUMENT && node->value < run->arguments_n && run->argument[node->value].is_text) {
+    if (node->op == OP_ARGUMENT && node->value < run->arguments_n &&
+        run->argument[node->value].is_text) {
         buffer_add(run->to, run->argument[node->value].text.p, run->argument[node->value].text.n);
         return;
     }
@@ -270,14 +288,28 @@ void tracepoint_put_pointer(const struct tracepoint_run *run, const struct trace
     case 'S':
     case 's':
     case 'F':
-    case 'f': tracepoint_put_function(run, tracepoint_value(run, item->node), item->conversion == 'S' || item->conversion == 'F'); break;
+    case 'f':
+        tracepoint_put_function(run, tracepoint_value(run, item->node),
+                                item->conversion == 'S' || item->conversion == 'F');
+        break;
     case 'M':
-    case 'm': put_mac(run, item); break;
+    case 'm':
+        put_mac(run, item);
+        break;
     case 'I':
-    case 'i': put_address(run, item); break;
-    case 'U': put_uuid(run, item); break;
-    case 'h': put_bytes(run, item, star); break;
-    case 'b': put_bit_list(run, item, star); break;
-    default: put_plain(run, tracepoint_value(run, item->node));
+    case 'i':
+        put_address(run, item);
+        break;
+    case 'U':
+        put_uuid(run, item);
+        break;
+    case 'h':
+        put_bytes(run, item, star);
+        break;
+    case 'b':
+        put_bit_list(run, item, star);
+        break;
+    default:
+        put_plain(run, tracepoint_value(run, item->node));
     }
 }

@@ -1,9 +1,12 @@
-/* ftrace:bprint, the kernel's trace_printk: a record has the address of a format of the kernel's and the values it takes, packed one behind another.  The formats
- * themselves stand in the trace (printk_formats); each is compiled when the first record asks for it.
+/* ftrace:bprint, the kernel's trace_printk: a record has the address of a format of the kernel's
+ * and the values it takes, packed one behind another.  The formats themselves stand in the trace
+ * (printk_formats); each is compiled when the first record asks for it.
  *
- *   [ip] who printed | [fmt] address of the format | [buf] values: numbers of 4 or 8 bytes or of a long, at multiples of 4 bytes; texts up to a zero
+ *   [ip] who printed | [fmt] address of the format | [buf] values: numbers of 4 or 8 bytes or of a
+ * long, at multiples of 4 bytes; texts up to a zero
  *
- * Left out: what newer kernels write for pointers that they follow themselves is told from an address by its first byte, as libtraceevent does. */
+ * Left out: what newer kernels write for pointers that they follow themselves is told from an
+ * address by its first byte, as libtraceevent does. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static bool is_same(ttr_text text, const char *word)
@@ -18,9 +21,10 @@ static const struct tracepoint_field *own_field(const struct tracepoint *tp, con
 
 bool tracepoint_is_bprint(const struct tracepoint *tp)
 {
-    const struct tracepoint_field *format = own_field(tp, "fmt"), *values = own_field(tp, "buf"), *from = own_field(tp, "ip");
-    return is_same(tp->system, "ftrace") && is_same(tp->name, "bprint") && format && values && from && format->size <= 8 && from->size <= 8 &&
-           values->place <= TRACEPOINT_REST;
+    const struct tracepoint_field *format = own_field(tp, "fmt"), *values = own_field(tp, "buf"),
+                                  *from = own_field(tp, "ip");
+    return is_same(tp->system, "ftrace") && is_same(tp->name, "bprint") && format && values &&
+           from && format->size <= 8 && from->size <= 8 && values->place <= TRACEPOINT_REST;
 }
 
 static uint64_t number_of(const struct tracepoint *tp, const char *name, struct tracepoint_raw raw)
@@ -67,7 +71,8 @@ static void add_number(struct values *values, unsigned bytes)
 {
     (void)cursor_skip(&values->c, (4 - (values->c.offset & 3)) & 3);
     const uint8_t *p = cursor_take(&values->c, bytes);
-    add(values, (struct tracepoint_argument){.value = p ? tracepoint_load(p, bytes, values->run->is_big_endian) : 0});
+    add(values, (struct tracepoint_argument){
+                    .value = p ? tracepoint_load(p, bytes, values->run->is_big_endian) : 0});
 }
 
 static void add_text(struct values *values)
@@ -96,18 +101,33 @@ static void add_item(struct values *values, const struct tracepoint_item *item)
     if (item->has_star)
         add_number(values, 4);
     switch (item->kind) {
-    case ITEM_TEXT: break;
-    case ITEM_STRING: add_text(values); break;
-    case ITEM_POINTER: add_pointer(values, item); break;
-    case ITEM_NUMBER: add_number(values, item->longs <= 0 ? 4 : item->longs == 1 ? values->run->tp->all->spec.long_bytes : 8); break;
-    default: add_number(values, 4);
+    case ITEM_TEXT:
+        break;
+    case ITEM_STRING:
+        add_text(values);
+        break;
+    case ITEM_POINTER:
+        add_pointer(values, item);
+        break;
+    case ITEM_NUMBER:
+        add_number(values, item->longs <= 0   ? 4
+                           : item->longs == 1 ? values->run->tp->all->spec.long_bytes
+                                              : 8);
+        break;
+    default:
+        add_number(values, 4);
     }
 }
 
-void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw, struct buffer *to)
+void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
+                           struct buffer *to)
 {
     struct tracepoint_argument arguments[TRACEPOINT_ARGUMENTS_MAX];
-    struct tracepoint_run run = {.tp = tp, .raw = raw, .is_big_endian = tp->all->spec.is_big_endian, .to = to, .argument = arguments};
+    struct tracepoint_run run = {.tp = tp,
+                                 .raw = raw,
+                                 .is_big_endian = tp->all->spec.is_big_endian,
+                                 .to = to,
+                                 .argument = arguments};
     const struct tracepoint_symbol *symbol = format_of(tp, raw);
     struct values values = {.run = &run, .argument = arguments};
     const struct tracepoint_field *field = own_field(tp, "buf");

@@ -1,5 +1,6 @@
-/* What looks like a call in a print format: macros of the kernel that its printing gives a meaning, sizeof, __builtin_expect.
- * Every other function is one of the kernel's, which is not here: the format cannot be evaluated then. */
+/* What looks like a call in a print format: macros of the kernel that its printing gives a meaning,
+ * sizeof, __builtin_expect. Every other function is one of the kernel's, which is not here: the
+ * format cannot be evaluated then. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -10,10 +11,12 @@ static bool is_same(ttr_text text, const char *word)
 }
 
 /* A field's name in parentheses, the opening one passed; *field NULL: there is no such field. */
-static bool take_field_name(struct tracepoint_parser *parser, const struct tracepoint_field **field, ttr_text *name)
+static bool take_field_name(struct tracepoint_parser *parser, const struct tracepoint_field **field,
+                            ttr_text *name)
 {
     if (parser->lexer.word != WORD_NAME) {
-        (void)tracepoint_complain(parser, "a name of a field should stand here", parser->lexer.text);
+        (void)tracepoint_complain(parser, "a name of a field should stand here",
+                                  parser->lexer.text);
         return false;
     }
     *name = parser->lexer.text;
@@ -31,15 +34,24 @@ static uint32_t take_dynamic(struct tracepoint_parser *parser, uint8_t op, uint8
     bool wants_field = op == OP_ARRAY || op == OP_LENGTH;
     if (wants_field && !field)
         return tracepoint_complain(parser, "there is no field", name);
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op, .peer = peer, .field = field, .a = NODE_NONE, .b = NODE_NONE,
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
+                                                                 .peer = peer,
+                                                                 .field = field,
+                                                                 .a = NODE_NONE,
+                                                                 .b = NODE_NONE,
                                                                  .c = NODE_NONE});
 }
 
 /* --- Names of values --- */
 
-static const struct { const char *name; int64_t value; } kernel_names[] = {
-    {"HI_SOFTIRQ", 0}, {"TIMER_SOFTIRQ", 1}, {"NET_TX_SOFTIRQ", 2}, {"NET_RX_SOFTIRQ", 3}, {"BLOCK_SOFTIRQ", 4}, {"IRQ_POLL_SOFTIRQ", 5},
-    {"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7}, {"HRTIMER_SOFTIRQ", 8}, {"RCU_SOFTIRQ", 9}, {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
+static const struct {
+    const char *name;
+    int64_t value;
+} kernel_names[] = {
+    {"HI_SOFTIRQ", 0},      {"TIMER_SOFTIRQ", 1},     {"NET_TX_SOFTIRQ", 2},
+    {"NET_RX_SOFTIRQ", 3},  {"BLOCK_SOFTIRQ", 4},     {"IRQ_POLL_SOFTIRQ", 5},
+    {"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},     {"HRTIMER_SOFTIRQ", 8},
+    {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
 };
 
 static int64_t peer_value(const struct tracepoint_node *node)
@@ -67,12 +79,14 @@ static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label
     if (!tracepoint_expect(parser, "}"))
         return false;
     const struct tracepoint_node *node = parser->nodes.node;
-    bool is_constant = node[value].op == OP_NUMBER && (node[text].op == OP_TEXT || node[text].op == OP_NUMBER);
+    bool is_constant =
+        node[value].op == OP_NUMBER && (node[text].op == OP_TEXT || node[text].op == OP_NUMBER);
     if (!is_constant) {
         (void)tracepoint_complain(parser, "a name for a value that is not constant", no_word);
         return false;
     }
-    *label = (struct tracepoint_label){.value = peer_value(&node[value]), .real = node[value].value, .text = node[text].text};
+    *label = (struct tracepoint_label){
+        .value = peer_value(&node[value]), .real = node[value].value, .text = node[text].text};
     return true;
 }
 
@@ -109,7 +123,8 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
     return tracepoint_expect(parser, ")") ? table : NULL;
 }
 
-static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t peer, unsigned depth)
+static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                           unsigned depth)
 {
     ttr_text between = no_word;
     uint32_t value = tracepoint_expression(parser, depth + 1);
@@ -125,13 +140,19 @@ static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t
             return NODE_NONE;
     }
     const struct tracepoint_table *table = take_table(parser);
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op, .peer = peer, .a = value, .b = NODE_NONE, .c = NODE_NONE,
-                                                                 .text = between, .table = table});
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
+                                                                 .peer = peer,
+                                                                 .a = value,
+                                                                 .b = NODE_NONE,
+                                                                 .c = NODE_NONE,
+                                                                 .text = between,
+                                                                 .table = table});
 }
 
 /* --- Bytes and numbers in arrays --- */
 
-static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer, unsigned n, unsigned depth)
+static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                               unsigned n, unsigned depth)
 {
     uint32_t argument[3] = {NODE_NONE, NODE_NONE, NODE_NONE};
     for (unsigned i = 0; i < n; i++) {
@@ -144,16 +165,34 @@ static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uin
     uint8_t from = parser->nodes.node[argument[0]].op;
     if (from != OP_ARRAY && from != OP_WHOLE && from != OP_LOAD)
         return tracepoint_complain(parser, "bytes of what is no array", no_word);
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
+    return tracepoint_add_node(
+        parser, &(struct tracepoint_node){
+                    .op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
 }
 
 /* --- sizeof --- */
 
 static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
 {
-    static const struct { const char *name; uint8_t bytes; } known[] = {
-        {"int", 4}, {"unsigned int", 4}, {"unsigned", 4}, {"long", 0}, {"unsigned long", 0}, {"long long", 8}, {"unsigned long long", 8},
-        {"u8", 1}, {"s8", 1}, {"u16", 2}, {"s16", 2}, {"u32", 4}, {"s32", 4}, {"u64", 8}, {"s64", 8},
+    static const struct {
+        const char *name;
+        uint8_t bytes;
+    } known[] = {
+        {"int", 4},
+        {"unsigned int", 4},
+        {"unsigned", 4},
+        {"long", 0},
+        {"unsigned long", 0},
+        {"long long", 8},
+        {"unsigned long long", 8},
+        {"u8", 1},
+        {"s8", 1},
+        {"u16", 2},
+        {"s16", 2},
+        {"u32", 4},
+        {"s32", 4},
+        {"u64", 8},
+        {"s64", 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_same(type, known[i].name))
@@ -171,7 +210,8 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
     if (is_same(type, "REC")) {
         if (!tracepoint_expect(parser, "->"))
             return NODE_NONE;
-        const struct tracepoint_field *field = tracepoint_field_named(parser->tp, parser->lexer.text);
+        const struct tracepoint_field *field =
+            tracepoint_field_named(parser->tp, parser->lexer.text);
         bytes = field && !field->is_array ? field->size : 0;
         tracepoint_lex(&parser->lexer);
     } else {
@@ -185,8 +225,13 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
         return tracepoint_complain(parser, "sizeof of a type that is not known", type);
     if (!tracepoint_expect(parser, ")"))
         return NODE_NONE;
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER, .peer = PEER_ATOM, .value = bytes, .text = {"4", 1},
-                                                                 .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE});
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
+                                                                 .peer = PEER_ATOM,
+                                                                 .value = bytes,
+                                                                 .text = {"4", 1},
+                                                                 .a = NODE_NONE,
+                                                                 .b = NODE_NONE,
+                                                                 .c = NODE_NONE});
 }
 
 /* The second argument means nothing. */
@@ -201,15 +246,25 @@ static uint32_t take_expect(struct tracepoint_parser *parser, unsigned depth)
 
 uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth)
 {
-    static const struct { const char *name; uint8_t op, peer, arguments; } known[] = {
-        {"__get_str", OP_STRING, PEER_STRING, 0}, {"__get_rel_str", OP_STRING, PEER_STRING, 0},
-        {"__get_dynamic_array", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0}, {"__get_rel_dynamic_array", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
-        {"__get_sockaddr", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0}, {"__get_sockaddr_rel", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
+    static const struct {
+        const char *name;
+        uint8_t op, peer, arguments;
+    } known[] = {
+        {"__get_str", OP_STRING, PEER_STRING, 0},
+        {"__get_rel_str", OP_STRING, PEER_STRING, 0},
+        {"__get_dynamic_array", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
+        {"__get_rel_dynamic_array", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
+        {"__get_sockaddr", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
+        {"__get_sockaddr_rel", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
         {"__get_rel_sockaddr", OP_ARRAY, PEER_DYNAMIC_ARRAY, 0},
-        {"__get_dynamic_array_len", OP_LENGTH, PEER_DYNAMIC_ARRAY_LEN, 0}, {"__get_rel_dynamic_array_len", OP_LENGTH, PEER_DYNAMIC_ARRAY_LEN, 0},
-        {"__get_bitmask", OP_BITS, PEER_BITMASK, 0}, {"__get_rel_bitmask", OP_BITS, PEER_BITMASK, 0},
-        {"__get_cpumask", OP_CPUS, PEER_CPUMASK, 0}, {"__get_rel_cpumask", OP_CPUS, PEER_CPUMASK, 0},
-        {"__print_hex", OP_HEX, PEER_HEX, 2}, {"__print_hex_str", OP_HEX_TEXT, PEER_HEX_STR, 2},
+        {"__get_dynamic_array_len", OP_LENGTH, PEER_DYNAMIC_ARRAY_LEN, 0},
+        {"__get_rel_dynamic_array_len", OP_LENGTH, PEER_DYNAMIC_ARRAY_LEN, 0},
+        {"__get_bitmask", OP_BITS, PEER_BITMASK, 0},
+        {"__get_rel_bitmask", OP_BITS, PEER_BITMASK, 0},
+        {"__get_cpumask", OP_CPUS, PEER_CPUMASK, 0},
+        {"__get_rel_cpumask", OP_CPUS, PEER_CPUMASK, 0},
+        {"__print_hex", OP_HEX, PEER_HEX, 2},
+        {"__print_hex_str", OP_HEX_TEXT, PEER_HEX_STR, 2},
         {"__print_array", OP_NUMBERS, PEER_INT_ARRAY, 3},
     };
     if (depth > TRACEPOINT_DEPTH_MAX)
@@ -217,8 +272,9 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!is_same(name, known[i].name))
             continue;
-        return known[i].arguments ? take_arguments(parser, known[i].op, known[i].peer, known[i].arguments, depth)
-                                  : take_dynamic(parser, known[i].op, known[i].peer);
+        return known[i].arguments
+                   ? take_arguments(parser, known[i].op, known[i].peer, known[i].arguments, depth)
+                   : take_dynamic(parser, known[i].op, known[i].peer);
     }
     if (is_same(name, "__print_flags"))
         return take_named(parser, OP_FLAGS, PEER_FLAGS, depth);

@@ -1,7 +1,9 @@
-/* A print format becomes items: what stands between conversions, and conversions with their arguments.
+/* A print format becomes items: what stands between conversions, and conversions with their
+ * arguments.
  *
- * Conversions are those of the kernel's printk as libtraceevent takes them: %d %i %u %x %X %o with h hh l ll L z, %s, %c, %p and what may
- * stand behind it (S s F f, M m, I i, U, h, *pbl), and "*" for width or precision.  Letters behind %p that are none of these are text. */
+ * Conversions are those of the kernel's printk as libtraceevent takes them: %d %i %u %x %X %o with
+ * h hh l ll L z, %s, %c, %p and what may stand behind it (S s F f, M m, I i, U, h, *pbl), and "*"
+ * for width or precision.  Letters behind %p that are none of these are text. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #define ITEMS_MAX 4096u
@@ -13,7 +15,7 @@ struct compiling {
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text;         /* room for what is left of the format */
+    char *text;             /* room for what is left of the format */
     bool has_own_arguments; /* the record holds them */
 };
 
@@ -30,7 +32,8 @@ static bool complain_memory(struct compiling *compiling)
 }
 
 /* Makes room for one more in a list of the arena. */
-static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t *capacity, size_t size)
+static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t *capacity,
+                 size_t size)
 {
     if (n < *capacity)
         return true;
@@ -49,7 +52,8 @@ static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t 
 
 static bool add_item(struct compiling *compiling, const struct tracepoint_item *item)
 {
-    if (!grow(compiling, (void **)&compiling->item, compiling->items_n, &compiling->items_capacity, sizeof *item))
+    if (!grow(compiling, (void **)&compiling->item, compiling->items_n, &compiling->items_capacity,
+              sizeof *item))
         return false;
     compiling->item[compiling->items_n++] = *item;
     return true;
@@ -69,7 +73,8 @@ static bool take_arguments(struct compiling *compiling)
         if (!tracepoint_expect(parser, ","))
             return false;
         uint32_t node = tracepoint_expression(parser, 0);
-        if (parser->why || !grow(compiling, (void **)&compiling->argument, compiling->arguments_n, &compiling->arguments_capacity, sizeof node))
+        if (parser->why || !grow(compiling, (void **)&compiling->argument, compiling->arguments_n,
+                                 &compiling->arguments_capacity, sizeof node))
             return false;
         compiling->argument[compiling->arguments_n++] = node;
     }
@@ -79,8 +84,13 @@ static bool take_arguments(struct compiling *compiling)
 static bool next_argument(struct compiling *compiling, uint32_t *node)
 {
     if (compiling->has_own_arguments) {
-        *node = tracepoint_add_node(&compiling->parser, &(struct tracepoint_node){.op = OP_ARGUMENT, .peer = PEER_ATOM, .value = compiling->next++,
-                                                                                  .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE});
+        *node = tracepoint_add_node(&compiling->parser,
+                                    &(struct tracepoint_node){.op = OP_ARGUMENT,
+                                                              .peer = PEER_ATOM,
+                                                              .value = compiling->next++,
+                                                              .a = NODE_NONE,
+                                                              .b = NODE_NONE,
+                                                              .c = NODE_NONE});
         return *node != NODE_NONE;
     }
     if (compiling->next == compiling->arguments_n)
@@ -112,11 +122,14 @@ static bool take_text(struct compiling *compiling, size_t *at)
     }
     *at = i;
     compiling->text += n;
-    return n == 0 || add_item(compiling, &(struct tracepoint_item){.kind = ITEM_TEXT, .text = {text, n}, .node = NODE_NONE, .star = NODE_NONE});
+    return n == 0 || add_item(compiling, &(struct tracepoint_item){.kind = ITEM_TEXT,
+                                                                   .text = {text, n},
+                                                                   .node = NODE_NONE,
+                                                                   .star = NODE_NONE});
 }
 
-/* An address: 4, 6 or S behind the letter; how much of the rest belongs to it.  Of an address of any family the port (p) and the short form (c)
- * are only seen right behind S, in this order. */
+/* An address: 4, 6 or S behind the letter; how much of the rest belongs to it.  Of an address of
+ * any family the port (p) and the short form (c) are only seen right behind S, in this order. */
 static size_t address_form(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
@@ -139,8 +152,12 @@ static size_t address_form(ttr_text rest, struct tracepoint_item *item)
 /* What may follow %p: the letter, and how much of what is behind belongs to it. */
 static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
 {
-    static const struct { char letter; const char *forms; } known[] = {
-        {'S', ""}, {'s', ""}, {'F', ""}, {'f', ""}, {'M', "RF"}, {'m', "RF"}, {'U', "LlBb"}, {'h', "CDN"},
+    static const struct {
+        char letter;
+        const char *forms;
+    } known[] = {
+        {'S', ""},   {'s', ""},   {'F', ""},     {'f', ""},
+        {'M', "RF"}, {'m', "RF"}, {'U', "LlBb"}, {'h', "CDN"},
     };
     char letter = rest.n ? *rest.p : 0, form = rest.n > 1 ? rest.p[1] : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -151,7 +168,8 @@ static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
         return item->form ? 2 : 1;
     }
     bool is_list = letter == 'b' && form == 'l' && item->has_star;
-    bool is_address = (letter == 'I' || letter == 'i') && (form == '4' || form == '6' || form == 'S');
+    bool is_address =
+        (letter == 'I' || letter == 'i') && (form == '4' || form == '6' || form == 'S');
     if (is_list || is_address)
         item->conversion = letter;
     return is_list ? 2 : is_address ? address_form(rest, item) : 0;
@@ -164,12 +182,13 @@ static int8_t number_bytes(int longs)
 }
 
 struct conversion {
-    size_t at;  /* behind what is read */
+    size_t at; /* behind what is read */
     int longs;
 };
 
 /* Flags, width, precision and length up to the letter of the conversion. */
-static bool take_flags(struct compiling *compiling, struct conversion *conversion, struct tracepoint_item *item)
+static bool take_flags(struct compiling *compiling, struct conversion *conversion,
+                       struct tracepoint_item *item)
 {
     bool is_precision = false;
     for (; conversion->at < compiling->format.n; conversion->at++) {
@@ -203,7 +222,8 @@ static bool take_flags(struct compiling *compiling, struct conversion *conversio
 
 static bool take_conversion(struct compiling *compiling, size_t *at)
 {
-    struct tracepoint_item item = {.width = -1, .precision = -1, .node = NODE_NONE, .star = NODE_NONE};
+    struct tracepoint_item item = {
+        .width = -1, .precision = -1, .node = NODE_NONE, .star = NODE_NONE};
     struct conversion conversion = {.at = *at + 1};
     if (!take_flags(compiling, &conversion, &item))
         return false;
@@ -215,8 +235,8 @@ static bool take_conversion(struct compiling *compiling, size_t *at)
     item.conversion = c == 'i' ? 'd' : c;
     item.bytes = number_bytes(conversion.longs);
     item.longs = (int8_t)conversion.longs;
-    item.is_plain = !item.is_left && !item.has_zeros && !item.has_prefix && !item.has_sign && !item.has_blank && !item.has_star &&
-                    item.width < 0 && item.precision < 0;
+    item.is_plain = !item.is_left && !item.has_zeros && !item.has_prefix && !item.has_sign &&
+                    !item.has_blank && !item.has_star && item.width < 0 && item.precision < 0;
     if (strchr("duxXo", item.conversion)) {
         item.kind = ITEM_NUMBER;
     } else if (c == 's' || c == 'c') {
@@ -224,7 +244,9 @@ static bool take_conversion(struct compiling *compiling, size_t *at)
     } else if (c == 'p') {
         item.kind = ITEM_POINTER;
         item.conversion = 0;
-        conversion.at += pointer_form((ttr_text){compiling->format.p + conversion.at, compiling->format.n - conversion.at}, &item);
+        conversion.at += pointer_form(
+            (ttr_text){compiling->format.p + conversion.at, compiling->format.n - conversion.at},
+            &item);
     } else {
         return complain(compiling, "a conversion that is not known");
     }
@@ -238,7 +260,8 @@ static bool take_format(struct compiling *compiling)
     if (!compiling->text)
         return complain_memory(compiling);
     for (size_t at = 0; at < compiling->format.n;) {
-        bool is_conversion = compiling->format.p[at] == '%' && (at + 1 == compiling->format.n || compiling->format.p[at + 1] != '%');
+        bool is_conversion = compiling->format.p[at] == '%' &&
+                             (at + 1 == compiling->format.n || compiling->format.p[at + 1] != '%');
         bool is_fine = is_conversion ? take_conversion(compiling, &at) : take_text(compiling, &at);
         if (!is_fine)
             return false;
@@ -251,20 +274,30 @@ static const struct tracepoint_program *finish(struct compiling *compiling, bool
     struct tracepoint_program *program = arena_take(compiling->parser.arena, sizeof *program);
     if (!program || compiling->parser.is_out_of_memory || compiling->parser.lexer.is_out_of_memory)
         return NULL;
-    *program = (struct tracepoint_program){.item = compiling->item, .items_n = is_fine ? compiling->items_n : 0,
-                                           .node = compiling->parser.nodes.node, .nodes_n = compiling->parser.nodes.n,
-                                           .why = compiling->parser.why, .what = compiling->parser.what};
+    *program = (struct tracepoint_program){.item = compiling->item,
+                                           .items_n = is_fine ? compiling->items_n : 0,
+                                           .node = compiling->parser.nodes.node,
+                                           .nodes_n = compiling->parser.nodes.n,
+                                           .why = compiling->parser.why,
+                                           .what = compiling->parser.what};
     return program;
 }
 
-const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp, struct arena *arena)
+const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
+                                                    struct arena *arena)
 {
-    struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .lexer = {.arena = arena, .rest = tp->print}, .what = {"", 0}}};
+    struct compiling compiling = {.parser = {.tp = tp,
+                                             .arena = arena,
+                                             .lexer = {.arena = arena, .rest = tp->print},
+                                             .what = {"", 0}}};
     return finish(&compiling, take_arguments(&compiling) && take_format(&compiling));
 }
 
-const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp, struct arena *arena, ttr_text format)
+const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
+                                                         struct arena *arena, ttr_text format)
 {
-    struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}}, .format = format, .has_own_arguments = true};
+    struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}},
+                                  .format = format,
+                                  .has_own_arguments = true};
     return finish(&compiling, take_format(&compiling));
 }

@@ -1,18 +1,19 @@
-/* The fields of an event, straight from its record: what the container knows, then the event's own in the order of the format.  The fields
- * that every event has (common_type, ...) are its header, given where asked for.
- * Where a record is shorter than its format says, the fields that are whole are given; where a place lies outside of it, null. */
+/* The fields of an event, straight from its record: what the container knows, then the event's own
+ * in the order of the format.  The fields that every event has (common_type, ...) are its header,
+ * given where asked for. Where a record is shorter than its format says, the fields that are whole
+ * are given; where a place lies outside of it, null. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 struct walk {
     struct tracepoint_raw raw;
     const struct tracepoint_look *look; /* of each field; NULL = nothing is told */
     const struct tracepoint_look *last; /* of the field given last */
-    const uint8_t *at;  /* the next element */
-    uint32_t left;      /* of them */
-    uint32_t next, end; /* fields of the table */
-    uint32_t extra;     /* of the container, UINT32_MAX = no more */
-    uint8_t element;    /* bytes */
-    uint8_t shape;      /* of the elements */
+    const uint8_t *at;                  /* the next element */
+    uint32_t left;                      /* of them */
+    uint32_t next, end;                 /* fields of the table */
+    uint32_t extra;                     /* of the container, UINT32_MAX = no more */
+    uint8_t element;                    /* bytes */
+    uint8_t shape;                      /* of the elements */
     uint8_t group;
     bool is_big_endian;
 };
@@ -23,9 +24,13 @@ static void begin(ttr_fields *fields)
     const struct tracepoint *tp = fields->own;
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct walk *walk = (struct walk *)fields->state;
-    *walk = (struct walk){.raw = spec->container->raw(spec->own, fields->event), .next = tp->common_n, .end = tp->fields_n,
-                          .extra = spec->container->extra ? 0 : UINT32_MAX, .group = TTR_GROUP_PAYLOAD,
-                          .is_big_endian = spec->is_big_endian, .look = tp->lazy ? tp->lazy->look : NULL};
+    *walk = (struct walk){.raw = spec->container->raw(spec->own, fields->event),
+                          .next = tp->common_n,
+                          .end = tp->fields_n,
+                          .extra = spec->container->extra ? 0 : UINT32_MAX,
+                          .group = TTR_GROUP_PAYLOAD,
+                          .is_big_endian = spec->is_big_endian,
+                          .look = tp->lazy ? tp->lazy->look : NULL};
 }
 
 static void begin_group(ttr_fields *fields, ttr_group group)
@@ -62,17 +67,21 @@ static void give_bytes(ttr_value *value, uint8_t shape, const uint8_t *p, size_t
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-static void give_array(struct walk *walk, const struct tracepoint_field *from, ttr_value *value, const uint8_t *p, size_t n)
+static void give_array(struct walk *walk, const struct tracepoint_field *from, ttr_value *value,
+                       const uint8_t *p, size_t n)
 {
     walk->at = p;
     walk->left = (uint32_t)(n / from->element);
     walk->element = from->element;
-    walk->shape = from->is_pointer ? TRACEPOINT_POINTER : from->is_signed ? TRACEPOINT_INT : TRACEPOINT_UINT;
+    walk->shape = from->is_pointer  ? TRACEPOINT_POINTER
+                  : from->is_signed ? TRACEPOINT_INT
+                                    : TRACEPOINT_UINT;
     value->type = TTR_TYPE_ARRAY;
     value->count = walk->left;
 }
 
-static void give_field(struct walk *walk, const struct tracepoint_field *from, const struct tracepoint_look *look, ttr_field *field)
+static void give_field(struct walk *walk, const struct tracepoint_field *from,
+                       const struct tracepoint_look *look, ttr_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -80,8 +89,11 @@ static void give_field(struct walk *walk, const struct tracepoint_field *from, c
     field->name = from->name;
     field->name_id = from->name_id;
     field->group = walk->group;
-    if (from->shape <= TRACEPOINT_POINTER && from->size <= walk->raw.n && from->offset <= walk->raw.n - from->size) {
-        give_number(&field->value, from->shape, tracepoint_load(walk->raw.p + from->offset, from->size, walk->is_big_endian), from->size);
+    if (from->shape <= TRACEPOINT_POINTER && from->size <= walk->raw.n &&
+        from->offset <= walk->raw.n - from->size) {
+        give_number(&field->value, from->shape,
+                    tracepoint_load(walk->raw.p + from->offset, from->size, walk->is_big_endian),
+                    from->size);
         if (look && (look->table || look->base))
             tracepoint_look_at(look, &field->value);
         walk->last = look;
@@ -100,7 +112,8 @@ static void give_element(struct walk *walk, ttr_field *field)
     field_clear(field);
     field->depth = 1;
     field->group = walk->group;
-    give_number(&field->value, walk->shape, tracepoint_load(walk->at, walk->element, walk->is_big_endian), walk->element);
+    give_number(&field->value, walk->shape,
+                tracepoint_load(walk->at, walk->element, walk->is_big_endian), walk->element);
     walk->at += walk->element;
     walk->left--;
 }
@@ -141,7 +154,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
         return true;
     }
     if (walk->next < walk->end && is_there(walk, &tp->field[walk->next])) {
-        give_field(walk, &tp->field[walk->next], walk->look ? &walk->look[walk->next] : NULL, field);
+        give_field(walk, &tp->field[walk->next], walk->look ? &walk->look[walk->next] : NULL,
+                   field);
         walk->next++;
         return true;
     }
@@ -178,5 +192,9 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
     return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
 }
 
-const struct field_ops tracepoint_field_ops = {
-    .begin = begin, .next = next, .take = take, .begin_group = begin_group, .label = label, .frames = frames};
+const struct field_ops tracepoint_field_ops = {.begin = begin,
+                                               .next = next,
+                                               .take = take,
+                                               .begin_group = begin_group,
+                                               .label = label,
+                                               .frames = frames};

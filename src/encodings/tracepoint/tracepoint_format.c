@@ -4,16 +4,17 @@
  *   ID: 317
  *   format:
  *           field:unsigned short common_type;  offset:0;  size:2;  signed:0;
- *           ...                                              those of every event, then an empty line
- *           field:char comm[16];  offset:8;  size:16;  signed:0;
+ *           ...                                              those of every event, then an empty
+ * line field:char comm[16];  offset:8;  size:16;  signed:0;
  *
  *   print fmt: "comm=%s", REC->comm
  *
- * A name is the last word before its brackets ("char comm[16]", "__rel_loc u8 data[]"), or behind them ("__data_loc char[] name").  What
- * stands in brackets is not believed: kernels print garbage there; the size told behind counts.  const, volatile and attributes mean
- * nothing.  Sizes of `long` and pointers are those of the traced machine.
- * Left out: nested structs written out (no kernel prints any), names of types beyond the well-known ones: unknown ones are numbers where their
- * size is that of a number. */
+ * A name is the last word before its brackets ("char comm[16]", "__rel_loc u8 data[]"), or behind
+ * them ("__data_loc char[] name").  What stands in brackets is not believed: kernels print garbage
+ * there; the size told behind counts.  const, volatile and attributes mean nothing.  Sizes of
+ * `long` and pointers are those of the traced machine. Left out: nested structs written out (no
+ * kernel prints any), names of types beyond the well-known ones: unknown ones are numbers where
+ * their size is that of a number. */
 #include <string.h>
 
 #include "base/number.h"
@@ -45,7 +46,8 @@ static bool is_blank(char c)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
 }
 
 static ttr_text trim(ttr_text text)
@@ -93,7 +95,7 @@ struct words {
     unsigned n;
     bool is_pointer, is_array;
     uint8_t place;
-    ttr_text name;      /* the last word */
+    ttr_text name; /* the last word */
 };
 
 /* Passes over "(...)" with parentheses inside; gives what is behind. */
@@ -117,8 +119,8 @@ static ttr_text skip_brackets(ttr_text text)
 
 static bool means_nothing(ttr_text word)
 {
-    return is_same(word, "const") || is_same(word, "volatile") || is_same(word, "__attribute__") || is_same(word, "__user") ||
-           is_same(word, "__percpu") || is_same(word, "__rcu");
+    return is_same(word, "const") || is_same(word, "volatile") || is_same(word, "__attribute__") ||
+           is_same(word, "__user") || is_same(word, "__percpu") || is_same(word, "__rcu");
 }
 
 static void add_word(struct words *words, ttr_text word)
@@ -165,14 +167,18 @@ struct known_type {
 };
 
 static const struct known_type known_types[] = {
-    {"char", 1, true}, {"short", 2, true}, {"int", 4, true}, {"long", 0, true}, {"bool", 1, false}, {"_Bool", 1, false},
-    {"u8", 1, false}, {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false}, {"s8", 1, true}, {"s16", 2, true}, {"s32", 4, true},
-    {"s64", 8, true}, {"__u8", 1, false}, {"__u16", 2, false}, {"__u32", 4, false}, {"__u64", 8, false}, {"__s8", 1, true},
-    {"__s16", 2, true}, {"__s32", 4, true}, {"__s64", 8, true}, {"uint8_t", 1, false}, {"uint16_t", 2, false}, {"uint32_t", 4, false},
-    {"uint64_t", 8, false}, {"int8_t", 1, true}, {"int16_t", 2, true}, {"int32_t", 4, true}, {"int64_t", 8, true}, {"__le16", 2, false},
-    {"__le32", 4, false}, {"__le64", 8, false}, {"__be16", 2, false}, {"__be32", 4, false}, {"__be64", 8, false}, {"pid_t", 4, true},
-    {"uid_t", 4, false}, {"gid_t", 4, false}, {"dev_t", 4, false}, {"size_t", 0, false}, {"ssize_t", 0, true}, {"uint", 4, false},
-    {"ulong", 0, false}, {"ushort", 2, false}, {"uchar", 1, false}, {"ktime_t", 8, true}, {"loff_t", 8, true},
+    {"char", 1, true},        {"short", 2, true},     {"int", 4, true},      {"long", 0, true},
+    {"bool", 1, false},       {"_Bool", 1, false},    {"u8", 1, false},      {"u16", 2, false},
+    {"u32", 4, false},        {"u64", 8, false},      {"s8", 1, true},       {"s16", 2, true},
+    {"s32", 4, true},         {"s64", 8, true},       {"__u8", 1, false},    {"__u16", 2, false},
+    {"__u32", 4, false},      {"__u64", 8, false},    {"__s8", 1, true},     {"__s16", 2, true},
+    {"__s32", 4, true},       {"__s64", 8, true},     {"uint8_t", 1, false}, {"uint16_t", 2, false},
+    {"uint32_t", 4, false},   {"uint64_t", 8, false}, {"int8_t", 1, true},   {"int16_t", 2, true},
+    {"int32_t", 4, true},     {"int64_t", 8, true},   {"__le16", 2, false},  {"__le32", 4, false},
+    {"__le64", 8, false},     {"__be16", 2, false},   {"__be32", 4, false},  {"__be64", 8, false},
+    {"pid_t", 4, true},       {"uid_t", 4, false},    {"gid_t", 4, false},   {"dev_t", 4, false},
+    {"size_t", 0, false},     {"ssize_t", 0, true},   {"uint", 4, false},    {"ulong", 0, false},
+    {"ushort", 2, false},     {"uchar", 1, false},    {"ktime_t", 8, true},  {"loff_t", 8, true},
     {"dma_addr_t", 8, false},
 };
 
@@ -217,19 +223,23 @@ static bool is_number_size(uint32_t bytes)
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-static void shape_array(struct tracepoint_field *field, const struct words *words, unsigned long_bytes)
+static void shape_array(struct tracepoint_field *field, const struct words *words,
+                        unsigned long_bytes)
 {
     bool is_signed = false;
     unsigned element = field->is_pointer ? long_bytes : element_of(words, long_bytes, &is_signed);
     field->shape = TRACEPOINT_BYTES;
     field->element = 1;
-    if (has_word(words, "char") && !has_word(words, "unsigned") && !has_word(words, "signed") && !field->is_pointer)
+    if (has_word(words, "char") && !has_word(words, "unsigned") && !has_word(words, "signed") &&
+        !field->is_pointer)
         field->shape = TRACEPOINT_TEXT;
     else if (element > 1 && (field->place != TRACEPOINT_HERE || field->size % element == 0))
-        field->shape = TRACEPOINT_ARRAY, field->element = (uint8_t)element, field->is_signed = is_signed;
+        field->shape = TRACEPOINT_ARRAY, field->element = (uint8_t)element,
+        field->is_signed = is_signed;
 }
 
-static void shape_field(struct tracepoint_field *field, const struct words *words, unsigned long_bytes)
+static void shape_field(struct tracepoint_field *field, const struct words *words,
+                        unsigned long_bytes)
 {
     bool is_struct = has_word(words, "struct") || has_word(words, "union");
     if (field->is_array || field->place != TRACEPOINT_HERE)
@@ -346,7 +356,9 @@ static bool take_head(struct reading *reading)
         ttr_text text = trim(line);
         uint64_t id = 0;
         if (begins(text, "format:"))
-            return reading->tp->name.n && has_id ? true : complain(reading, "\"format:\" before \"name:\" and \"ID:\"");
+            return reading->tp->name.n && has_id
+                       ? true
+                       : complain(reading, "\"format:\" before \"name:\" and \"ID:\"");
         if (begins(text, "name:"))
             reading->tp->name = trim(behind(text, 5));
         if (!begins(text, "ID:"))
@@ -387,10 +399,11 @@ static uint32_t count_common(const struct tracepoint *tp)
     return n;
 }
 
-bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text, unsigned long_bytes,
-                      struct tracepoint_complaint *complaint)
+bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
+                      unsigned long_bytes, struct tracepoint_complaint *complaint)
 {
-    struct reading reading = {.tp = tp, .arena = arena, .rest = text, .long_bytes = long_bytes, .complaint = complaint};
+    struct reading reading = {
+        .tp = tp, .arena = arena, .rest = text, .long_bytes = long_bytes, .complaint = complaint};
     *complaint = (struct tracepoint_complaint){.why = NULL, .line = 0};
     bool is_fine = take_head(&reading) && take_fields(&reading);
     tp->field = reading.field;

@@ -1,9 +1,11 @@
-/* What a print format tells of the fields themselves: names of their values (__print_symbolic, __print_flags of a plain field), and that they are shown in
- * hexadecimal or octal.  Of several tellings the first counts. */
+/* What a print format tells of the fields themselves: names of their values (__print_symbolic,
+ * __print_flags of a plain field), and that they are shown in hexadecimal or octal.  Of several
+ * tellings the first counts. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 /* The field that a node loads, casts and a mask of bits taken off; NULL = it is something else. */
-static const struct tracepoint_field *field_of(const struct tracepoint_program *program, uint32_t index, bool may_be_masked)
+static const struct tracepoint_field *field_of(const struct tracepoint_program *program,
+                                               uint32_t index, bool may_be_masked)
 {
     const struct tracepoint_node *node = &program->node[index];
     while (node->op == OP_CAST)
@@ -15,8 +17,8 @@ static const struct tracepoint_field *field_of(const struct tracepoint_program *
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void take_table(const struct tracepoint *tp, const struct tracepoint_program *program, const struct tracepoint_node *node,
-                       struct tracepoint_look *look)
+static void take_table(const struct tracepoint *tp, const struct tracepoint_program *program,
+                       const struct tracepoint_node *node, struct tracepoint_look *look)
 {
     const struct tracepoint_field *field = field_of(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
@@ -28,17 +30,20 @@ static void take_table(const struct tracepoint *tp, const struct tracepoint_prog
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void take_base(const struct tracepoint *tp, const struct tracepoint_program *program, const struct tracepoint_item *item,
-                      struct tracepoint_look *look)
+static void take_base(const struct tracepoint *tp, const struct tracepoint_program *program,
+                      const struct tracepoint_item *item, struct tracepoint_look *look)
 {
-    const struct tracepoint_field *field = item->kind == ITEM_NUMBER ? field_of(program, item->node, false) : NULL;
+    const struct tracepoint_field *field =
+        item->kind == ITEM_NUMBER ? field_of(program, item->node, false) : NULL;
     if (!field || field->shape > TRACEPOINT_INT || look[field - tp->field].base)
         return;
     char c = item->conversion;
     look[field - tp->field].base = c == 'x' || c == 'X' ? 16 : c == 'o' ? 8 : 10;
 }
 
-const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena)
+const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp,
+                                                    const struct tracepoint_program *program,
+                                                    struct arena *arena)
 {
     struct tracepoint_look *look = arena_take(arena, (tp->fields_n + (size_t)1) * sizeof *look);
     if (!look)
@@ -58,13 +63,15 @@ static uint64_t bits_of(const ttr_value *value)
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;
 }
 
-static bool holds(const struct tracepoint_look *look, const struct tracepoint_label *label, uint64_t x, uint64_t bits)
+static bool holds(const struct tracepoint_look *look, const struct tracepoint_label *label,
+                  uint64_t x, uint64_t bits)
 {
     uint64_t real = label->real & bits;
     return look->is_flags ? real != 0 && (x & real) == real : real == x;
 }
 
-bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i, ttr_text *label)
+bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
+                           ttr_text *label)
 {
     uint64_t bits = bits_of(value), x = value->v.u & bits;
     for (uint32_t k = 0; k < look->table->n; k++) {

@@ -1,5 +1,6 @@
-/* Words of a print format, as libtraceevent splits it: names and numbers are one kind of word, signs have one or two characters ("<<=" does not
- * occur), strings that follow each other are one.  Escapes in strings stay what they are: only the format itself has them resolved. */
+/* Words of a print format, as libtraceevent splits it: names and numbers are one kind of word,
+ * signs have one or two characters ("<<=" does not occur), strings that follow each other are one.
+ * Escapes in strings stay what they are: only the format itself has them resolved. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static bool is_blank(char c)
@@ -27,7 +28,8 @@ static ttr_text take(ttr_text *text, size_t n)
     return taken;
 }
 
-/* The length of what is between quotes, the first of them passed; SIZE_MAX where there is no second. */
+/* The length of what is between quotes, the first of them passed; SIZE_MAX where there is no
+ * second. */
 static size_t quoted(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -87,7 +89,8 @@ static void take_quoted(struct tracepoint_lexer *lexer, char quote)
 
 static size_t sign_length(ttr_text text)
 {
-    static const char *const pairs[] = {"->", "++", "--", "||", "&&", ">>", "<<", "<=", ">=", "==", "!="};
+    static const char *const pairs[] = {"->", "++", "--", "||", "&&", ">>",
+                                        "<<", "<=", ">=", "==", "!="};
     for (size_t i = 0; text.n >= 2 && i < sizeof pairs / sizeof *pairs; i++)
         if (memcmp(text.p, pairs[i], 2) == 0)
             return 2;

@@ -1,5 +1,6 @@
-/* What print formats and events refer to by address or number: kernel symbols, printk formats, names of threads.  Kernels give them as text, one a
- * line; lines that are something else are passed over. */
+/* What print formats and events refer to by address or number: kernel symbols, printk formats,
+ * names of threads.  Kernels give them as text, one a line; lines that are something else are
+ * passed over. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,9 @@ static bool hexadecimal(ttr_text text, uint64_t *x)
         text.p += 2, text.n -= 2;
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i], lower = (char)(c | 0x20);
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
+        unsigned digit = c >= '0' && c <= '9'           ? (unsigned)(c - '0')
+                         : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10
+                                                        : 16;
         if (digit > 15)
             return false;
         *x = *x << 4 | digit;
@@ -52,7 +55,8 @@ static bool hexadecimal(ttr_text text, uint64_t *x)
 
 static int compare(const void *a, const void *b)
 {
-    uint64_t x = ((const struct tracepoint_symbol *)a)->address, y = ((const struct tracepoint_symbol *)b)->address;
+    uint64_t x = ((const struct tracepoint_symbol *)a)->address,
+             y = ((const struct tracepoint_symbol *)b)->address;
     return (x > y) - (x < y);
 }
 
@@ -63,12 +67,15 @@ static void sort(struct tracepoint_symbols *symbols)
         qsort(symbols->symbol, symbols->n, sizeof *symbols->symbol, compare);
 }
 
-static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbols, uint64_t address, ttr_text name)
+static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbols,
+                       uint64_t address, ttr_text name)
 {
     char *copy = arena_copy(&all->arena, name.p, name.n);
-    if (!copy || !alloc_reserve(all->alloc, (void **)&symbols->symbol, &symbols->capacity, symbols->n + 1, sizeof *symbols->symbol))
+    if (!copy || !alloc_reserve(all->alloc, (void **)&symbols->symbol, &symbols->capacity,
+                                symbols->n + 1, sizeof *symbols->symbol))
         return false;
-    symbols->symbol[symbols->n++] = (struct tracepoint_symbol){.address = address, .name = {copy, name.n}, .program = NULL};
+    symbols->symbol[symbols->n++] =
+        (struct tracepoint_symbol){.address = address, .name = {copy, name.n}, .program = NULL};
     return true;
 }
 
@@ -127,7 +134,8 @@ bool tracepoints_comms(struct tracepoints *all, ttr_text lines)
     return true;
 }
 
-const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols, uint64_t address)
+const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
+                                                     uint64_t address)
 {
     size_t low = 0, high = symbols->n;
     while (low < high) {
@@ -142,6 +150,8 @@ const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_sym
 
 void tracepoint_names_free(struct tracepoint_names *names)
 {
-    alloc_free(names->alloc, names->kernel.symbol, names->kernel.capacity, sizeof *names->kernel.symbol);
-    alloc_free(names->alloc, names->printk.symbol, names->printk.capacity, sizeof *names->printk.symbol);
+    alloc_free(names->alloc, names->kernel.symbol, names->kernel.capacity,
+               sizeof *names->kernel.symbol);
+    alloc_free(names->alloc, names->printk.symbol, names->printk.capacity,
+               sizeof *names->printk.symbol);
 }

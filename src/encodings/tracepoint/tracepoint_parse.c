@@ -1,5 +1,6 @@
-/* Expressions of print formats: precedence of C, casts by names of types, fields as REC->name.  What is constant becomes a number at once.
- * Left out, as libtraceevent does: pointers followed, addresses taken, members of structs, assignments, calls of functions unknown. */
+/* Expressions of print formats: precedence of C, casts by names of types, fields as REC->name. What
+ * is constant becomes a number at once. Left out, as libtraceevent does: pointers followed,
+ * addresses taken, members of structs, assignments, calls of functions unknown. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -61,7 +62,9 @@ static uint64_t number_of(ttr_text text)
     }
     for (; i < text.n; i++) {
         char c = text.p[i], lower = (char)(c | 0x20);
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 99;
+        unsigned digit = c >= '0' && c <= '9'           ? (unsigned)(c - '0')
+                         : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10
+                                                        : 99;
         if (digit >= base)
             break;
         x = x * base + digit;
@@ -73,7 +76,8 @@ static uint64_t number_of(ttr_text text)
 
 static uint64_t apply(uint8_t op, uint64_t a, uint64_t b)
 {
-    struct tracepoint_node node[3] = {{.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
+    struct tracepoint_node node[3] = {
+        {.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
     const struct tracepoint_program program = {.node = node, .nodes_n = 3};
     return tracepoint_value(&(struct tracepoint_run){.program = &program}, 2);
 }
@@ -88,7 +92,8 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = depth_of(parser, node->a), b = depth_of(parser, node->b), c = depth_of(parser, node->c);
+    unsigned a = depth_of(parser, node->a), b = depth_of(parser, node->b),
+             c = depth_of(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
         return tracepoint_complain(parser, "the expression is too large", no_word);
@@ -109,8 +114,13 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
 
 static uint32_t add_number(struct tracepoint_parser *parser, uint64_t value, ttr_text text)
 {
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER, .peer = PEER_ATOM, .value = value, .text = text,
-                                                                 .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE});
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
+                                                                 .peer = PEER_ATOM,
+                                                                 .value = value,
+                                                                 .text = text,
+                                                                 .a = NODE_NONE,
+                                                                 .b = NODE_NONE,
+                                                                 .c = NODE_NONE});
 }
 
 static bool is_number(const struct tracepoint_parser *parser, uint32_t node)
@@ -124,8 +134,11 @@ static uint32_t add_pair(struct tracepoint_parser *parser, uint8_t op, uint32_t 
         return NODE_NONE;
     bool is_constant = is_number(parser, a) && (b == NODE_NONE || is_number(parser, b));
     if (!is_constant)
-        return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op, .peer = PEER_OP, .a = a, .b = b, .c = NODE_NONE});
-    uint64_t value = apply(op, parser->nodes.node[a].value, b == NODE_NONE ? 0 : parser->nodes.node[b].value);
+        return tracepoint_add_node(
+            parser,
+            &(struct tracepoint_node){.op = op, .peer = PEER_OP, .a = a, .b = b, .c = NODE_NONE});
+    uint64_t value =
+        apply(op, parser->nodes.node[a].value, b == NODE_NONE ? 0 : parser->nodes.node[b].value);
     uint32_t node = add_number(parser, value, no_word);
     if (node != NODE_NONE)
         parser->nodes.node[node].peer = PEER_OP;
@@ -134,8 +147,14 @@ static uint32_t add_pair(struct tracepoint_parser *parser, uint8_t op, uint32_t 
 
 static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepoint_field *field)
 {
-    struct tracepoint_node node = {.op = OP_WHOLE, .peer = PEER_FIELD, .field = field, .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE};
-    bool is_loadable = field && (field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8);
+    struct tracepoint_node node = {.op = OP_WHOLE,
+                                   .peer = PEER_FIELD,
+                                   .field = field,
+                                   .a = NODE_NONE,
+                                   .b = NODE_NONE,
+                                   .c = NODE_NONE};
+    bool is_loadable =
+        field && (field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8);
     if (is_loadable && !field->is_array && field->place == TRACEPOINT_HERE) {
         node.op = OP_LOAD;
         node.size = (uint8_t)field->size;
@@ -146,12 +165,17 @@ static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepo
 
 /* --- Casts --- */
 
-/* What a cast leaves of a number: libtraceevent knows these and none besides, and never extends a sign. */
+/* What a cast leaves of a number: libtraceevent knows these and none besides, and never extends a
+ * sign. */
 static uint64_t cast_mask(ttr_text type)
 {
-    static const struct { const char *name; uint64_t mask; } known[] = {
-        {"u8", 0xff}, {"s8", 0xff}, {"char", 0xff}, {"unsigned char", 0xff}, {"u16", 0xffff}, {"s16", 0xffff}, {"short", 0xffff},
-        {"unsigned short", 0xffff}, {"u32", UINT32_MAX}, {"s32", UINT32_MAX}, {"int", UINT32_MAX}, {"unsigned int", UINT32_MAX},
+    static const struct {
+        const char *name;
+        uint64_t mask;
+    } known[] = {
+        {"u8", 0xff},        {"s8", 0xff},        {"char", 0xff},      {"unsigned char", 0xff},
+        {"u16", 0xffff},     {"s16", 0xffff},     {"short", 0xffff},   {"unsigned short", 0xffff},
+        {"u32", UINT32_MAX}, {"s32", UINT32_MAX}, {"int", UINT32_MAX}, {"unsigned int", UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_same(type, known[i].name))
@@ -159,7 +183,8 @@ static uint64_t cast_mask(ttr_text type)
     return UINT64_MAX;
 }
 
-static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool is_pointer, uint32_t a)
+static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool is_pointer,
+                         uint32_t a)
 {
     if (a == NODE_NONE)
         return NODE_NONE;
@@ -170,8 +195,13 @@ static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool i
             parser->nodes.node[node].peer = PEER_TYPE;
         return node;
     }
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_CAST, .peer = PEER_TYPE, .value = mask, .text = type, .a = a,
-                                                                 .b = NODE_NONE, .c = NODE_NONE});
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_CAST,
+                                                                 .peer = PEER_TYPE,
+                                                                 .value = mask,
+                                                                 .text = type,
+                                                                 .a = a,
+                                                                 .b = NODE_NONE,
+                                                                 .c = NODE_NONE});
 }
 
 /* --- Primaries --- */
@@ -181,7 +211,8 @@ static uint32_t take_field(struct tracepoint_parser *parser)
     if (!tracepoint_expect(parser, "->"))
         return NODE_NONE;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "a name of a field should stand here", parser->lexer.text);
+        return tracepoint_complain(parser, "a name of a field should stand here",
+                                   parser->lexer.text);
     ttr_text name = parser->lexer.text;
     tracepoint_lex(&parser->lexer);
     return add_field(parser, tracepoint_field_named(parser->tp, name));
@@ -220,13 +251,14 @@ static uint32_t take_name(struct tracepoint_parser *parser, unsigned depth)
 /* A name in parentheses is a type where something follows that can be cast. */
 static bool is_operand(const struct tracepoint_parser *parser)
 {
-    return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT || parser->lexer.word == WORD_CHAR ||
-           tracepoint_at_sign(parser, "(");
+    return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
+           parser->lexer.word == WORD_CHAR || tracepoint_at_sign(parser, "(");
 }
 
 static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* "(type)x" and "(type *)x", behind the opening parenthesis; also "(REC)->x", and a name in parentheses. */
+/* "(type)x" and "(type *)x", behind the opening parenthesis; also "(REC)->x", and a name in
+ * parentheses. */
 static uint32_t take_named_parentheses(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
@@ -262,7 +294,10 @@ static uint32_t take_parentheses(struct tracepoint_parser *parser, unsigned dept
 
 static uint32_t take_unary(struct tracepoint_parser *parser, unsigned depth)
 {
-    static const struct { char sign; uint8_t op; } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_SAME}};
+    static const struct {
+        char sign;
+        uint8_t op;
+    } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_SAME}};
     ttr_text sign = parser->lexer.text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (sign.n != 1 || *sign.p != known[i].sign)
@@ -277,17 +312,26 @@ static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text text = parser->lexer.text;
     switch (parser->lexer.word) {
-    case WORD_NAME: return take_name(parser, depth);
+    case WORD_NAME:
+        return take_name(parser, depth);
     case WORD_TEXT:
     case WORD_CHAR: {
         bool is_character = parser->lexer.word == WORD_CHAR;
         tracepoint_lex(&parser->lexer);
         uint64_t value = is_character && text.n ? (uint8_t)text.p[text.n - 1] : number_of(text);
-        return tracepoint_add_node(parser, &(struct tracepoint_node){.op = is_character ? OP_NUMBER : OP_TEXT, .peer = PEER_ATOM, .value = value,
-                                                                     .text = text, .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE});
+        return tracepoint_add_node(
+            parser, &(struct tracepoint_node){.op = is_character ? OP_NUMBER : OP_TEXT,
+                                              .peer = PEER_ATOM,
+                                              .value = value,
+                                              .text = text,
+                                              .a = NODE_NONE,
+                                              .b = NODE_NONE,
+                                              .c = NODE_NONE});
     }
-    case WORD_SIGN: return *text.p == '(' ? take_parentheses(parser, depth) : take_unary(parser, depth);
-    default: return tracepoint_complain(parser, "a value should stand here", text);
+    case WORD_SIGN:
+        return *text.p == '(' ? take_parentheses(parser, depth) : take_unary(parser, depth);
+    default:
+        return tracepoint_complain(parser, "a value should stand here", text);
     }
 }
 
@@ -305,12 +349,21 @@ static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsi
         from = node[from].a;
     }
     const struct tracepoint_field *field = node[from].field;
-    bool is_field = (node[from].op == OP_WHOLE || node[from].op == OP_LOAD) && field && field->place <= TRACEPOINT_REST;
+    bool is_field = (node[from].op == OP_WHOLE || node[from].op == OP_LOAD) && field &&
+                    field->place <= TRACEPOINT_REST;
     if (!is_field)
         return tracepoint_complain(parser, "an element of what is no array", no_word);
-    uint8_t size = field->shape == TRACEPOINT_ARRAY ? field->element : field->is_array ? 1 : (uint8_t)field->size;
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_ELEMENT, .peer = PEER_OP, .size = size, .field = field, .value = mask,
-                                                                 .a = index, .b = NODE_NONE, .c = NODE_NONE});
+    uint8_t size = field->shape == TRACEPOINT_ARRAY ? field->element
+                   : field->is_array                ? 1
+                                                    : (uint8_t)field->size;
+    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_ELEMENT,
+                                                                 .peer = PEER_OP,
+                                                                 .size = size,
+                                                                 .field = field,
+                                                                 .value = mask,
+                                                                 .a = index,
+                                                                 .b = NODE_NONE,
+                                                                 .c = NODE_NONE});
 }
 
 static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth)
@@ -329,14 +382,18 @@ static const struct binary {
     char sign[3];
     uint8_t level, op; /* a higher level binds closer */
 } binaries[] = {
-    {"*", 10, OP_MULTIPLY}, {"/", 10, OP_DIVIDE}, {"%", 10, OP_REST}, {"+", 9, OP_ADD}, {"-", 9, OP_SUBTRACT}, {"<<", 8, OP_SHIFT_LEFT},
-    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS}, {">", 7, OP_MORE}, {"<=", 7, OP_LESS_EQUAL}, {">=", 7, OP_MORE_EQUAL},
-    {"==", 6, OP_EQUAL}, {"!=", 6, OP_UNEQUAL}, {"&", 5, OP_AND}, {"^", 4, OP_XOR}, {"|", 3, OP_OR}, {"&&", 2, OP_BOTH}, {"||", 1, OP_EITHER},
+    {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},     {"%", 10, OP_REST},
+    {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},    {"<<", 8, OP_SHIFT_LEFT},
+    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS},        {">", 7, OP_MORE},
+    {"<=", 7, OP_LESS_EQUAL},  {">=", 7, OP_MORE_EQUAL}, {"==", 6, OP_EQUAL},
+    {"!=", 6, OP_UNEQUAL},     {"&", 5, OP_AND},         {"^", 4, OP_XOR},
+    {"|", 3, OP_OR},           {"&&", 2, OP_BOTH},       {"||", 1, OP_EITHER},
 };
 
 static const struct binary *at_binary(const struct tracepoint_parser *parser)
 {
-    for (size_t i = 0; parser->lexer.word == WORD_SIGN && i < sizeof binaries / sizeof *binaries; i++)
+    for (size_t i = 0; parser->lexer.word == WORD_SIGN && i < sizeof binaries / sizeof *binaries;
+         i++)
         if (is_same(parser->lexer.text, binaries[i].sign))
             return &binaries[i];
     return NULL;
@@ -350,7 +407,8 @@ static uint32_t take_binary(struct tracepoint_parser *parser, unsigned level, un
         if (depth > TRACEPOINT_DEPTH_MAX)
             return tracepoint_complain(parser, "the expression is too large", no_word);
         tracepoint_lex(&parser->lexer);
-        left = add_pair(parser, binary->op, left, take_binary(parser, binary->level + 1u, depth + 1));
+        left =
+            add_pair(parser, binary->op, left, take_binary(parser, binary->level + 1u, depth + 1));
     }
     return parser->why ? NODE_NONE : left;
 }
@@ -367,5 +425,7 @@ uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth)
     if (!tracepoint_expect(parser, ":"))
         return NODE_NONE;
     uint32_t no = tracepoint_expression(parser, depth + 1);
-    return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_CHOOSE, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
+    return tracepoint_add_node(
+        parser, &(struct tracepoint_node){
+                    .op = OP_CHOOSE, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
 }

@@ -1,5 +1,5 @@
-/* The text of an event: the items of its print format run over its record; where the format cannot be evaluated the fields by name, as perf and
- * trace-cmd print them then. */
+/* The text of an event: the items of its print format run over its record; where the format cannot
+ * be evaluated the fields by name, as perf and trace-cmd print them then. */
 #include <ctype.h>
 
 #include "base/number.h"
@@ -9,22 +9,31 @@ static void put_item(const struct tracepoint_run *run, const struct tracepoint_i
 {
     int star = item->has_star ? (int)(uint32_t)tracepoint_value(run, item->star) : -1;
     switch (item->kind) {
-    case ITEM_TEXT: buffer_add(run->to, item->text.p, item->text.n); break;
-    case ITEM_NUMBER: tracepoint_put_number(run->to, item, tracepoint_value(run, item->node), star); break;
-    case ITEM_STRING: tracepoint_put_string(run, item, item->node, star); break;
+    case ITEM_TEXT:
+        buffer_add(run->to, item->text.p, item->text.n);
+        break;
+    case ITEM_NUMBER:
+        tracepoint_put_number(run->to, item, tracepoint_value(run, item->node), star);
+        break;
+    case ITEM_STRING:
+        tracepoint_put_string(run, item, item->node, star);
+        break;
     case ITEM_CHARACTER: {
         char c = (char)tracepoint_value(run, item->node);
-        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0}, star); /* a text with a zero is none */
+        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0},
+                              star); /* a text with a zero is none */
         break;
     }
-    default: tracepoint_put_pointer(run, item, star);
+    default:
+        tracepoint_put_pointer(run, item, star);
     }
 }
 
 void tracepoint_run_items(const struct tracepoint_run *run)
 {
     size_t before = run->to->n;
-    for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++)
+    for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX;
+         i++)
         put_item(run, &run->program->item[i]);
 }
 
@@ -46,7 +55,8 @@ static bool is_printable(ttr_text text)
 static void put_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
 {
     ttr_text bytes = tracepoint_array(run, field);
-    bool is_text = has_word(field->type, "char") || has_word(field->type, "u8") || has_word(field->type, "s8");
+    bool is_text =
+        has_word(field->type, "char") || has_word(field->type, "u8") || has_word(field->type, "s8");
     if (is_text && is_printable(bytes)) {
         const char *zero = bytes.n ? memchr(bytes.p, 0, bytes.n) : NULL;
         buffer_add(run->to, bytes.p, zero ? (size_t)(zero - bytes.p) : bytes.n);
@@ -68,7 +78,8 @@ static void put_number(const struct tracepoint_run *run, const struct tracepoint
                      ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
                      : 0;
     char text[NUMBER_MAX];
-    bool is_long = has_word(field->type, "long"), is_signed = field->is_signed && !field->is_pointer;
+    bool is_long = has_word(field->type, "long"),
+         is_signed = field->is_signed && !field->is_pointer;
     bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
     if (is_hex) {
         buffer_add(run->to, "0x", 2);
@@ -87,7 +98,8 @@ static void put_fields(const struct tracepoint_run *run)
 {
     const struct tracepoint *tp = run->tp;
     size_t before = run->to->n;
-    for (uint32_t i = tp->common_n; i < tp->fields_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++) {
+    for (uint32_t i = tp->common_n; i < tp->fields_n && run->to->n - before < TRACEPOINT_TEXT_MAX;
+         i++) {
         buffer_add_byte(run->to, ' ');
         buffer_add(run->to, tp->field[i].name.p, tp->field[i].name.n);
         buffer_add_byte(run->to, '=');
@@ -98,9 +110,14 @@ static void put_fields(const struct tracepoint_run *run)
     }
 }
 
-static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program, struct tracepoint_raw raw, struct buffer *to)
+static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program,
+                      struct tracepoint_raw raw, struct buffer *to)
 {
-    const struct tracepoint_run run = {.tp = tp, .program = program, .raw = raw, .is_big_endian = tp->all->spec.is_big_endian, .to = to};
+    const struct tracepoint_run run = {.tp = tp,
+                                       .program = program,
+                                       .raw = raw,
+                                       .is_big_endian = tp->all->spec.is_big_endian,
+                                       .to = to};
     tracepoint_run_items(&run);
     if (!program->why)
         return;

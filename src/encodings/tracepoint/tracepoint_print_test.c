@@ -1,5 +1,6 @@
-/* Print formats: every conversion, operator and macro by hand-written formats, with the texts that libtraceevent gives; what cannot be
- * evaluated; failing memory.  tests/peers/tracepoint_test.c compares all formats of a real kernel with that library. */
+/* Print formats: every conversion, operator and macro by hand-written formats, with the texts that
+ * libtraceevent gives; what cannot be evaluated; failing memory.  tests/peers/tracepoint_test.c
+ * compares all formats of a real kernel with that library. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #include <stdio.h>
@@ -7,28 +8,29 @@
 #include "support/support.h"
 
 /* Fields of every format below. */
-#define FIELDS                                                                                                         \
-    "name: it\nID: 5\nformat:\n"                                                                                       \
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                             \
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                                                       \
-    "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n"                                                                   \
-    "\tfield:s16 b;\toffset:10;\tsize:2;\tsigned:1;\n"                                                                 \
-    "\tfield:int c;\toffset:12;\tsize:4;\tsigned:1;\n"                                                                 \
-    "\tfield:unsigned long d;\toffset:16;\tsize:8;\tsigned:0;\n"                                                       \
-    "\tfield:char e[8];\toffset:24;\tsize:8;\tsigned:0;\n"                                                             \
-    "\tfield:__data_loc char[] f;\toffset:32;\tsize:4;\tsigned:0;\n"                                                   \
-    "\tfield:__data_loc u8[] g;\toffset:36;\tsize:4;\tsigned:0;\n"                                                     \
-    "\tfield:u8 m[6];\toffset:40;\tsize:6;\tsigned:0;\n"                                                               \
-    "\tfield:u16 n[2];\toffset:46;\tsize:4;\tsigned:0;\n"                                                              \
-    "\tfield:__u8 i4[4];\toffset:50;\tsize:4;\tsigned:0;\n"                                                            \
-    "\tfield:__u8 i6[16];\toffset:54;\tsize:16;\tsigned:0;\n"                                                          \
-    "\tfield:__data_loc char[] none;\toffset:70;\tsize:4;\tsigned:0;\n"                                                \
+#define FIELDS                                                             \
+    "name: it\nID: 5\nformat:\n"                                           \
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"           \
+    "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n"                       \
+    "\tfield:s16 b;\toffset:10;\tsize:2;\tsigned:1;\n"                     \
+    "\tfield:int c;\toffset:12;\tsize:4;\tsigned:1;\n"                     \
+    "\tfield:unsigned long d;\toffset:16;\tsize:8;\tsigned:0;\n"           \
+    "\tfield:char e[8];\toffset:24;\tsize:8;\tsigned:0;\n"                 \
+    "\tfield:__data_loc char[] f;\toffset:32;\tsize:4;\tsigned:0;\n"       \
+    "\tfield:__data_loc u8[] g;\toffset:36;\tsize:4;\tsigned:0;\n"         \
+    "\tfield:u8 m[6];\toffset:40;\tsize:6;\tsigned:0;\n"                   \
+    "\tfield:u16 n[2];\toffset:46;\tsize:4;\tsigned:0;\n"                  \
+    "\tfield:__u8 i4[4];\toffset:50;\tsize:4;\tsigned:0;\n"                \
+    "\tfield:__u8 i6[16];\toffset:54;\tsize:16;\tsigned:0;\n"              \
+    "\tfield:__data_loc char[] none;\toffset:70;\tsize:4;\tsigned:0;\n"    \
     "\tfield:long l;\toffset:74;\tsize:8;\tsigned:1;\n\nprint fmt: "
 
-/* type 5, pid 42 | a 200 | b -2 | c -3 | d 0x1122334455667788 | e "hello" | f "dyn" at 82 | g 01 02 c0 04 at 86 | m | n 7, 65535 | 10.0.0.255 |
- * 2001:db8::1 | none | l -4 | "dyn" | bytes */
-#define RECORD                                                                                                         \
-    "05000000 2a000000 c800 feff fdffffff 8877665544332211 68656c6c6f000000 52000400 56000400 a0b0c0d0e0f0 0700ffff "   \
+/* type 5, pid 42 | a 200 | b -2 | c -3 | d 0x1122334455667788 | e "hello" | f "dyn" at 82 | g 01 02
+ * c0 04 at 86 | m | n 7, 65535 | 10.0.0.255 | 2001:db8::1 | none | l -4 | "dyn" | bytes */
+#define RECORD                                                                                  \
+    "05000000 2a000000 c800 feff fdffffff 8877665544332211 68656c6c6f000000 52000400 56000400 " \
+    "a0b0c0d0e0f0 0700ffff "                                                                    \
     "0a0000ff 20010db8000000000000000000000001 00000000 fcffffffffffffff 64796e00 0102c004"
 
 static ttr_text text(const char *p)
@@ -52,10 +54,13 @@ struct scene {
 
 static bool begin(struct scene *scene, const struct alloc *alloc)
 {
-    *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own})};
+    *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options),
+                                                        .resize = alloc->resize,
+                                                        .own = alloc->own})};
     uint16_t source = scene->t ? context_add_source(scene->t, "here", "test") : UINT16_MAX;
     if (source != UINT16_MAX)
-        scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t, .container = &container, .source = source, .long_bytes = 8});
+        scene->all = tracepoints_new(&(struct tracepoints_spec){
+            .t = scene->t, .container = &container, .source = source, .long_bytes = 8});
     buffer_init(&scene->text, alloc);
     return scene->all != NULL;
 }
@@ -95,7 +100,8 @@ static void check(const struct example *examples, size_t n)
 {
     struct scene scene;
     assert_true(begin(&scene, alloc_default()));
-    assert_true(tracepoints_kallsyms(scene.all, text("1122334455667780 t near\n2000000000000000 t far\n")));
+    assert_true(
+        tracepoints_kallsyms(scene.all, text("1122334455667780 t near\n2000000000000000 t far\n")));
     assert_true(tracepoints_printk(scene.all, text("0x1122334455667788 : \"told\"\n")));
     for (size_t i = 0; i < n; i++) {
         const char *printed = print(&scene, examples[i].format);
@@ -110,13 +116,16 @@ static void check(const struct example *examples, size_t n)
 static void conversions_take_of_a_number_what_their_length_says(void **state)
 {
     static const struct example examples[] = {
-        {"\"%d %u %x %X %o\", REC->c, REC->c, REC->c, REC->c, REC->a", "-3 4294967293 fffffffd FFFFFFFD 310"},
+        {"\"%d %u %x %X %o\", REC->c, REC->c, REC->c, REC->c, REC->a",
+         "-3 4294967293 fffffffd FFFFFFFD 310"},
         {"\"%d %hd %hhd %ld\", REC->b, REC->b, REC->b, REC->b", "65534 -2 -2 65534"},
         {"\"%i|%ld|%lu|%llx|%zu|%Lx\", REC->l, REC->l, REC->l, REC->d, REC->d, REC->d",
          "-4|-4|18446744073709551612|1122334455667788|1234605616436508552|1122334455667788"},
-        {"\"[%5d][%-5d][%05d][%.3d][%5.3d][%+d][% d]\", REC->c, REC->c, REC->c, REC->a, REC->a, REC->a, REC->a",
+        {"\"[%5d][%-5d][%05d][%.3d][%5.3d][%+d][% d]\", REC->c, REC->c, REC->c, REC->a, REC->a, "
+         "REC->a, REC->a",
          "[   -3][-3   ][-0003][200][  200][+200][ 200]"},
-        {"\"[%#x][%#o][%#X][%#10x][%#010x][%-#10x]\", REC->a, REC->a, REC->a, REC->a, REC->a, REC->a",
+        {"\"[%#x][%#o][%#X][%#10x][%#010x][%-#10x]\", REC->a, REC->a, REC->a, REC->a, REC->a, "
+         "REC->a",
          "[0xc8][0310][0XC8][      0xc8][0x000000c8][0xc8      ]"},
         {"\"[%*d][%.*d]\", 6, REC->a, 6, REC->a", "[   200][000200]"},
         {"\"[%.0d][%x]\", 0, 0", "[][0]"},
@@ -132,11 +141,13 @@ static void conversions_take_of_a_number_what_their_length_says(void **state)
 static void texts_come_from_fields_and_places(void **state)
 {
     static const struct example examples[] = {
-        {"\"%s|%8s|%-8s|%.2s|%*s\", REC->e, REC->e, REC->e, REC->e, 7, REC->e", "hello|   hello|hello   |he|  hello"},
+        {"\"%s|%8s|%-8s|%.2s|%*s\", REC->e, REC->e, REC->e, REC->e, 7, REC->e",
+         "hello|   hello|hello   |he|  hello"},
         {"\"%s %s [%5s]\", __get_str(f), \"const\", __get_str(none)", "dyn const []"},
         {"\"%s %s\", REC->l, REC->d", "fffffffffffffffc told"},
         {"\"%s\", REC->c ? \"yes\" : \"no\"", "yes"},
-        {"\"%s\", REC->c == 7 ? \"seven\" : REC->a == 200 ? \"two hundred\" : \"other\"", "two hundred"},
+        {"\"%s\", REC->c == 7 ? \"seven\" : REC->a == 200 ? \"two hundred\" : \"other\"",
+         "two hundred"},
         {"\"%s%s\", (char *)REC->e, REC->nothing", ""},
         {"\"%.*s|\", 2, __get_str(f)", "dy|"},
         {"\"%.*s|\", -1, __get_str(f)", "dyn|"},
@@ -159,12 +170,17 @@ static void operators_bind_as_in_c_and_numbers_have_no_sign(void **state)
         {"\"%d\", REC->a & (1 | 0x40)", "64"},
         {"\"%d %d\", REC->a / 0, REC->a % 0", "0 0"},
         {"\"%d\", (int)(REC->a)", "200"},
-        {"\"%d:%d\", ((unsigned int) ((REC->d) >> 20)), ((unsigned int) ((REC->d) & ((1U << 20) - 1)))", "590628182:423816"},
-        {"\"%u %llu %llu %llu\", (u8)REC->c, (s32)REC->l, (unsigned short)REC->l, (u64)REC->l", "253 4294967292 65532 18446744073709551612"},
+        {"\"%d:%d\", ((unsigned int) ((REC->d) >> 20)), ((unsigned int) ((REC->d) & ((1U << 20) - "
+         "1)))",
+         "590628182:423816"},
+        {"\"%u %llu %llu %llu\", (u8)REC->c, (s32)REC->l, (unsigned short)REC->l, (u64)REC->l",
+         "253 4294967292 65532 18446744073709551612"},
         {"\"%d %d %d\", REC->n[0], REC->n[1], REC->m[5]", "7 65535 240"},
         {"\"%d\", ((u8 *)REC->n)[1]", "255"},
         {"\"%d\", REC->n[70000]", "0"},
-        {"\"%lu %lu %lu %lu %lu\", sizeof(int), sizeof(unsigned long), sizeof(long long), sizeof(REC->b), sizeof(u16)", "4 8 8 2 2"},
+        {"\"%lu %lu %lu %lu %lu\", sizeof(int), sizeof(unsigned long), sizeof(long long), "
+         "sizeof(REC->b), sizeof(u16)",
+         "4 8 8 2 2"},
         {"\"%d %d\", __get_dynamic_array_len(g), __builtin_expect(REC->a, 1)", "4 200"},
         {"\"%d %d\", 010, 0x1fULL", "8 31"},
         {"\"%d\", SOME_NAME", "0"},
@@ -178,12 +194,21 @@ static void operators_bind_as_in_c_and_numbers_have_no_sign(void **state)
 static void values_have_names(void **state)
 {
     static const struct example examples[] = {
-        {"\"%s %s\", __print_symbolic(REC->a, { 1, \"one\" }, { 200, \"many\" }), __print_symbolic(REC->b, { 1, \"one\" })", "many 0xfffe"},
-        {"\"%s\", __print_flags(REC->a, \"|\", { 0x80, \"high\" }, { 1 << 6, \"next\" }, { 1, \"low\" })", "high|next|0x8"},
-        {"\"%s %s\", __print_flags(REC->a & 0, \"|\", { 1, \"a\" }, { -1, \"none\" }), __print_flags(0, \"\", { 1, \"a\" })", "none "},
+        {"\"%s %s\", __print_symbolic(REC->a, { 1, \"one\" }, { 200, \"many\" }), "
+         "__print_symbolic(REC->b, { 1, \"one\" })",
+         "many 0xfffe"},
+        {"\"%s\", __print_flags(REC->a, \"|\", { 0x80, \"high\" }, { 1 << 6, \"next\" }, { 1, "
+         "\"low\" })",
+         "high|next|0x8"},
+        {"\"%s %s\", __print_flags(REC->a & 0, \"|\", { 1, \"a\" }, { -1, \"none\" }), "
+         "__print_flags(0, \"\", { 1, \"a\" })",
+         "none "},
         {"\"[%8s]\", __print_symbolic(REC->a, { 200, \"many\" })", "[    many]"},
-        {"\"%s\", __print_symbolic(1, { HI_SOFTIRQ, \"HI\" }, { TIMER_SOFTIRQ, \"TIMER\" })", "TIMER"},
-        {"\"%s\", (REC->a & (((1 | 2) + 1) << 1)) ? __print_flags(REC->a & 0xff, \"|\", { 0x08, \"S\" }) : \"R\"", "S|0xc0"},
+        {"\"%s\", __print_symbolic(1, { HI_SOFTIRQ, \"HI\" }, { TIMER_SOFTIRQ, \"TIMER\" })",
+         "TIMER"},
+        {"\"%s\", (REC->a & (((1 | 2) + 1) << 1)) ? __print_flags(REC->a & 0xff, \"|\", { 0x08, "
+         "\"S\" }) : \"R\"",
+         "S|0xc0"},
     };
     (void)state;
     CHECK(examples);
@@ -192,13 +217,16 @@ static void values_have_names(void **state)
 static void bytes_and_masks_are_printed(void **state)
 {
     static const struct example examples[] = {
-        {"\"%s %s\", __print_hex(REC->m, 3), __print_hex_str(__get_dynamic_array(g), 4)", "a0 b0 c0 0102c004"},
+        {"\"%s %s\", __print_hex(REC->m, 3), __print_hex_str(__get_dynamic_array(g), 4)",
+         "a0 b0 c0 0102c004"},
         {"\"%s\", __print_array(REC->n, 2, 2)", "7 65535"},
         {"\"%s\", __print_hex(__get_dynamic_array(g), 400)", "01 02 c0 04"},
-        {"\"%s [%12s] [%-9s]\", __get_bitmask(g), __get_bitmask(g), __get_bitmask(g)", "04c00201 [    04c00201] [04c00201 ]"},
+        {"\"%s [%12s] [%-9s]\", __get_bitmask(g), __get_bitmask(g), __get_bitmask(g)",
+         "04c00201 [    04c00201] [04c00201 ]"},
         {"\"%s %*pbl\", __get_cpumask(g), 32, __get_dynamic_array(g)", "0,9,22-23,26 0,9,22-23,26"},
         {"\"%*pbl %*pbl\", 32, REC->i4, 24, __get_dynamic_array(g)", "1,3,24-31 0,9,22-23"},
-        {"\"%*ph %*phC %*phD %*phN\", 4, __get_dynamic_array(g), 2, __get_dynamic_array(g), 3, __get_dynamic_array(g), 9, __get_dynamic_array(g)",
+        {"\"%*ph %*phC %*phD %*phN\", 4, __get_dynamic_array(g), 2, __get_dynamic_array(g), 3, "
+         "__get_dynamic_array(g), 9, __get_dynamic_array(g)",
          "01 02 c0 04 01:02 01-02-c0 0102c004"},
         {"\"%*ph\", 4, REC->m", "ARG TYPE NOT FIELD BUT 2"},
     };
@@ -210,16 +238,19 @@ static void pointers_are_functions_and_addresses(void **state)
 {
     static const struct example examples[] = {
         {"\"%p %p\", REC->d, 0", "0x1122334455667788 (nil)"},
-        {"\"%ps %pS %pf %pF\", REC->d, REC->d, (void *)REC->d, REC->d", "near near+0x8 near near+0x8"},
+        {"\"%ps %pS %pf %pF\", REC->d, REC->d, (void *)REC->d, REC->d",
+         "near near+0x8 near near+0x8"},
         {"\"%ps %pS\", 5, REC->l", "0x5 0xfffffffffffffffc"},
-        {"\"%pM %pMR %pMF %pm\", REC->m, REC->m, REC->m, REC->m", "a0:b0:c0:d0:e0:f0 f0:e0:d0:c0:b0:a0 a0-b0-c0-d0-e0-f0 a0b0c0d0e0f0"},
+        {"\"%pM %pMR %pMF %pm\", REC->m, REC->m, REC->m, REC->m",
+         "a0:b0:c0:d0:e0:f0 f0:e0:d0:c0:b0:a0 a0-b0-c0-d0-e0-f0 a0b0c0d0e0f0"},
         {"\"%pM\", REC->n", "INVALIDMAC"},
         {"\"%pI4 %pi4 %pI4h\", REC->i4, REC->i4, REC->i4", "10.0.0.255 010.000.000.255 255.0.0.10"},
         {"\"%pI6 %pi6 %pI6c\", REC->i6, REC->i6, REC->i6",
          "2001:0db8:0000:0000:0000:0000:0000:0001 20010db8000000000000000000000001 2001:db8::1"},
         {"\"%pI4 %pI6\", __get_str(f), REC->m", "ARG TYPE NOT FIELD BUT 8 INVALIDIPv6"},
         {"\"%pU %pUl %pUB\", REC->i6, REC->i6, REC->i6",
-         "20010db8-0000-0000-0000-000000000001 b80d0120-0000-0000-0000-000000000001 20010DB8-0000-0000-0000-000000000001"},
+         "20010db8-0000-0000-0000-000000000001 b80d0120-0000-0000-0000-000000000001 "
+         "20010DB8-0000-0000-0000-000000000001"},
         {"\"%pISpc|\", __get_sockaddr(g)", "|"},
         {"\"%pK\", 255", "0xffK"},
     };
@@ -229,16 +260,22 @@ static void pointers_are_functions_and_addresses(void **state)
 
 static void socket_addresses_of_both_families_are_printed(void **state)
 {
-    static const struct { const char *hex, *text; } examples[] = {
+    static const struct {
+        const char *hex, *text;
+    } examples[] = {
         {"0200 1f90 7f000001 0000000000000000", "127.0.0.1:8080 127.0.0.1"},
-        {"0a00 1f90 00000000 20010db8000000000000000000000001 00000000", "[2001:db8::1]:8080 2001:0db8:0000:0000:0000:0000:0000:0001"},
-        {"0a00 1f90 00000000 00000000000000000000ffff01020304 00000000", "[::ffff:1.2.3.4]:8080 0000:0000:0000:0000:0000:ffff:0102:0304"},
+        {"0a00 1f90 00000000 20010db8000000000000000000000001 00000000",
+         "[2001:db8::1]:8080 2001:0db8:0000:0000:0000:0000:0000:0001"},
+        {"0a00 1f90 00000000 00000000000000000000ffff01020304 00000000",
+         "[::ffff:1.2.3.4]:8080 0000:0000:0000:0000:0000:ffff:0102:0304"},
         {"0a00 1f90 00000000", "INVALIDIPv6 INVALIDIPv6"},
         {"0200 1f90", "INVALIDIPv4 INVALIDIPv4"},
         {"0100 1f90", " "},
     };
-    const char *format = "name: it\nID: 5\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                         "\tfield:__data_loc u8[] s;\toffset:2;\tsize:4;\tsigned:0;\nprint fmt: \"%pISpc %pIS\", __get_sockaddr(s), __get_sockaddr(s)\n";
+    const char *format =
+        "name: it\nID: 5\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:__data_loc u8[] s;\toffset:2;\tsize:4;\tsigned:0;\nprint fmt: \"%pISpc %pIS\", "
+        "__get_sockaddr(s), __get_sockaddr(s)\n";
     struct scene scene;
     uint8_t bytes[64];
     char hex[200];
@@ -251,7 +288,8 @@ static void socket_addresses_of_both_families_are_printed(void **state)
         (void)snprintf(hex, sizeof hex, "0500 0600%02x00 %s", (unsigned)n, examples[i].hex);
         n = support_hex(bytes, sizeof bytes, hex);
         ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
-        assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5), (struct tracepoint_raw){bytes, n}, &event, &why));
+        assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5),
+                                    (struct tracepoint_raw){bytes, n}, &event, &why));
         buffer_clear(&scene.text);
         assert_true(tracepoint_print(scene.t, &event, &scene.text));
         buffer_add_byte(&scene.text, 0);
@@ -262,7 +300,9 @@ static void socket_addresses_of_both_families_are_printed(void **state)
 
 static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
 {
-    static const struct { const char *format, *why, *what; } cases[] = {
+    static const struct {
+        const char *format, *why, *what;
+    } cases[] = {
         {"\"%s\", of_the_kernel(REC->a)", "no such function is known here", "of_the_kernel"},
         {"\"%d\"", "a conversion without an argument", ""},
         {"\"%d\", REC->a +", "a value should stand here", ""},
@@ -278,7 +318,8 @@ static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
         {"\"%5\"", "a conversion without its letter", ""},
         {"\"%**d\", 1, 2, 3", "two widths of one conversion", ""},
         {"\"%d\", sizeof(struct x)", "sizeof of a type that is not known", "struct x"},
-        {"\"%s\", __print_symbolic(REC->a, { REC->b, \"x\" })", "a name for a value that is not constant", ""},
+        {"\"%s\", __print_symbolic(REC->a, { REC->b, \"x\" })",
+         "a name for a value that is not constant", ""},
         {"\"%s\", __print_hex(1 + REC->a, 3)", "bytes of what is no array", ""},
         {"\"%d\", __get_dynamic_array_len(other)", "there is no field", "other"},
         {"\"%d\", (1)[2]", "an element of what is no array", ""},
@@ -292,12 +333,15 @@ static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
     (void)state;
     assert_true(begin(&scene, alloc_default()));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_string_equal(print(&scene, cases[i].format),
-                            "[FAILED TO PARSE] a=200 b=-2 c=-3 d=0x1122334455667788 e=hello f=dyn g=ARRAY[01, 02, c0, 04] "
-                            "m=ARRAY[a0, b0, c0, d0, e0, f0] n=ARRAY[07, 00, ff, ff] i4=\n "
-                            "i6=ARRAY[20, 01, 0d, b8, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 01] none= l=-4");
+        assert_string_equal(
+            print(&scene, cases[i].format),
+            "[FAILED TO PARSE] a=200 b=-2 c=-3 d=0x1122334455667788 e=hello f=dyn g=ARRAY[01, 02, "
+            "c0, 04] "
+            "m=ARRAY[a0, b0, c0, d0, e0, f0] n=ARRAY[07, 00, ff, ff] i4=\n "
+            "i6=ARRAY[20, 01, 0d, b8, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 01] none= l=-4");
         assert_true(tracepoint_print_error(tracepoints_find(scene.all, 5), &why, &what));
-        if (strcmp(why.p, cases[i].why) != 0 || what.n != strlen(cases[i].what) || memcmp(what.p, cases[i].what, what.n) != 0)
+        if (strcmp(why.p, cases[i].why) != 0 || what.n != strlen(cases[i].what) ||
+            memcmp(what.p, cases[i].what, what.n) != 0)
             fail_msg("%s: \"%s\" \"%.*s\"", cases[i].format, why.p, (int)what.n, what.p);
     }
     (void)print(&scene, "\"fine\"");
@@ -308,7 +352,9 @@ static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
 
 static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
 {
-    static const char *const parts[][2] = {{"(", ")"}, {"- ", ""}, {"1+(", ")"}, {"1?2:", ""}, {"(u8)", ""}, {"1?", ":2"}, {"REC->n[", "]"}};
+    static const char *const parts[][2] = {{"(", ")"},      {"- ", ""},   {"1+(", ")"},
+                                           {"1?2:", ""},    {"(u8)", ""}, {"1?", ":2"},
+                                           {"REC->n[", "]"}};
     char format[2048];
     struct scene scene;
     (void)state;
@@ -328,9 +374,12 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
     end(&scene);
 }
 
-#define BPRINT "name: bprint\nID: 6\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"                        \
-    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"           \
-    "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n"
+#define BPRINT                                                                                  \
+    "name: bprint\nID: 6\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" \
+    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\tfield:const char * "           \
+    "fmt;\toffset:16;\tsize:8;\tsigned:0;\n"                                                    \
+    "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\nprint fmt: \"%ps: %s\", (void "      \
+    "*)REC->ip, REC->fmt\n"
 #define BPRINT_HEAD "0600000000000000 8077665544332211 "
 
 /* Prints a record of trace_printk; "" when memory is out. */
@@ -341,7 +390,8 @@ static const char *print_trace_printk(struct scene *scene, const char *hex)
     size_t n = support_hex(bytes, sizeof bytes, hex);
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     buffer_clear(&scene->text);
-    if (!tracepoint_take(scene->all, tracepoints_find(scene->all, 6), (struct tracepoint_raw){bytes, n}, &event, &why) ||
+    if (!tracepoint_take(scene->all, tracepoints_find(scene->all, 6),
+                         (struct tracepoint_raw){bytes, n}, &event, &why) ||
         !tracepoint_print(scene->t, &event, &scene->text))
         return "";
     buffer_add_byte(&scene->text, 0);
@@ -350,9 +400,12 @@ static const char *print_trace_printk(struct scene *scene, const char *hex)
 
 static bool begin_printk(struct scene *scene, const struct alloc *alloc)
 {
-    return begin(scene, alloc) && tracepoints_add(scene->all, text("ftrace"), text(BPRINT), NULL) == TTR_OK &&
-           tracepoints_kallsyms(scene->all, text("1122334455667780 t near\n2000000000000000 t far\n")) &&
-           tracepoints_printk(scene->all, text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] %ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
+    return begin(scene, alloc) &&
+           tracepoints_add(scene->all, text("ftrace"), text(BPRINT), NULL) == TTR_OK &&
+           tracepoints_kallsyms(scene->all,
+                                text("1122334455667780 t near\n2000000000000000 t far\n")) &&
+           tracepoints_printk(scene->all, text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] "
+                                               "%ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
 }
 
 static void trace_printk_is_printed_by_the_format_its_record_refers_to(void **state)
@@ -360,12 +413,18 @@ static void trace_printk_is_printed_by_the_format_its_record_refers_to(void **st
     struct scene scene;
     (void)state;
     assert_true(begin_printk(&scene, alloc_default()));
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 feffffff 68656c6c6f00 0000 8877665544332211"),
-                        "near: a=-2 s=hello b=1122334455667788\n");
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000 05000000 2a000000 ffffffffffffffff 9077665544332211 61623a00 41000000"),
+    assert_string_equal(
+        print_trace_printk(&scene, BPRINT_HEAD
+                           "0010000000000000 feffffff 68656c6c6f00 0000 8877665544332211"),
+        "near: a=-2 s=hello b=1122334455667788\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD
+                                           "0020000000000000 05000000 2a000000 ffffffffffffffff "
+                                           "9077665544332211 61623a00 41000000"),
                         "near: [   42] -1 near+0x10 ab:|A%");
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"), "near: a=1 s=hi b=0\n");
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000"), "near: [0] 0 0x0 ARG TYPE NOT FIELD BUT 1|%");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"),
+                        "near: a=1 s=hi b=0\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000"),
+                        "near: [0] 0 0x0 ARG TYPE NOT FIELD BUT 1|%");
     end(&scene);
 }
 
@@ -374,8 +433,10 @@ static void trace_printk_without_its_format_says_so(void **state)
     struct scene scene;
     (void)state;
     assert_true(begin_printk(&scene, alloc_default()));
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0040000000000000 01000000"), "near: (NO FORMAT FOUND at 4000)\n");
-    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0030000000000000 01000000"), "near: (NO FORMAT FOUND at 3000)\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0040000000000000 01000000"),
+                        "near: (NO FORMAT FOUND at 4000)\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0030000000000000 01000000"),
+                        "near: (NO FORMAT FOUND at 3000)\n");
     end(&scene);
 }
 
@@ -386,7 +447,9 @@ static void texts_of_events_have_a_limit(void **state)
     struct scene scene;
     const char *why;
     uint8_t bytes[8] = {5};
-    size_t n = (size_t)snprintf(format, sizeof format, "name: it\nID: 5\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\nprint fmt: \"");
+    size_t n = (size_t)snprintf(format, sizeof format,
+                                "name: it\nID: 5\nformat:\n\tfield:u16 "
+                                "common_type;\toffset:0;\tsize:2;\tsigned:0;\nprint fmt: \"");
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
         n += (size_t)snprintf(format + n, sizeof format - n, "%s", piece);
@@ -396,7 +459,8 @@ static void texts_of_events_have_a_limit(void **state)
     assert_true(begin(&scene, alloc_default()));
     assert_int_equal(tracepoints_add(scene.all, text("sys"), (ttr_text){format, n}, NULL), TTR_OK);
     ttr_event event = {.payload = bytes, .payload_size = sizeof bytes};
-    assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5), (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
+    assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5),
+                                (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
     assert_true(tracepoint_print(scene.t, &event, &scene.text));
     assert_in_range(scene.text.n, TRACEPOINT_TEXT_MAX, TRACEPOINT_TEXT_MAX + 1024);
     end(&scene);
@@ -406,7 +470,8 @@ static bool print_with(const struct alloc *alloc)
 {
     struct scene scene;
     bool is_fine = begin(&scene, alloc) &&
-                   strcmp(print(&scene, "\"%s %d\" \" %s\", __print_symbolic(REC->a, { 1, \"o\" \"ne\" }, { 200, \"many\" }), REC->a + 1, REC->e"),
+                   strcmp(print(&scene, "\"%s %d\" \" %s\", __print_symbolic(REC->a, { 1, \"o\" "
+                                        "\"ne\" }, { 200, \"many\" }), REC->a + 1, REC->e"),
                           "many 201 hello") == 0;
     end(&scene);
     return is_fine;
@@ -415,7 +480,9 @@ static bool print_with(const struct alloc *alloc)
 static bool print_printk_with(const struct alloc *alloc)
 {
     struct scene scene;
-    bool is_fine = begin_printk(&scene, alloc) && strcmp(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"), "near: a=1 s=hi b=0\n") == 0;
+    bool is_fine = begin_printk(&scene, alloc) &&
+                   strcmp(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"),
+                          "near: a=1 s=hi b=0\n") == 0;
     end(&scene);
     return is_fine;
 }

@@ -1,10 +1,12 @@
-/* Kinds of events that the model knows more of: context switches, wake-ups, and those that name threads.  Their fields stay what they are.
+/* Kinds of events that the model knows more of: context switches, wake-ups, and those that name
+ * threads.  Their fields stay what they are.
  *
  *   sched_switch                        switch from the thread it happened on to `next_pid`
  *   sched_wakeup, sched_wakeup_new      `pid` is ready to run on `target_cpu`
  *   sched_process_fork, task_newtask    a thread has the name of the one that made it
  *   sched_process_exec, task_rename     a thread has another name
- * Names found so stand behind those that the container tells (perf's COMM records): only threads without one get them. */
+ * Names found so stand behind those that the container tells (perf's COMM records): only threads
+ * without one get them. */
 #include <string.h>
 
 #include "encodings/tracepoint/tracepoint.h"
@@ -46,20 +48,25 @@ void tracepoint_find_role(struct tracepoint *tp)
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (!is_same(tp->system, roles[i].system) || !is_same(tp->name, roles[i].name))
             continue;
-        tp->roles = (struct tracepoint_roles){.pid = number_named(tp, roles[i].pid), .comm = field_named(tp, roles[i].comm),
-                                              .state = number_named(tp, roles[i].state), .cpu = number_named(tp, roles[i].cpu)};
-        bool is_whole = tp->roles.pid && (!roles[i].state || tp->roles.state) && (!roles[i].cpu || tp->roles.cpu);
+        tp->roles = (struct tracepoint_roles){.pid = number_named(tp, roles[i].pid),
+                                              .comm = field_named(tp, roles[i].comm),
+                                              .state = number_named(tp, roles[i].state),
+                                              .cpu = number_named(tp, roles[i].cpu)};
+        bool is_whole = tp->roles.pid && (!roles[i].state || tp->roles.state) &&
+                        (!roles[i].cpu || tp->roles.cpu);
         tp->role = is_whole ? roles[i].role : TRACEPOINT_PLAIN;
     }
 }
 
-static uint64_t number(const struct tracepoint *tp, const struct tracepoint_field *field, struct tracepoint_raw raw)
+static uint64_t number(const struct tracepoint *tp, const struct tracepoint_field *field,
+                       struct tracepoint_raw raw)
 {
     return tracepoint_load(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
-/* The bits of TASK_REPORT have been the same since 2.6.33 up to 0x20: S 1, D 2, T 4, t 8, X and Z 0x10 and 0x20 (which of them is which
- * changed); P, I and older ones above; from 0x100 on they tell that the thread was preempted. */
+/* The bits of TASK_REPORT have been the same since 2.6.33 up to 0x20: S 1, D 2, T 4, t 8, X and Z
+ * 0x10 and 0x20 (which of them is which changed); P, I and older ones above; from 0x100 on they
+ * tell that the thread was preempted. */
 static uint16_t state_of(uint64_t state)
 {
     if ((state & 0xff) == 0)
@@ -89,7 +96,8 @@ static bool name_thread(const struct tracepoint *tp, struct tracepoint_raw raw, 
 
 bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event)
 {
-    ttr_id thread = context_thread_by_tid(tp->all->spec.t, tp->all->spec.source, number(tp, tp->roles.pid, raw) & UINT32_MAX);
+    ttr_id thread = context_thread_by_tid(tp->all->spec.t, tp->all->spec.source,
+                                          number(tp, tp->roles.pid, raw) & UINT32_MAX);
     if (!thread)
         return false;
     if (tp->role == TRACEPOINT_SWITCH && event->thread) {

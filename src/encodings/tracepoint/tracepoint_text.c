@@ -1,5 +1,5 @@
-/* Nodes of print formats over a record, as texts, and conversions of the printf family.  Hand-written: a call of printf costs more than all the rest of an
- * event. */
+/* Nodes of print formats over a record, as texts, and conversions of the printf family.
+ * Hand-written: a call of printf costs more than all the rest of an event. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -56,7 +56,8 @@ static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_neg
     return s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
 }
 
-static void put_formatted(struct buffer *to, const struct tracepoint_item *item, uint64_t x, int star)
+static void put_formatted(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                          int star)
 {
     char text[DIGITS_MAX], head[4];
     bool is_negative, is_left = item->is_left;
@@ -92,7 +93,8 @@ static void put_formatted(struct buffer *to, const struct tracepoint_item *item,
         add_padding(to, ' ', blanks);
 }
 
-void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x, int star)
+void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                           int star)
 {
     bool is_negative;
     if (!item->is_plain) {
@@ -108,12 +110,14 @@ void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item
     else if (item->conversion == 'u')
         buffer_filled(to, number_put_u64(at, number));
     else if (item->conversion == 'd')
-        buffer_filled(to, number_put_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
+        buffer_filled(to,
+                      number_put_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
     else
         put_formatted(to, item, x, star);
 }
 
-void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text, int star)
+void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
+                           int star)
 {
     if (item->is_plain) {
         buffer_add(to, text.p, text.n);
@@ -140,14 +144,17 @@ static ttr_text up_to_zero(const uint8_t *p, size_t n)
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* %s of a field: characters in it; of a number of a pointer's size the text that the kernel has there, or the number. */
-static void put_field(const struct tracepoint_run *run, const struct tracepoint_item *item, const struct tracepoint_field *field, int star)
+/* %s of a field: characters in it; of a number of a pointer's size the text that the kernel has
+ * there, or the number. */
+static void put_field(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                      const struct tracepoint_field *field, int star)
 {
     const struct tracepoints *all = run->tp->all;
     if (!field || field->offset > run->raw.n || field->size > run->raw.n - field->offset)
         return;
     if (!field->is_array && field->size == all->spec.long_bytes) {
-        uint64_t address = tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian);
+        uint64_t address =
+            tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian);
         const struct tracepoint_symbol *symbol = tracepoint_symbol_at(&all->names.printk, address);
         if (symbol && symbol->address == address)
             buffer_add(run->to, symbol->name.p, symbol->name.n);
@@ -159,7 +166,8 @@ static void put_field(const struct tracepoint_run *run, const struct tracepoint_
     tracepoint_put_padded(run->to, item, up_to_zero(run->raw.p + field->offset, n), star);
 }
 
-static void put_array_text(const struct tracepoint_run *run, const struct tracepoint_item *item, const struct tracepoint_field *field, int star)
+static void put_array_text(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                           const struct tracepoint_field *field, int star)
 {
     ttr_text text = tracepoint_array(run, field);
     if (text.n)
@@ -172,7 +180,8 @@ static void put_rest(const struct tracepoint_run *run, uint64_t value)
     tracepoint_put_hex(run->to, value, 1);
 }
 
-static void put_flags(const struct tracepoint_run *run, const struct tracepoint_item *item, const struct tracepoint_node *node, int star)
+static void put_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                      const struct tracepoint_node *node, int star)
 {
     uint64_t value = tracepoint_value(run, node->a);
     bool is_first = true;
@@ -197,7 +206,8 @@ static void put_flags(const struct tracepoint_run *run, const struct tracepoint_
     put_rest(run, value);
 }
 
-static void put_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item, const struct tracepoint_node *node, int star)
+static void put_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                       const struct tracepoint_node *node, int star)
 {
     uint64_t value = tracepoint_value(run, node->a);
     for (uint32_t i = 0; i < node->table->n; i++) {
@@ -216,7 +226,9 @@ static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
     const struct tracepoint_field *field = node->field;
     if (node->op == OP_ARRAY) {
         ttr_text array = tracepoint_array(run, field);
-        return array.n ? (ttr_text){array.p, (size_t)((const char *)run->raw.p + run->raw.n - array.p)} : array;
+        return array.n
+                   ? (ttr_text){array.p, (size_t)((const char *)run->raw.p + run->raw.n - array.p)}
+                   : array;
     }
     if (!field || field->offset > run->raw.n)
         return (ttr_text){"", 0};
@@ -237,14 +249,17 @@ static void put_hex_bytes(const struct tracepoint_run *run, const struct tracepo
 static void put_numbers(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
     ttr_text bytes = bytes_from(run, node->a);
-    uint32_t n = (uint32_t)tracepoint_value(run, node->b), size = (uint32_t)tracepoint_value(run, node->c);
+    uint32_t n = (uint32_t)tracepoint_value(run, node->b),
+             size = (uint32_t)tracepoint_value(run, node->c);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return;
     for (uint32_t i = 0; i < n && (uint64_t)(i + (uint64_t)1) * size <= bytes.n; i++) {
         char text[NUMBER_MAX];
         if (i)
             buffer_add_byte(run->to, ' ');
-        buffer_add(run->to, text, number_put_u64(text, tracepoint_load((const uint8_t *)bytes.p + (size_t)i * size, size, run->is_big_endian)));
+        buffer_add(run->to, text,
+                   number_put_u64(text, tracepoint_load((const uint8_t *)bytes.p + (size_t)i * size,
+                                                        size, run->is_big_endian)));
     }
 }
 
@@ -286,7 +301,8 @@ void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t
 }
 
 /* A mask is made first, and padded then. */
-static void put_mask(const struct tracepoint_run *run, const struct tracepoint_item *item, const struct tracepoint_node *node, int star)
+static void put_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                     const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
     ttr_text mask = tracepoint_array(run, node->field);
@@ -306,30 +322,50 @@ static void put_mask(const struct tracepoint_run *run, const struct tracepoint_i
     memset(run->to->bytes + before, ' ', (size_t)blanks);
 }
 
-void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item, uint32_t index, int star)
+void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                           uint32_t index, int star)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
-    case OP_TEXT: tracepoint_put_padded(run->to, item, node->text, star); break;
+    case OP_TEXT:
+        tracepoint_put_padded(run->to, item, node->text, star);
+        break;
     case OP_NUMBER:
         if (node->peer == PEER_ATOM)
             tracepoint_put_padded(run->to, item, node->text, star);
         break;
     case OP_LOAD:
-    case OP_WHOLE: put_field(run, item, node->field, star); break;
-    case OP_STRING: put_array_text(run, item, node->field, star); break;
-    case OP_FLAGS: put_flags(run, item, node, star); break;
-    case OP_SYMBOL: put_symbol(run, item, node, star); break;
+    case OP_WHOLE:
+        put_field(run, item, node->field, star);
+        break;
+    case OP_STRING:
+        put_array_text(run, item, node->field, star);
+        break;
+    case OP_FLAGS:
+        put_flags(run, item, node, star);
+        break;
+    case OP_SYMBOL:
+        put_symbol(run, item, node, star);
+        break;
     case OP_HEX:
-    case OP_HEX_TEXT: put_hex_bytes(run, node); break;
-    case OP_NUMBERS: put_numbers(run, node); break;
+    case OP_HEX_TEXT:
+        put_hex_bytes(run, node);
+        break;
+    case OP_NUMBERS:
+        put_numbers(run, node);
+        break;
     case OP_BITS:
-    case OP_CPUS: put_mask(run, item, node, star); break;
+    case OP_CPUS:
+        put_mask(run, item, node, star);
+        break;
     case OP_ARGUMENT:
         if (node->value < run->arguments_n)
             tracepoint_put_padded(run->to, item, run->argument[node->value].text, star);
         break;
-    case OP_CHOOSE: tracepoint_put_string(run, item, tracepoint_value(run, node->a) ? node->b : node->c, star); break;
-    default: break;
+    case OP_CHOOSE:
+        tracepoint_put_string(run, item, tracepoint_value(run, node->a) ? node->b : node->c, star);
+        break;
+    default:
+        break;
     }
 }

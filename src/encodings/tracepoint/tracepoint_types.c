@@ -1,5 +1,6 @@
-/* What tracepoints and events of EventHeader declare, as types: for who wants to see the fields of kinds, not of events.
- * Left out: names of values, which print formats tell, and how EventHeader's strings are to be understood. */
+/* What tracepoints and events of EventHeader declare, as types: for who wants to see the fields of
+ * kinds, not of events. Left out: names of values, which print formats tell, and how EventHeader's
+ * strings are to be understood. */
 #include "encodings/event_header/event_header_parts.h"
 #include "encodings/tracepoint/tracepoint.h"
 #include "model/type.h"
@@ -14,14 +15,20 @@ static struct type *new_type(struct arena *arena, struct type type)
 
 /* --- Tracepoints --- */
 
-static const struct type *type_of_field(const struct tracepoint *tp, const struct tracepoint_field *field)
+static const struct type *type_of_field(const struct tracepoint *tp,
+                                        const struct tracepoint_field *field)
 {
-    static const uint8_t kinds[] = {[TRACEPOINT_UINT] = TYPE_UINT, [TRACEPOINT_INT] = TYPE_INT, [TRACEPOINT_BOOL] = TYPE_BOOL,
-                                    [TRACEPOINT_POINTER] = TYPE_UINT, [TRACEPOINT_TEXT] = TYPE_TEXT, [TRACEPOINT_BYTES] = TYPE_BLOB,
-                                    [TRACEPOINT_ARRAY] = TYPE_ARRAY};
+    static const uint8_t kinds[] = {
+        [TRACEPOINT_UINT] = TYPE_UINT,  [TRACEPOINT_INT] = TYPE_INT,
+        [TRACEPOINT_BOOL] = TYPE_BOOL,  [TRACEPOINT_POINTER] = TYPE_UINT,
+        [TRACEPOINT_TEXT] = TYPE_TEXT,  [TRACEPOINT_BYTES] = TYPE_BLOB,
+        [TRACEPOINT_ARRAY] = TYPE_ARRAY};
     struct arena *arena = &tp->all->arena;
     bool is_here = field->place == TRACEPOINT_HERE;
-    struct type type = {.kind = kinds[field->shape], .is_big_endian = tp->all->spec.is_big_endian, .bits = field->size * 8, .count = field->size,
+    struct type type = {.kind = kinds[field->shape],
+                        .is_big_endian = tp->all->spec.is_big_endian,
+                        .bits = field->size * 8,
+                        .count = field->size,
                         .has_inline_length = !is_here};
     if (field->shape == TRACEPOINT_POINTER) {
         type.hint = TTR_HINT_POINTER;
@@ -33,8 +40,10 @@ static const struct type *type_of_field(const struct tracepoint *tp, const struc
     } else if (field->shape == TRACEPOINT_ARRAY) {
         type.kind = is_here ? TYPE_ARRAY : TYPE_SEQUENCE;
         type.count = field->element ? field->size / field->element : 0;
-        type.element = new_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT, .bits = field->element * 8u,
-                                                     .is_big_endian = type.is_big_endian});
+        type.element =
+            new_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT,
+                                          .bits = field->element * 8u,
+                                          .is_big_endian = type.is_big_endian});
         if (!type.element)
             return NULL;
     }
@@ -51,7 +60,10 @@ static const struct type *make_type(const struct tracepoint *tp)
         members[i] = (struct type_member){.name = field->name, .type = type_of_field(tp, field)};
         members = members[i].type ? members : NULL;
     }
-    return members ? new_type(arena, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+    return members
+               ? new_type(arena,
+                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               : NULL;
 }
 
 const struct type *tracepoint_fields_type(const struct tracepoint *tp)
@@ -65,45 +77,74 @@ const struct type *tracepoint_fields_type(const struct tracepoint *tp)
 
 static struct type type_of_value(const struct event_header_step *step, bool is_big_endian)
 {
-    struct type type = {.kind = TYPE_UINT, .bits = step->bytes * 8u, .is_big_endian = is_big_endian || step->meaning == EVENT_HEADER_PORT};
+    struct type type = {.kind = TYPE_UINT,
+                        .bits = step->bytes * 8u,
+                        .is_big_endian = is_big_endian || step->meaning == EVENT_HEADER_PORT};
     if (step->unit)
-        return (struct type){.kind = step->encoding == EVENT_HEADER_BINARY ? TYPE_BLOB : step->encoding < EVENT_HEADER_STRING8 ? TYPE_STRING : TYPE_TEXT,
-                             .bits = step->unit * 8u, .has_inline_length = step->encoding >= EVENT_HEADER_STRING8};
+        return (struct type){.kind = step->encoding == EVENT_HEADER_BINARY   ? TYPE_BLOB
+                                     : step->encoding < EVENT_HEADER_STRING8 ? TYPE_STRING
+                                                                             : TYPE_TEXT,
+                             .bits = step->unit * 8u,
+                             .has_inline_length = step->encoding >= EVENT_HEADER_STRING8};
     switch (step->meaning) {
     case EVENT_HEADER_SIGNED:
     case EVENT_HEADER_PID:
-    case EVENT_HEADER_ERRNO: type.kind = TYPE_INT; break;
-    case EVENT_HEADER_HEX: type.base = 16; break;
-    case EVENT_HEADER_FLOAT: type.kind = TYPE_FLOAT; break;
-    case EVENT_HEADER_BOOLEAN: type.kind = TYPE_BOOL; break;
-    case EVENT_HEADER_HEX_BYTES: type = (struct type){.kind = TYPE_BLOB, .count = step->bytes}; break;
+    case EVENT_HEADER_ERRNO:
+        type.kind = TYPE_INT;
+        break;
+    case EVENT_HEADER_HEX:
+        type.base = 16;
+        break;
+    case EVENT_HEADER_FLOAT:
+        type.kind = TYPE_FLOAT;
+        break;
+    case EVENT_HEADER_BOOLEAN:
+        type.kind = TYPE_BOOL;
+        break;
+    case EVENT_HEADER_HEX_BYTES:
+        type = (struct type){.kind = TYPE_BLOB, .count = step->bytes};
+        break;
     case EVENT_HEADER_UNSIGNED:
-    case EVENT_HEADER_PORT: break;
-    default: type = (struct type){.kind = TYPE_TEXT, .bits = 8, .count = step->bytes}; break; /* times and addresses are shown as texts */
+    case EVENT_HEADER_PORT:
+        break;
+    default:
+        type = (struct type){.kind = TYPE_TEXT, .bits = 8, .count = step->bytes};
+        break; /* times and addresses are shown as texts */
     }
     return type;
 }
 
-static const struct type *struct_of_steps(struct arena *arena, const struct event_header_plan *plan, uint32_t at, uint32_t end, unsigned depth)
+static const struct type *struct_of_steps(struct arena *arena, const struct event_header_plan *plan,
+                                          uint32_t at, uint32_t end, unsigned depth)
 {
     struct type_member *members = arena_take(arena, (end - at + (size_t)1) * sizeof *members);
     uint32_t n = 0;
     while (members && at < end) {
         const struct event_header_step *step = &plan->step[at];
         struct type value = type_of_value(step, plan->is_big_endian);
-        const struct type *type = step->members && depth < EVENT_HEADER_DEPTH ? struct_of_steps(arena, plan, at + 1, step->behind, depth + 1)
-                                                                             : new_type(arena, value);
+        const struct type *type =
+            step->members && depth < EVENT_HEADER_DEPTH
+                ? struct_of_steps(arena, plan, at + 1, step->behind, depth + 1)
+                : new_type(arena, value);
         if (type && step->array)
-            type = new_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY : TYPE_SEQUENCE, .count = step->count, .element = type,
-                                                 .has_inline_length = step->array == ARRAY_COUNTED});
+            type =
+                new_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY
+                                                                                 : TYPE_SEQUENCE,
+                                              .count = step->count,
+                                              .element = type,
+                                              .has_inline_length = step->array == ARRAY_COUNTED});
         at = step->members ? step->behind : at + 1;
         members[n++] = (struct type_member){.name = step->name, .type = type};
         members = type ? members : NULL;
     }
-    return members ? new_type(arena, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+    return members
+               ? new_type(arena,
+                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               : NULL;
 }
 
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about, uint64_t *events)
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
+                            uint64_t *events)
 {
     if (!all || i >= all->plans_n)
         return false;
@@ -111,25 +152,34 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
     const struct event_header_kind *kind = plan->kind;
     if (!plan->type)
         plan->type = struct_of_steps(&all->arena, plan, 0, plan->steps, 0);
-    *about = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name), .id = i, .stream_id = kind->provider, .stream_name = kind->name.provider,
+    *about = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
+                                  .id = i,
+                                  .stream_id = kind->provider,
+                                  .stream_name = kind->name.provider,
                                   .emf_uri = {"", 0}};
     about->root[ROOT_PAYLOAD] = plan->type;
     *events = *plan->events;
     return true;
 }
 
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about, uint64_t *events)
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about,
+                                  uint64_t *events)
 {
     return event_headers_describe(all->headers, i, about, events);
 }
 
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about, uint64_t *events)
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
+                          uint64_t *events)
 {
     for (size_t k = 0; k < all->kinds_n; k++) {
         const struct tracepoint *tp = all->kind[k];
         if (tp->lazy->events == 0 || i-- > 0)
             continue;
-        *about = (struct event_class){.name = tp->name, .id = tp->id, .stream_id = tp->provider_id, .stream_name = tp->system, .emf_uri = {"", 0}};
+        *about = (struct event_class){.name = tp->name,
+                                      .id = tp->id,
+                                      .stream_id = tp->provider_id,
+                                      .stream_name = tp->system,
+                                      .emf_uri = {"", 0}};
         about->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
         *events = tp->lazy->events;
         return true;

@@ -1,5 +1,5 @@
-/* Nodes of print formats over a record, as numbers: unsigned, of 64 bits, as libtraceevent has them.  What lies outside of the record is 0, and so is
- * what is divided by 0. */
+/* Nodes of print formats over a record, as numbers: unsigned, of 64 bits, as libtraceevent has
+ * them.  What lies outside of the record is 0, and so is what is divided by 0. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 /* A field of any size: only those of 1, 2, 4 and 8 bytes are numbers. */
@@ -21,7 +21,9 @@ ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepo
 
 static uint64_t length_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
 {
-    return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC ? tracepoint_array(run, field).n : 0;
+    return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC
+               ? tracepoint_array(run, field).n
+               : 0;
 }
 
 static uint64_t element_of(const struct tracepoint_run *run, const struct tracepoint_node *node)
@@ -46,24 +48,42 @@ static uint64_t shift(uint64_t a, uint64_t b, bool is_left)
 static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
-    case OP_MULTIPLY: return a * b;
-    case OP_DIVIDE: return b ? a / b : 0;
-    case OP_REST: return b ? a % b : 0;
-    case OP_ADD: return a + b;
-    case OP_SUBTRACT: return a - b;
-    case OP_SHIFT_LEFT: return shift(a, b, true);
-    case OP_SHIFT_RIGHT: return shift(a, b, false);
-    case OP_LESS: return a < b;
-    case OP_MORE: return a > b;
-    case OP_LESS_EQUAL: return a <= b;
-    case OP_MORE_EQUAL: return a >= b;
-    case OP_EQUAL: return a == b;
-    case OP_UNEQUAL: return a != b;
-    case OP_AND: return a & b;
-    case OP_XOR: return a ^ b;
-    case OP_OR: return a | b;
-    case OP_BOTH: return a && b;
-    default: return a || b;
+    case OP_MULTIPLY:
+        return a * b;
+    case OP_DIVIDE:
+        return b ? a / b : 0;
+    case OP_REST:
+        return b ? a % b : 0;
+    case OP_ADD:
+        return a + b;
+    case OP_SUBTRACT:
+        return a - b;
+    case OP_SHIFT_LEFT:
+        return shift(a, b, true);
+    case OP_SHIFT_RIGHT:
+        return shift(a, b, false);
+    case OP_LESS:
+        return a < b;
+    case OP_MORE:
+        return a > b;
+    case OP_LESS_EQUAL:
+        return a <= b;
+    case OP_MORE_EQUAL:
+        return a >= b;
+    case OP_EQUAL:
+        return a == b;
+    case OP_UNEQUAL:
+        return a != b;
+    case OP_AND:
+        return a & b;
+    case OP_XOR:
+        return a ^ b;
+    case OP_OR:
+        return a | b;
+    case OP_BOTH:
+        return a && b;
+    default:
+        return a || b;
     }
 }
 
@@ -72,19 +92,33 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
-    case OP_NUMBER: return node->value;
-    case OP_LOAD: return load(run, node->value, node->size);
-    case OP_LENGTH: return length_of(run, node->field);
-    case OP_CAST: return tracepoint_value(run, node->a) & node->value;
-    case OP_NOT: return !tracepoint_value(run, node->a);
-    case OP_COMPLEMENT: return ~tracepoint_value(run, node->a);
-    case OP_NEGATE: return 0 - tracepoint_value(run, node->a);
-    case OP_SAME: return tracepoint_value(run, node->a);
-    case OP_CHOOSE: return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b) : tracepoint_value(run, node->c);
-    case OP_ELEMENT: return element_of(run, node);
-    case OP_WHOLE: return whole_of(run, node->field);
-    case OP_TEXT: return node->value;
-    case OP_ARGUMENT: return node->value < run->arguments_n ? run->argument[node->value].value : 0;
+    case OP_NUMBER:
+        return node->value;
+    case OP_LOAD:
+        return load(run, node->value, node->size);
+    case OP_LENGTH:
+        return length_of(run, node->field);
+    case OP_CAST:
+        return tracepoint_value(run, node->a) & node->value;
+    case OP_NOT:
+        return !tracepoint_value(run, node->a);
+    case OP_COMPLEMENT:
+        return ~tracepoint_value(run, node->a);
+    case OP_NEGATE:
+        return 0 - tracepoint_value(run, node->a);
+    case OP_SAME:
+        return tracepoint_value(run, node->a);
+    case OP_CHOOSE:
+        return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b)
+                                              : tracepoint_value(run, node->c);
+    case OP_ELEMENT:
+        return element_of(run, node);
+    case OP_WHOLE:
+        return whole_of(run, node->field);
+    case OP_TEXT:
+        return node->value;
+    case OP_ARGUMENT:
+        return node->value < run->arguments_n ? run->argument[node->value].value : 0;
     default:
         if (node->op >= OP_STRING)
             return 0;

@@ -1,5 +1,6 @@
-/* All kinds of tracepoint events of one trace, by their numbers, and what an event gets from its kind.  Kinds are never taken away while the reader
- * lives: events of the batch may refer to one that was replaced since. */
+/* All kinds of tracepoint events of one trace, by their numbers, and what an event gets from its
+ * kind.  Kinds are never taken away while the reader lives: events of the batch may refer to one
+ * that was replaced since. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -12,7 +13,8 @@
 
 static bool add_schema(struct tracepoints *all, struct tracepoint *tp)
 {
-    const struct schema schema = {.ops = &tracepoint_field_ops, .own = tp, .format = all->spec.format};
+    const struct schema schema = {
+        .ops = &tracepoint_field_ops, .own = tp, .format = all->spec.format};
     tp->schema = context_add_schema(all->spec.t, &schema);
     return tp->schema != 0;
 }
@@ -26,7 +28,8 @@ struct tracepoints *tracepoints_new(const struct tracepoints_spec *spec)
     all->spec = *spec;
     all->alloc = all->names.alloc = alloc;
     arena_init(&all->arena, alloc);
-    all->unknown = (struct tracepoint){.all = all, .system = {"", 0}, .name = {"", 0}, .print = {"", 0}, .is_broken = true};
+    all->unknown = (struct tracepoint){
+        .all = all, .system = {"", 0}, .name = {"", 0}, .print = {"", 0}, .is_broken = true};
     if (add_schema(all, &all->unknown))
         return all;
     tracepoints_free(all);
@@ -72,7 +75,8 @@ static bool header_extra(const void *own, const ttr_event *event, uint32_t i, tt
     return spec->container->extra && spec->container->extra(spec->own, event, i, field);
 }
 
-static uint32_t header_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t header_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                              uint32_t room)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
     return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
@@ -81,14 +85,20 @@ static uint32_t header_frames(const void *own, const ttr_event *event, uint64_t 
 static bool is_header(const struct tracepoint *tp)
 {
     static const char first[] = "eventheader_flags";
-    const struct tracepoint_field *field = tp->common_n < tp->fields_n ? &tp->field[tp->common_n] : NULL;
-    return field && field->name.n == sizeof first - 1 && memcmp(field->name.p, first, sizeof first - 1) == 0;
+    const struct tracepoint_field *field =
+        tp->common_n < tp->fields_n ? &tp->field[tp->common_n] : NULL;
+    return field && field->name.n == sizeof first - 1 &&
+           memcmp(field->name.p, first, sizeof first - 1) == 0;
 }
 
 static struct event_headers_spec header_spec(struct tracepoints *all)
 {
-    return (struct event_headers_spec){.t = all->spec.t, .format = all->spec.format, .own = all, .raw = header_raw,
-                                       .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames,
+    return (struct event_headers_spec){.t = all->spec.t,
+                                       .format = all->spec.format,
+                                       .own = all,
+                                       .raw = header_raw,
+                                       .extra = all->spec.container->extra ? header_extra : NULL,
+                                       .frames = header_frames,
                                        .padding = all->spec.container->padding};
 }
 
@@ -100,9 +110,11 @@ static bool is_clr(const struct tracepoint *tp)
         uint32_t size;
     } fields[] = {{"version", 1}, {"event_id", 2}, {"extension", 4}, {"payload", 4}};
     for (uint32_t i = 0; i < 4; i++) {
-        const struct tracepoint_field *field = tp->common_n + i < tp->fields_n ? &tp->field[tp->common_n + i] : NULL;
+        const struct tracepoint_field *field =
+            tp->common_n + i < tp->fields_n ? &tp->field[tp->common_n + i] : NULL;
         if (!field || field->size != fields[i].size || field->name.n != strlen(fields[i].name) ||
-            memcmp(field->name.p, fields[i].name, field->name.n) != 0 || (i > 1 && field->place != TRACEPOINT_REL_LOC))
+            memcmp(field->name.p, fields[i].name, field->name.n) != 0 ||
+            (i > 1 && field->place != TRACEPOINT_REL_LOC))
             return false;
     }
     return true;
@@ -115,8 +127,11 @@ static bool find_clr(struct tracepoints *all, struct tracepoint *tp)
     if (!is_clr(tp))
         return true;
     const struct tracepoint_field *own = &tp->field[tp->common_n];
-    const struct clr_user_places places = {.id = own[1].offset, .extension = own[2].offset, .payload = own[3].offset,
-                                           .is_big_endian = all->spec.is_big_endian, .long_bytes = all->spec.long_bytes};
+    const struct clr_user_places places = {.id = own[1].offset,
+                                           .extension = own[2].offset,
+                                           .payload = own[3].offset,
+                                           .is_big_endian = all->spec.is_big_endian,
+                                           .long_bytes = all->spec.long_bytes};
     if (!all->clr)
         all->clr = clr_user_events_new(&spec);
     if (all->clr)
@@ -145,7 +160,8 @@ static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
         size_t n = all->dense_n ? all->dense_n : 1024;
         while (n <= tp->id)
             n *= 2;
-        struct tracepoint **dense = alloc_resize(all->alloc, all->dense, all->dense_n, n, sizeof *dense);
+        struct tracepoint **dense =
+            alloc_resize(all->alloc, all->dense, all->dense_n, n, sizeof *dense);
         if (!dense)
             return false;
         memset(dense + all->dense_n, 0, (n - all->dense_n) * sizeof *dense);
@@ -160,10 +176,12 @@ static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
 static bool name_all(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;
-    struct tracepoint_field *field = arena_take(&all->arena, (tp->fields_n + (size_t)1) * sizeof *field);
+    struct tracepoint_field *field =
+        arena_take(&all->arena, (tp->fields_n + (size_t)1) * sizeof *field);
     tp->name_id = ttr_text_add(t, tp->name.p, tp->name.n);
     tp->provider_id = ttr_text_add(t, tp->system.p, tp->system.n);
-    bool is_fine = field && (tp->name_id || tp->name.n == 0) && (tp->provider_id || tp->system.n == 0);
+    bool is_fine =
+        field && (tp->name_id || tp->name.n == 0) && (tp->provider_id || tp->system.n == 0);
     for (uint32_t i = 0; i < tp->fields_n && is_fine; i++) {
         field[i] = tp->field[i];
         field[i].name_id = ttr_text_add(t, field[i].name.p, field[i].name.n);
@@ -176,7 +194,8 @@ static bool name_all(struct tracepoints *all, struct tracepoint *tp)
 static const struct tracepoint_field *common_field(const struct tracepoint *tp, const char *name)
 {
     for (uint32_t i = 0; i < tp->common_n; i++)
-        if (tp->field[i].name.n == strlen(name) && memcmp(tp->field[i].name.p, name, tp->field[i].name.n) == 0)
+        if (tp->field[i].name.n == strlen(name) &&
+            memcmp(tp->field[i].name.p, name, tp->field[i].name.n) == 0)
             return &tp->field[i];
     return NULL;
 }
@@ -184,7 +203,9 @@ static const struct tracepoint_field *common_field(const struct tracepoint *tp, 
 static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
 {
     struct tracepoint_lazy *lazy = arena_take(&all->arena, sizeof *lazy);
-    if (!lazy || !name_all(all, tp) || !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind) ||
+    if (!lazy || !name_all(all, tp) ||
+        !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1,
+                       sizeof *all->kind) ||
         !add_schema(all, tp))
         return false;
     *lazy = (struct tracepoint_lazy){.program = NULL, .look = NULL};
@@ -202,23 +223,31 @@ static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
     return put_dense(all, tp);
 }
 
-ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format, ttr_error *error)
+ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
+                           ttr_error *error)
 {
     struct tracepoint_complaint complaint;
     struct tracepoint *tp = arena_take(&all->arena, sizeof *tp);
-    char *copy = arena_copy(&all->arena, format.p, format.n), *system_copy = arena_copy(&all->arena, system.p, system.n);
+    char *copy = arena_copy(&all->arena, format.p, format.n),
+         *system_copy = arena_copy(&all->arena, system.p, system.n);
     if (!tp || !copy || !system_copy)
         return fail_memory(error);
-    *tp = (struct tracepoint){.all = all, .system = {system_copy, system.n}, .name = {"", 0}, .print = {"", 0}, .id = UINT32_MAX};
-    tp->is_broken = !tracepoint_parse(tp, &all->arena, (ttr_text){copy, format.n}, all->spec.long_bytes, &complaint);
+    *tp = (struct tracepoint){.all = all,
+                              .system = {system_copy, system.n},
+                              .name = {"", 0},
+                              .print = {"", 0},
+                              .id = UINT32_MAX};
+    tp->is_broken = !tracepoint_parse(tp, &all->arena, (ttr_text){copy, format.n},
+                                      all->spec.long_bytes, &complaint);
     if (tp->is_broken && !complaint.why)
         return fail_memory(error);
     if (tp->id != UINT32_MAX && !register_kind(all, tp))
         return fail_memory(error);
     if (!tp->is_broken)
         return TTR_OK;
-    (void)fail(error, TTR_E_MALFORMED, NO_OFFSET, "tracepoint %.*s:%.*s: line %u of its format: %s", (int)system.n, system_copy,
-               (int)tp->name.n, tp->name.p, complaint.line, complaint.why);
+    (void)fail(error, TTR_E_MALFORMED, NO_OFFSET, "tracepoint %.*s:%.*s: line %u of its format: %s",
+               (int)system.n, system_copy, (int)tp->name.n, tp->name.p, complaint.line,
+               complaint.why);
     if (error)
         error->line = complaint.line;
     return TTR_E_MALFORMED;
@@ -236,7 +265,8 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system, ttr_text name)
+const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system,
+                                               ttr_text name)
 {
     for (size_t i = all->kinds_n; i-- > 0;)
         if (is_same(all->kind[i]->name, name) && is_same(all->kind[i]->system, system))
@@ -254,7 +284,8 @@ ttr_text tracepoint_name(const struct tracepoint *tp)
     return tp->name;
 }
 
-static bool common_number(const struct tracepoints *all, const struct tracepoint_field *field, struct tracepoint_raw raw, uint64_t *x)
+static bool common_number(const struct tracepoints *all, const struct tracepoint_field *field,
+                          struct tracepoint_raw raw, uint64_t *x)
 {
     if (field->offset > raw.n || field->size > raw.n - field->offset)
         return false;
@@ -262,10 +293,12 @@ static bool common_number(const struct tracepoints *all, const struct tracepoint
     return true;
 }
 
-bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id, int32_t *pid)
+bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
+                       int32_t *pid)
 {
     static const struct tracepoint_field usual_type = {.size = COMMON_TYPE_BYTES};
-    static const struct tracepoint_field usual_pid = {.offset = COMMON_PID_OFFSET, .size = COMMON_PID_BYTES};
+    static const struct tracepoint_field usual_pid = {.offset = COMMON_PID_OFFSET,
+                                                      .size = COMMON_PID_BYTES};
     uint64_t type_number = 0, pid_number = 0;
     bool is_fine = common_number(all, all->type ? all->type : &usual_type, raw, &type_number) &&
                    common_number(all, all->pid ? all->pid : &usual_pid, raw, &pid_number);
@@ -282,7 +315,8 @@ bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_r
         return false;
     uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
     const struct tracepoint *tp = tracepoints_find(all, id);
-    return all->kinds_n ? tp && raw.n >= tp->fixed_bytes : all->recent[slot].thread && all->recent[slot].pid == pid;
+    return all->kinds_n ? tp && raw.n >= tp->fixed_bytes
+                        : all->recent[slot].thread && all->recent[slot].pid == pid;
 }
 
 /* --- Events --- */
@@ -292,7 +326,8 @@ bool tracepoint_prepare(const struct tracepoint *tp)
     if (!tp->lazy || tp->lazy->look || tp->is_broken)
         return true;
     tp->lazy->program = tracepoint_compile(tp, &tp->all->arena);
-    tp->lazy->look = tp->lazy->program ? tracepoint_find_looks(tp, tp->lazy->program, &tp->all->arena) : NULL;
+    tp->lazy->look =
+        tp->lazy->program ? tracepoint_find_looks(tp, tp->lazy->program, &tp->all->arena) : NULL;
     return tp->lazy->look != NULL;
 }
 
@@ -302,12 +337,14 @@ static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw
     const uint8_t *p;
     size_t n;
     for (uint32_t i = tp->common_n; i < tp->fields_n; i++)
-        if (tp->field[i].place >= TRACEPOINT_DATA_LOC && !tracepoint_bytes(&tp->field[i], tp->all->spec.is_big_endian, raw, &p, &n))
+        if (tp->field[i].place >= TRACEPOINT_DATA_LOC &&
+            !tracepoint_bytes(&tp->field[i], tp->all->spec.is_big_endian, raw, &p, &n))
             return false;
     return true;
 }
 
-bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event, const char **why)
+bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
+                     struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
     if (tp && tp->lazy && !tp->lazy->look && !tracepoint_prepare(tp))
@@ -343,13 +380,15 @@ static ttr_id recent_thread(struct tracepoints *all, int32_t pid)
 {
     uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
     if (all->recent[slot].thread == 0 || all->recent[slot].pid != pid) {
-        all->recent[slot].thread = context_thread_by_tid(all->spec.t, all->spec.source, (uint64_t)(int64_t)pid);
+        all->recent[slot].thread =
+            context_thread_by_tid(all->spec.t, all->spec.source, (uint64_t)(int64_t)pid);
         all->recent[slot].pid = pid;
     }
     return all->recent[slot].thread;
 }
 
-bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event, uint32_t *id, const char **why)
+bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event,
+                            uint32_t *id, const char **why)
 {
     int32_t pid;
     bool is_known = tracepoint_common(all, raw, id, &pid);
@@ -363,7 +402,8 @@ bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, 
 
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
 {
-    for (const struct schema *schema = context_schema(t, event->schema);; schema = context_schema(t, schema->beneath)) {
+    for (const struct schema *schema = context_schema(t, event->schema);;
+         schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->own;
         if (event_header_owner(schema))

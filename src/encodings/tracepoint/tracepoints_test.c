@@ -1,5 +1,5 @@
-/* Kinds of tracepoint events: fields of every shape by hand-written formats, both byte orders, damage, and the formats of a real
- * kernel where the corpus is there (TTR_CORPUS). */
+/* Kinds of tracepoint events: fields of every shape by hand-written formats, both byte orders,
+ * damage, and the formats of a real kernel where the corpus is there (TTR_CORPUS). */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include <stdio.h>
@@ -10,12 +10,14 @@
 #include "support/support.h"
 #include "support/zip.h"
 
-#define HEAD "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-             "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-             "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-             "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define HEAD                                                                       \
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 #define KIND(id, fields) "name: it\nID: " #id "\nformat:\n" HEAD fields "\nprint fmt: \"\"\n"
-#define FIELD(declaration, offset, size, sign) "\tfield:" declaration ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
+#define FIELD(declaration, offset, size, sign) \
+    "\tfield:" declaration ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
 
 static ttr_text text(const char *p)
 {
@@ -54,8 +56,12 @@ static void begin_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
-    scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t, .container = &container, .own = own, .source = source,
-                                                            .is_big_endian = is_big_endian, .long_bytes = long_bytes});
+    scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
+                                                            .container = &container,
+                                                            .own = own,
+                                                            .source = source,
+                                                            .is_big_endian = is_big_endian,
+                                                            .long_bytes = long_bytes});
     assert_non_null(scene->all);
     buffer_init(&scene->shown, alloc_default());
 }
@@ -86,7 +92,8 @@ static const char *show(struct scene *scene, const char *hex)
     scene->event.flags = 0;
     const struct tracepoint_raw raw = {bytes, n};
     (void)tracepoint_common(scene->all, raw, &id, &pid);
-    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, id), raw, &scene->event, &scene->why));
+    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, id), raw, &scene->event,
+                                &scene->why));
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
@@ -102,11 +109,16 @@ static void numbers_have_the_size_and_sign_that_the_kernel_tells(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("s16 b", 9, 2, 1) FIELD("const volatile int c", 11, 4, 1)
-                          FIELD("unsigned long d", 15, 8, 0) FIELD("bool e", 23, 1, 0) FIELD("void * f", 24, 8, 0)
-                          FIELD("enum some g", 32, 4, 0) FIELD("xfs_ino_t h", 36, 8, 0) FIELD("bool i", 44, 1, 0)));
-    assert_string_equal(show(&scene, HEX_HEAD "ff feff ffffffff ffffffffffffffff 01 8877665544332211 07000000 0100000000000000 02"),
-                        "\"a\":255,\"b\":-2,\"c\":-1,\"d\":18446744073709551615,\"e\":true,\"f\":1234605616436508552,\"g\":7,\"h\":1,\"i\":2");
+    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("s16 b", 9, 2,
+                                                       1) FIELD("const volatile int c", 11, 4, 1)
+                              FIELD("unsigned long d", 15, 8, 0) FIELD("bool e", 23, 1, 0)
+                                  FIELD("void * f", 24, 8, 0) FIELD("enum some g", 32, 4, 0)
+                                      FIELD("xfs_ino_t h", 36, 8, 0) FIELD("bool i", 44, 1, 0)));
+    assert_string_equal(
+        show(&scene, HEX_HEAD
+             "ff feff ffffffff ffffffffffffffff 01 8877665544332211 07000000 0100000000000000 02"),
+        "\"a\":255,\"b\":-2,\"c\":-1,\"d\":18446744073709551615,\"e\":true,\"f\":"
+        "1234605616436508552,\"g\":7,\"h\":1,\"i\":2");
     assert_null(scene.why);
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "it");
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "sys");
@@ -119,10 +131,12 @@ static void big_endian_records_of_32_bit_targets_are_read(void **state)
     struct scene scene;
     (void)state;
     begin_as(&scene, true, 4, NULL);
-    const char *format = KIND(5, FIELD("unsigned long a", 8, 4, 0) FIELD("long b[2]", 12, 8, 1) FIELD("__data_loc char[] c", 20, 4, 1));
+    const char *format = KIND(5, FIELD("unsigned long a", 8, 4, 0) FIELD("long b[2]", 12, 8, 1)
+                                     FIELD("__data_loc char[] c", 20, 4, 1));
     assert_int_equal(tracepoints_add(scene.all, text("sys"), text(format), NULL), TTR_OK);
-    assert_string_equal(show(&scene, "0005 00 00 0000002a 01020304 00000001 ffffffff 00030018 686900"),
-                        "\"a\":16909060,\"b\":[1,-1],\"c\":\"hi\"");
+    assert_string_equal(
+        show(&scene, "0005 00 00 0000002a 01020304 00000001 ffffffff 00030018 686900"),
+        "\"a\":16909060,\"b\":[1,-1],\"c\":\"hi\"");
     end(&scene);
 }
 
@@ -130,10 +144,13 @@ static void arrays_are_as_long_as_their_bytes_whatever_the_brackets_say(void **s
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("char e[]", 8, 4, 1) FIELD("u32 f[99]", 12, 8, 0) FIELD("unsigned char g[6]", 20, 6, 0)
-                          FIELD("struct mytype h", 26, 3, 1) FIELD("u32 odd[2]", 29, 7, 0)));
-    assert_string_equal(show(&scene, HEX_HEAD "61620063 01000000 02000000 000102030405 aabbcc 01020304050607"),
-                        "\"e\":\"ab\",\"f\":[1,2],\"g\":\"0x000102030405\",\"h\":\"0xaabbcc\",\"odd\":\"0x01020304050607\"");
+    begin(&scene, KIND(5, FIELD("char e[]", 8, 4, 1) FIELD("u32 f[99]", 12, 8,
+                                                           0) FIELD("unsigned char g[6]", 20, 6, 0)
+                              FIELD("struct mytype h", 26, 3, 1) FIELD("u32 odd[2]", 29, 7, 0)));
+    assert_string_equal(
+        show(&scene, HEX_HEAD "61620063 01000000 02000000 000102030405 aabbcc 01020304050607"),
+        "\"e\":\"ab\",\"f\":[1,2],\"g\":\"0x000102030405\",\"h\":\"0xaabbcc\",\"odd\":"
+        "\"0x01020304050607\"");
     end(&scene);
 }
 
@@ -141,10 +158,14 @@ static void fields_elsewhere_are_found_by_their_places(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("__rel_loc u16 b[8759200]", 12, 4, 1)
-                          FIELD("__data_loc u8[] c", 16, 4, 0) FIELD("__data_loc char[] d", 20, 2, 1) FIELD("__rel_loc char[] e", 22, 2, 1)));
-    assert_string_equal(show(&scene, HEX_HEAD "1800 0300 0b00 0400 1f00 0200 2100 0c00 616200 0100feff 0708 787900 7a"),
-                        "\"a\":\"ab\",\"b\":[1,65534],\"c\":\"0x0708\",\"d\":\"xy\",\"e\":\"z\"");
+    begin(&scene,
+          KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("__rel_loc u16 b[8759200]", 12, 4, 1)
+                      FIELD("__data_loc u8[] c", 16, 4, 0) FIELD("__data_loc char[] d", 20, 2, 1)
+                          FIELD("__rel_loc char[] e", 22, 2, 1)));
+    assert_string_equal(
+        show(&scene,
+             HEX_HEAD "1800 0300 0b00 0400 1f00 0200 2100 0c00 616200 0100feff 0708 787900 7a"),
+        "\"a\":\"ab\",\"b\":[1,65534],\"c\":\"0x0708\",\"d\":\"xy\",\"e\":\"z\"");
     end(&scene);
 }
 
@@ -152,9 +173,12 @@ static void a_field_of_no_size_is_the_rest_of_the_record(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "name: print\nID: 5\nformat:\n" HEAD "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-                  "\tfield special:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n");
-    assert_string_equal(show(&scene, HEX_HEAD "0100000000000000 68656c6c6f0a0000"), "\"ip\":1,\"buf\":\"hello\\n\"");
+    begin(&scene, "name: print\nID: 5\nformat:\n" HEAD
+                  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+                  "\tfield special:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: "
+                  "\"%ps: %s\", (void *)REC->ip, REC->buf\n");
+    assert_string_equal(show(&scene, HEX_HEAD "0100000000000000 68656c6c6f0a0000"),
+                        "\"ip\":1,\"buf\":\"hello\\n\"");
     assert_string_equal(show(&scene, HEX_HEAD "0100000000000000"), "\"ip\":1,\"buf\":\"\"");
     end(&scene);
 }
@@ -163,7 +187,8 @@ static void attributes_mean_nothing_and_types_keep_their_spelling(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("char name[4] __attribute__((aligned(4)))", 8, 4, 1) FIELD("const char *const * p", 12, 8, 0)));
+    begin(&scene, KIND(5, FIELD("char name[4] __attribute__((aligned(4)))", 8, 4, 1)
+                              FIELD("const char *const * p", 12, 8, 0)));
     (void)show(&scene, HEX_HEAD "61620000 0000000000000000");
     assert_string_equal(scene.shown.bytes, "\"name\":\"ab\",\"p\":0");
     end(&scene);
@@ -175,7 +200,9 @@ static void what_the_container_knows_comes_first(void **state)
     struct scene scene;
     (void)state;
     begin_as(&scene, false, 8, &period);
-    assert_int_equal(tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 a", 8, 1, 0))), NULL), TTR_OK);
+    assert_int_equal(
+        tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 a", 8, 1, 0))), NULL),
+        TTR_OK);
     assert_string_equal(show(&scene, HEX_HEAD "09"), "\"period\":77,\"a\":9");
     end(&scene);
 }
@@ -193,9 +220,11 @@ static void common_fields_are_the_header_of_an_event(void **state)
     while (ttr_fields_next(&fields, &field)) {
         assert_int_equal(field.group, TTR_GROUP_HEADER);
         size_t n = strlen(names);
-        (void)snprintf(names + n, sizeof names - n, "%.*s=%llu ", (int)field.name.n, field.name.p, (unsigned long long)field.value.v.u);
+        (void)snprintf(names + n, sizeof names - n, "%.*s=%llu ", (int)field.name.n, field.name.p,
+                       (unsigned long long)field.value.v.u);
     }
-    assert_string_equal(names, "common_type=5 common_flags=0 common_preempt_count=0 common_pid=42 ");
+    assert_string_equal(names,
+                        "common_type=5 common_flags=0 common_preempt_count=0 common_pid=42 ");
     ttr_fields_begin_group(scene.t, &scene.event, TTR_GROUP_PACKET, &fields);
     assert_false(ttr_fields_next(&fields, &field));
     end(&scene);
@@ -231,11 +260,16 @@ static void a_text_that_is_not_understood_poisons_its_own_kind_only(void **state
     static const struct {
         const char *format, *why;
     } cases[] = {
-        {"name: it\nID: 5\nformat:\n\tfield:int;\toffset:0\n", "line 4 of its format: a field without offset and size"},
-        {"name: it\nID: 5\nformat:\n\tfield:int a;\tsize:4;\n", "line 4 of its format: a field without offset and size"},
-        {"name: it\nID: 5\nformat:\n\tfield:;\toffset:0;\tsize:4;\n", "line 4 of its format: a field without a name"},
-        {"name: it\nID: 5\nformat:\n\tfield int a\n", "line 4 of its format: a field without \":\" and \";\""},
-        {"name: it\nID: 5\nformat:\n\tfield:int a;\toffset:99999;\tsize:4;\n", "line 4 of its format: a field beyond 64 KiB"},
+        {"name: it\nID: 5\nformat:\n\tfield:int;\toffset:0\n",
+         "line 4 of its format: a field without offset and size"},
+        {"name: it\nID: 5\nformat:\n\tfield:int a;\tsize:4;\n",
+         "line 4 of its format: a field without offset and size"},
+        {"name: it\nID: 5\nformat:\n\tfield:;\toffset:0;\tsize:4;\n",
+         "line 4 of its format: a field without a name"},
+        {"name: it\nID: 5\nformat:\n\tfield int a\n",
+         "line 4 of its format: a field without \":\" and \";\""},
+        {"name: it\nID: 5\nformat:\n\tfield:int a;\toffset:99999;\tsize:4;\n",
+         "line 4 of its format: a field beyond 64 KiB"},
         {"name: it\nID: 5\nformat:\n\tfield:__data_loc char[] a;\toffset:8;\tsize:8;\n",
          "line 4 of its format: a place that takes neither 2 nor 4 bytes"},
         {"name: it\nID: x\nformat:\n", "line 2 of its format: \"ID:\" is no number below 65,536"},
@@ -247,7 +281,9 @@ static void a_text_that_is_not_understood_poisons_its_own_kind_only(void **state
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene;
         begin(&scene, KIND(6, FIELD("u8 a", 8, 1, 0)));
-        assert_int_equal(tracepoints_add(scene.all, text("sys"), text(cases[i].format), &scene.error), TTR_E_MALFORMED);
+        assert_int_equal(
+            tracepoints_add(scene.all, text("sys"), text(cases[i].format), &scene.error),
+            TTR_E_MALFORMED);
         if (!strstr(scene.error.text, cases[i].why))
             fail_msg("\"%s\" is not in \"%s\"", cases[i].why, scene.error.text);
         assert_string_equal(show(&scene, HEX_HEAD "09"), "\"undecoded\":\"0x050000002a00000009\"");
@@ -261,9 +297,12 @@ static void a_format_of_a_number_that_is_there_replaces_it(void **state)
     struct scene scene;
     (void)state;
     begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0)));
-    assert_int_equal(tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL), TTR_OK);
+    assert_int_equal(
+        tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL),
+        TTR_OK);
     assert_string_equal(show(&scene, HEX_HEAD "09"), "\"b\":9");
-    assert_ptr_equal(tracepoints_find_name(scene.all, text("sys"), text("it")), tracepoints_find(scene.all, 5));
+    assert_ptr_equal(tracepoints_find_name(scene.all, text("sys"), text("it")),
+                     tracepoints_find(scene.all, 5));
     assert_null(tracepoints_find_name(scene.all, text("sys"), text("that")));
     assert_null(tracepoints_find(scene.all, 4711));
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
@@ -273,15 +312,21 @@ static void a_format_of_a_number_that_is_there_replaces_it(void **state)
     end(&scene);
 }
 
-#define SWITCH "name: sched_switch\nID: 5\nformat:\n" HEAD                                                             \
-    FIELD("char prev_comm[4]", 8, 4, 0) FIELD("pid_t prev_pid", 12, 4, 1) FIELD("int prev_prio", 16, 4, 1)             \
-    FIELD("long prev_state", 20, 8, 1) FIELD("char next_comm[4]", 28, 4, 0) FIELD("pid_t next_pid", 32, 4, 1) "\nprint fmt: \"\"\n"
+#define SWITCH                                                                      \
+    "name: sched_switch\nID: 5\nformat:\n" HEAD FIELD("char prev_comm[4]", 8, 4, 0) \
+        FIELD("pid_t prev_pid", 12, 4, 1) FIELD("int prev_prio", 16, 4, 1)          \
+            FIELD("long prev_state", 20, 8, 1) FIELD("char next_comm[4]", 28, 4, 0) \
+                FIELD("pid_t next_pid", 32, 4, 1) "\nprint fmt: \"\"\n"
 
 static void a_switch_goes_from_the_thread_it_happened_on_to_the_next(void **state)
 {
-    static const struct { const char *hex; unsigned state; } cases[] = {
-        {"0000000000000000", TTR_THREAD_RUNNING}, {"0001000000000000", TTR_THREAD_RUNNING}, {"0200000000000000", TTR_THREAD_BLOCKED},
-        {"0100000000000000", TTR_THREAD_BLOCKED}, {"0400000000000000", TTR_THREAD_SUSPENDED}, {"1000000000000000", TTR_THREAD_DEAD}};
+    static const struct {
+        const char *hex;
+        unsigned state;
+    } cases[] = {
+        {"0000000000000000", TTR_THREAD_RUNNING},   {"0001000000000000", TTR_THREAD_RUNNING},
+        {"0200000000000000", TTR_THREAD_BLOCKED},   {"0100000000000000", TTR_THREAD_BLOCKED},
+        {"0400000000000000", TTR_THREAD_SUSPENDED}, {"1000000000000000", TTR_THREAD_DEAD}};
     struct scene scene;
     ttr_thread thread;
     char hex[200];
@@ -292,8 +337,10 @@ static void a_switch_goes_from_the_thread_it_happened_on_to_the_next(void **stat
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ttr_id old = context_thread_by_tid(scene.t, 1, 42);
         scene.event = (ttr_event){.thread = old, .cpu = 3, .flags = TTR_EVENT_HAS_CPU, .source = 1};
-        (void)snprintf(hex, sizeof hex, HEX_HEAD "61620000 2a000000 78000000 %s 63640000 2b000000", cases[i].hex);
-        assert_non_null(strstr(show(&scene, hex), "\"prev_comm\":\"ab\",\"prev_pid\":42,\"prev_prio\":120,"));
+        (void)snprintf(hex, sizeof hex, HEX_HEAD "61620000 2a000000 78000000 %s 63640000 2b000000",
+                       cases[i].hex);
+        assert_non_null(
+            strstr(show(&scene, hex), "\"prev_comm\":\"ab\",\"prev_pid\":42,\"prev_prio\":120,"));
         assert_int_equal(scene.event.kind, TTR_KIND_SWITCH);
         assert_int_equal(scene.event.link, old);
         assert_int_equal(scene.event.tag, cases[i].state);
@@ -312,12 +359,13 @@ static void a_wake_up_tells_who_woke_whom_where(void **state)
     ttr_thread thread;
     (void)state;
     begin_as(&scene, false, 8, NULL);
-    const char *format = "name: sched_wakeup\nID: 5\nformat:\n" HEAD FIELD("char comm[4]", 8, 4, 0) FIELD("pid_t pid", 12, 4, 1)
-                         FIELD("int target_cpu", 16, 4, 1) "\nprint fmt: \"\"\n";
+    const char *format = "name: sched_wakeup\nID: 5\nformat:\n" HEAD FIELD("char comm[4]", 8, 4, 0)
+        FIELD("pid_t pid", 12, 4, 1) FIELD("int target_cpu", 16, 4, 1) "\nprint fmt: \"\"\n";
     assert_int_equal(tracepoints_add(scene.all, text("sched"), text(format), NULL), TTR_OK);
     ttr_id waker = context_thread_by_tid(scene.t, 1, 42);
     scene.event = (ttr_event){.thread = waker, .cpu = 3, .flags = TTR_EVENT_HAS_CPU, .source = 1};
-    assert_string_equal(show(&scene, HEX_HEAD "61620000 2b000000 01000000"), "\"comm\":\"ab\",\"pid\":43,\"target_cpu\":1");
+    assert_string_equal(show(&scene, HEX_HEAD "61620000 2b000000 01000000"),
+                        "\"comm\":\"ab\",\"pid\":43,\"target_cpu\":1");
     assert_int_equal(scene.event.kind, TTR_KIND_WAKE);
     assert_int_equal(scene.event.link, waker);
     assert_int_equal(scene.event.tag, 3);
@@ -329,9 +377,13 @@ static void a_wake_up_tells_who_woke_whom_where(void **state)
 
 static void print_formats_tell_names_of_values_and_bases(void **state)
 {
-    static const char format[] = "name: it\nID: 5\nformat:\n" HEAD FIELD("u8 a", 8, 1, 0) FIELD("int b", 9, 4, 1) FIELD("u16 c", 13, 2, 0) FIELD("u32 d", 15, 4, 0)
-        "\nprint fmt: \"%s %s %x %s %o\", __print_symbolic(REC->a, { 1, \"one\" }, { 2, \"two\" }, { 2, \"deux\" }), "
-        "__print_symbolic((int)REC->b, { -5, \"EIO\" }), REC->c, __print_flags(REC->d & 0xff, \"|\", { 1, \"R\" }, { 2, \"W\" }, { 3, \"RW\" }), REC->c\n";
+    static const char format[] = "name: it\nID: 5\nformat:\n" HEAD FIELD("u8 a", 8, 1, 0)
+        FIELD("int b", 9, 4, 1) FIELD("u16 c", 13, 2, 0)
+            FIELD("u32 d", 15, 4,
+                  0) "\nprint fmt: \"%s %s %x %s %o\", __print_symbolic(REC->a, { 1, \"one\" }, { "
+                     "2, \"two\" }, { 2, \"deux\" }), "
+                     "__print_symbolic((int)REC->b, { -5, \"EIO\" }), REC->c, __print_flags(REC->d "
+                     "& 0xff, \"|\", { 1, \"R\" }, { 2, \"W\" }, { 3, \"RW\" }), REC->c\n";
     struct scene scene;
     ttr_fields fields;
     ttr_field field[8];
@@ -339,10 +391,12 @@ static void print_formats_tell_names_of_values_and_bases(void **state)
     (void)state;
     begin(&scene, format);
     assert_string_equal(show(&scene, HEX_HEAD "02 fbffffff 2a00 03000000"),
-                        "\"a\":{\"value\":2,\"label\":\"two\",\"labels\":[\"two\",\"deux\"]},\"b\":{\"value\":-5,\"label\":\"EIO\"},\"c\":42,"
+                        "\"a\":{\"value\":2,\"label\":\"two\",\"labels\":[\"two\",\"deux\"]},\"b\":"
+                        "{\"value\":-5,\"label\":\"EIO\"},\"c\":42,"
                         "\"d\":{\"value\":3,\"labels\":[\"R\",\"W\",\"RW\"]}");
-    assert_string_equal(show(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
-                        "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
+    assert_string_equal(
+        show(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
+        "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
     (void)show(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
     ttr_fields_begin(scene.t, &scene.event, &fields);
     assert_int_equal(ttr_fields_take(&fields, field, 8), 1); /* several names end it */
@@ -350,7 +404,8 @@ static void print_formats_tell_names_of_values_and_bases(void **state)
     assert_memory_equal(label.p, "deux", 4);
     assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
     assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
-    assert_true(ttr_fields_label(&fields, &field[0].value, 0, &label)); /* of one name it is known whatever came behind */
+    assert_true(ttr_fields_label(&fields, &field[0].value, 0,
+                                 &label)); /* of one name it is known whatever came behind */
     assert_memory_equal(label.p, "EIO", 3);
     assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
     assert_int_equal(field[1].value.base, 16);
@@ -364,8 +419,11 @@ static void numbers_and_places_of_the_kernel_have_names(void **state)
     struct scene scene;
     (void)state;
     begin_as(&scene, false, 8, NULL);
-    assert_true(tracepoints_kallsyms(scene.all, text("ffffffff81000100 T two\nffffffff81000000 t one [mod]\n0 A none\nnonsense\n")));
-    assert_true(tracepoints_printk(scene.all, text("0xffffffff82000000 : \"a %d\"\n0xffffffff82000010 : plain\nnonsense\n")));
+    assert_true(tracepoints_kallsyms(
+        scene.all,
+        text("ffffffff81000100 T two\nffffffff81000000 t one [mod]\n0 A none\nnonsense\n")));
+    assert_true(tracepoints_printk(
+        scene.all, text("0xffffffff82000000 : \"a %d\"\n0xffffffff82000010 : plain\nnonsense\n")));
     end(&scene);
 }
 
@@ -374,13 +432,17 @@ static void numbers_and_places_of_the_kernel_have_names(void **state)
 static bool add_with(const struct alloc *alloc)
 {
     bool is_fine = false;
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
     uint16_t source = t ? context_add_source(t, "here", "test") : UINT16_MAX;
-    struct tracepoints *all = source == UINT16_MAX ? NULL
-                                                   : tracepoints_new(&(struct tracepoints_spec){
-                                                         .t = t, .container = &container, .source = source, .long_bytes = 8});
+    struct tracepoints *all =
+        source == UINT16_MAX
+            ? NULL
+            : tracepoints_new(&(struct tracepoints_spec){
+                  .t = t, .container = &container, .source = source, .long_bytes = 8});
     if (all)
-        is_fine = tracepoints_add(all, text("sched"), text(SWITCH), NULL) == TTR_OK && tracepoints_kallsyms(all, text("1 t one\n2 t two\n")) &&
+        is_fine = tracepoints_add(all, text("sched"), text(SWITCH), NULL) == TTR_OK &&
+                  tracepoints_kallsyms(all, text("1 t one\n2 t two\n")) &&
                   tracepoints_comms(all, text("1 one\n"));
     tracepoints_free(all);
     ttr_free(t);
@@ -405,7 +467,8 @@ static bool see(void *own, const char *name, const char *bytes, size_t n)
     struct seen *seen = own;
     const char *blank = strchr(name, ' ');
     assert_non_null(blank);
-    if (tracepoints_add(seen->scene->all, (ttr_text){name, (size_t)(blank - name)}, (ttr_text){bytes, n}, &seen->scene->error) != TTR_OK)
+    if (tracepoints_add(seen->scene->all, (ttr_text){name, (size_t)(blank - name)},
+                        (ttr_text){bytes, n}, &seen->scene->error) != TTR_OK)
         fail_msg("%s: %s", name, seen->scene->error.text);
     seen->n++;
     return true;

@@ -17,7 +17,8 @@ uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, 
     return value;
 }
 
-/* Characters up to a zero, of at most `most`; NULL, and the cursor has failed, where there is none. */
+/* Characters up to a zero, of at most `most`; NULL, and the cursor has failed, where there is none.
+ */
 static ttr_text take_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);
@@ -57,7 +58,8 @@ bool tracing_data_head(struct tracing_data *data, struct cursor *c)
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
 }
 
-/* The number behind `key` in the line of `text` that tells of a field: "field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;". */
+/* The number behind `key` in the line of `text` that tells of a field: "field: local_t
+ * commit;\toffset:8;\tsize:8;\tsigned:1;". */
 static bool field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
 {
     const char *at = memmem(text.p, text.n, field, strlen(field));
@@ -90,18 +92,21 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
             c->failed = true;
             return TTR_OK;
         }
-        if (i == 1 || text.n == 0) /* how events are stored is the same since the first of these files */
+        if (i == 1 ||
+            text.n == 0) /* how events are stored is the same since the first of these files */
             continue;
         if (field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
             data->commit_bytes = (uint8_t)commit;
         data->page_data = 8u + data->commit_bytes;
-        if (field_number(text, " data;", "offset:", &place) && place >= data->page_data && place <= 64)
+        if (field_number(text, " data;", "offset:", &place) && place >= data->page_data &&
+            place <= 64)
             data->page_data = (uint32_t)place;
     }
     return TTR_OK;
 }
 
-static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_text system, ttr_error *error)
+static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_text system,
+                               ttr_error *error)
 {
     uint64_t n = tracing_data_number(data, c, 4);
     for (uint64_t i = 0; i < n && !c->failed; i++) {
@@ -142,19 +147,25 @@ ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr
 ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines)
+               ? TTR_OK
+               : fail_memory(error);
 }
 
 ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines)
+               ? TTR_OK
+               : fail_memory(error);
 }
 
 ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 8);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines)
+               ? TTR_OK
+               : fail_memory(error);
 }
 
 /* Versions before 0.6 have no names of threads. */

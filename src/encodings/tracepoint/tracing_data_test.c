@@ -1,12 +1,18 @@
-/* The description of tracepoints: both byte orders, old and new versions, formats that are none, and every cut. */
+/* The description of tracepoints: both byte orders, old and new versions, formats that are none,
+ * and every cut. */
 #include "encodings/tracepoint/tracing_data.h"
 
 #include "support/support.h"
 
-#define FORMAT "name: it\nID: 300\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-               "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\tfield:int v;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
-#define PAGE32 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n" \
-               "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
+#define FORMAT                                                               \
+    "name: it\nID: 300\nformat:\n\tfield:unsigned short "                    \
+    "common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                          \
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\tfield:int " \
+    "v;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define PAGE32                                                                  \
+    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t " \
+    "commit;\toffset:8;\tsize:4;\tsigned:1;\n"                                  \
+    "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 {
@@ -36,8 +42,11 @@ static void begin(struct scene *scene, bool is_big_endian)
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
     scene->data = (struct tracing_data){.odd = count_odd, .own = scene};
-    scene->data.all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t, .container = &container, .source = source,
-                                                                 .is_big_endian = is_big_endian, .long_bytes = 4});
+    scene->data.all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
+                                                                 .container = &container,
+                                                                 .source = source,
+                                                                 .is_big_endian = is_big_endian,
+                                                                 .long_bytes = 4});
     assert_non_null(scene->data.all);
 }
 

@@ -24,7 +24,8 @@ void tracing_put_free(struct tracing_put *put)
 void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text format)
 {
     void *formats = put->formats;
-    if (!alloc_reserve(put->alloc, &formats, &put->formats_capacity, put->formats_n + 1, sizeof *put->formats)) {
+    if (!alloc_reserve(put->alloc, &formats, &put->formats_capacity, put->formats_n + 1,
+                       sizeof *put->formats)) {
         put->is_out_of_memory = true;
         return;
     }
@@ -34,7 +35,8 @@ void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text forma
     buffer_add(&put->texts, format.p, format.n);
     put->is_out_of_memory |= put->texts.failed;
     if (!put->is_out_of_memory)
-        put->formats[put->formats_n++] = (struct tracing_format){at, system.n, at + system.n, format.n};
+        put->formats[put->formats_n++] =
+            (struct tracing_format){at, system.n, at + system.n, format.n};
 }
 
 void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id)
@@ -53,11 +55,14 @@ void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t i
         "\tfield:u8 opcode;\toffset:14;\tsize:1;\tsigned:0;\n"
         "\tfield:u8 level;\toffset:15;\tsize:1;\tsigned:0;\n"
         "\n"
-        "print fmt: \"eventheader_flags=%u version=%u id=%u tag=%u opcode=%u level=%u\", REC->eventheader_flags, REC->version, REC->id, "
+        "print fmt: \"eventheader_flags=%u version=%u id=%u tag=%u opcode=%u level=%u\", "
+        "REC->eventheader_flags, REC->version, REC->id, "
         "REC->tag, REC->opcode, REC->level\n";
     char text[1024 + sizeof fields];
-    int n = snprintf(text, sizeof text, "name: %.*s\nID: %" PRIu32 "\n%s", (int)(name.n < 512 ? name.n : 512), name.p, id, fields);
-    tracing_put_format(put, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)}, (ttr_text){text, (size_t)n});
+    int n = snprintf(text, sizeof text, "name: %.*s\nID: %" PRIu32 "\n%s",
+                     (int)(name.n < 512 ? name.n : 512), name.p, id, fields);
+    tracing_put_format(put, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
+                       (ttr_text){text, (size_t)n});
 }
 
 /* A block being written. */
@@ -112,15 +117,17 @@ static ttr_text make_header_page(const struct tracing_machine *machine, char *te
     return (ttr_text){text, (size_t)length};
 }
 
-static const char header_event[] =
-    "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
-    "\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
+static const char header_event[] = "# compressed entry header\n\ttype_len    :    5 "
+                                   "bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
+                                   "\tpadding     : type == 29\n\ttime_extend : type == "
+                                   "30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
 
 static bool is_of_system(const struct block *block, size_t a, size_t b)
 {
     const struct tracing_format *one = &block->put->formats[a], *other = &block->put->formats[b];
     const uint8_t *texts = block->put->texts.bytes;
-    return one->system_n == other->system_n && memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
+    return one->system_n == other->system_n &&
+           memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
 /* The first format of its system stands for the system. */
@@ -144,7 +151,9 @@ static void put_system(const struct block *block, size_t first)
     put_u32(block, n);
     for (size_t i = first; i < put->formats_n; i++)
         if (is_of_system(block, i, first))
-            put_long_text(block, (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at, put->formats[i].text_n});
+            put_long_text(block,
+                          (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at,
+                                     put->formats[i].text_n});
 }
 
 static void put_systems(const struct block *block)
@@ -158,7 +167,8 @@ static void put_systems(const struct block *block)
             put_system(block, i);
 }
 
-void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine, struct buffer *to)
+void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
+                       struct buffer *to)
 {
     const struct block block = {put, machine, to};
     char made[512];
@@ -172,9 +182,12 @@ void tracing_put_block(const struct tracing_put *put, const struct tracing_machi
     buffer_add_byte(to, machine->long_bytes);
     put_u32(&block, machine->page_bytes);
     buffer_add(to, "header_page", 12);
-    put_long_text(&block, machine->header_page.n ? machine->header_page : make_header_page(machine, made, sizeof made));
+    put_long_text(&block, machine->header_page.n ? machine->header_page
+                                                 : make_header_page(machine, made, sizeof made));
     buffer_add(to, "header_event", 13);
-    put_long_text(&block, machine->header_event.n ? machine->header_event : (ttr_text){header_event, sizeof header_event - 1});
+    put_long_text(&block, machine->header_event.n
+                              ? machine->header_event
+                              : (ttr_text){header_event, sizeof header_event - 1});
     put_u32(&block, 0);
     put_systems(&block);
     put_short_text(&block, machine->kallsyms);

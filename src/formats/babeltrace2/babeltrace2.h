@@ -1,8 +1,9 @@
-/* Lines as `babeltrace2` prints them, to the byte, so that scripts made for its output go on working.
+/* Lines as `babeltrace2` prints them, to the byte, so that scripts made for its output go on
+ * working.
  *
- * The parts of an event that its class has are printed one after another in braces: packet context, common context, specific
- * context, payload.  Where nothing is known beforehand of an event (it comes from a format without classes) only the parts that it has
- * fields in are there. */
+ * The parts of an event that its class has are printed one after another in braces: packet context,
+ * common context, specific context, payload.  Where nothing is known beforehand of an event (it
+ * comes from a format without classes) only the parts that it has fields in are there. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 
@@ -44,8 +45,9 @@ struct babeltrace2_packet {
 #define BABELTRACE2_STEPS 1024u
 #define BABELTRACE2_STEP_MAX 48u
 
-/* All that stands between a field's value and that of the field before it, or the line's end: it is the same whenever the same two follow
- * each other in an event of one schema.  Places in arrays are not. */
+/* All that stands between a field's value and that of the field before it, or the line's end: it is
+ * the same whenever the same two follow each other in an event of one schema.  Places in arrays are
+ * not. */
 struct babeltrace2_step {
     uint64_t key;  /* schema, field, field before; 0 = none */
     uint32_t look; /* type, hint, bits and base of the value */
@@ -63,7 +65,7 @@ struct babeltrace2_plan;
 struct babeltrace2_class {
     ttr_text head; /* from the environment to the name; p NULL = not made yet */
     const struct babeltrace2_plan *plan; /* NULL = none */
-    uint32_t met;  /* events, up to those that make a plan worth while */
+    uint32_t met;                        /* events, up to those that make a plan worth while */
 };
 
 /* A number of eight bits. */
@@ -87,10 +89,10 @@ struct babeltrace2_label {
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
-    struct arena *arena; /* of plans */
-    size_t plans_size;   /* bytes of all plans */
+    struct arena *arena;                               /* of plans */
+    size_t plans_size;                                 /* bytes of all plans */
     struct babeltrace2_plan *plans[BABELTRACE2_PLANS]; /* those made, by their start */
-    struct babeltrace2_byte byte[256]; /* made with the first plan */
+    struct babeltrace2_byte byte[256];                 /* made with the first plan */
     struct babeltrace2_label label[BABELTRACE2_LABELS];
     struct babeltrace2_step step[BABELTRACE2_STEPS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
@@ -98,13 +100,16 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event has no class; its plan is made when it came often.
- * What is there of a large event goes to the output before the rest comes. */
-void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event, struct babeltrace2_class *of_class, struct babeltrace2_cache *cache);
+/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event
+ * has no class; its plan is made when it came often. What is there of a large event goes to the
+ * output before the rest comes. */
+void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
+                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache);
 
-/* Appends the same the way that the plan of its class tells; false where the event is not as the plan has it: then nothing is appended. */
-bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event, const struct babeltrace2_plan *plan,
-                        struct babeltrace2_cache *cache);
+/* Appends the same the way that the plan of its class tells; false where the event is not as the
+ * plan has it: then nothing is appended. */
+bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event,
+                        const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"

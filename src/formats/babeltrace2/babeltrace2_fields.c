@@ -1,6 +1,6 @@
-/* Fields.  A value that was chosen by an optional or a variant stands in braces of its own, as do structs; what has to be closed behind
- * a value is kept by level.
- * Left out: nesting below 64 levels is flattened. */
+/* Fields.  A value that was chosen by an optional or a variant stands in braces of its own, as do
+ * structs; what has to be closed behind a value is kept by level. Left out: nesting below 64 levels
+ * is flattened. */
 #include <string.h>
 
 #include "formats/babeltrace2/babeltrace2_walk.h"
@@ -8,7 +8,8 @@
 #include "model/type.h"
 
 #define FIELDS_AT_ONCE 32u
-#define RELIEF ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
+#define RELIEF \
+    ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
 
 static void close_choices(struct walk *walk, unsigned choices)
 {
@@ -32,13 +33,15 @@ static void open_level(struct walk *walk, bool is_array, uint8_t choices)
     walk->level[++walk->depth] = (struct level){.is_array = is_array, .choices = choices};
 }
 
-/* ", NAME = " as it was made for this name before; copied whole, of which only its length counts. */
+/* ", NAME = " as it was made for this name before; copied whole, of which only its length counts.
+ */
 static char *put_known_name(struct walk *walk, const ttr_field *field, char *at)
 {
     struct babeltrace2_name *known = &walk->cache->name[field->name_id % BABELTRACE2_NAMES];
     if (known->id != field->name_id) {
         known->id = field->name_id;
-        known->n = (uint8_t)(put_text(put_piece(put_text(known->text, ", "), field->name), " = ") - known->text);
+        known->n = (uint8_t)(put_text(put_piece(put_text(known->text, ", "), field->name), " = ") -
+                             known->text);
     }
     memcpy(at, known->text, sizeof known->text);
     return at + known->n;
@@ -50,7 +53,9 @@ char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, cha
         return put_text(put_u64(put_text(at, ", ["), index), "] = ");
     struct babeltrace2_index *known = &cache->index[index];
     if (known->n == 0)
-        known->n = (uint8_t)(put_text(put_u64(put_text(known->text, index ? ", [" : " ["), index), "] = ") - known->text);
+        known->n = (uint8_t)(put_text(put_u64(put_text(known->text, index ? ", [" : " ["), index),
+                                      "] = ") -
+                             known->text);
     memcpy(at, known->text, sizeof known->text);
     return at + known->n;
 }
@@ -64,7 +69,8 @@ static bool add_name(struct walk *walk, const ttr_field *field)
         return false;
     char *at = walk->at;
     bool is_named = walk->with_names && !level->is_array;
-    if (is_named && index && field->name_id && !walk->with_color && field->name.n <= BABELTRACE2_NAME_MAX) {
+    if (is_named && index && field->name_id && !walk->with_color &&
+        field->name.n <= BABELTRACE2_NAME_MAX) {
         walk->at = put_known_name(walk, field, at);
         return true;
     }
@@ -82,7 +88,8 @@ static bool add_name(struct walk *walk, const ttr_field *field)
     return true;
 }
 
-/* What stands before a value: braces of fields before it, its name, its own braces.  False where no value follows. */
+/* What stands before a value: braces of fields before it, its name, its own braces.  False where no
+ * value follows. */
 static bool begin_field(struct walk *walk, const ttr_field *field, unsigned choices)
 {
     while (walk->depth > field->depth)
@@ -133,7 +140,8 @@ static void open_part(struct parts *parts, const struct part *part)
 {
     struct walk *walk = &parts->walk;
     close_part(parts);
-    walk->with_names = part->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
+    walk->with_names =
+        part->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     walk->depth = 0;
     walk->level[0] = (struct level){0};
     if (!room_for(walk, VALUE_ROOM))
@@ -149,14 +157,16 @@ static void open_part(struct parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
-/* Whether a part without fields is printed.  A packet context of nothing but sizes and times, which are not shown, is not. */
+/* Whether a part without fields is printed.  A packet context of nothing but sizes and times, which
+ * are not shown, is not. */
 static bool is_there(const struct event_class *event_class, const struct part *part)
 {
     const struct type *root = event_class ? event_class->root[part->root] : NULL;
     return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
 }
 
-/* Opens all parts up to (and with) the one of a group; those that the class has though they are empty are there too. */
+/* Opens all parts up to (and with) the one of a group; those that the class has though they are
+ * empty are there too. */
 static void open_up_to(struct parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
@@ -171,8 +181,8 @@ static void open_up_to(struct parts *parts, ttr_group group)
 
 /* --- What comes again --- */
 
-/* What stands for a field before the first one of an event, where the packet's part was printed or not; for those that are not known; and
- * for the end. */
+/* What stands for a field before the first one of an event, where the packet's part was printed or
+ * not; for those that are not known; and for the end. */
 enum { BEFORE_ALL = 0, STEPS_TOLD = 0xfff0, BEHIND_PACKET, UNKNOWN, LINE_END };
 
 static inline uint64_t key_of(ttr_id schema, uint32_t step, uint32_t before)
@@ -188,11 +198,13 @@ static inline struct babeltrace2_step *place_of(const struct walk *walk, uint64_
 /* What the way to print a value depends on. */
 static inline uint32_t look_of(const ttr_value *value)
 {
-    return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 | (uint32_t)value->base << 24;
+    return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 |
+           (uint32_t)value->base << 24;
 }
 
 /* Keeps what was written from a place of the buffer on. */
-static void keep_step(const struct walk *walk, uint64_t key, struct babeltrace2_step step, size_t from)
+static void keep_step(const struct walk *walk, uint64_t key, struct babeltrace2_step step,
+                      size_t from)
 {
     size_t n = walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) - from : SIZE_MAX;
     if (n > BABELTRACE2_STEP_MAX)
@@ -209,7 +221,8 @@ static inline bool add_known(struct parts *parts, const ttr_field *field, uint64
     struct walk *walk = &parts->walk;
     const struct babeltrace2_step *known = place_of(walk, key);
     const ttr_value *value = &field->value;
-    if (known->key != key || known->look != look_of(value) || !room_for(walk, BABELTRACE2_STEP_MAX + VALUE_ROOM))
+    if (known->key != key || known->look != look_of(value) ||
+        !room_for(walk, BABELTRACE2_STEP_MAX + VALUE_ROOM))
         return false;
     memcpy(walk->at, known->text, BABELTRACE2_STEP_MAX);
     walk->at += known->n;
@@ -217,17 +230,30 @@ static inline bool add_known(struct parts *parts, const ttr_field *field, uint64
     if (known->next) {
         parts->next = known->next;
         parts->is_open = parts->has_part = true;
-        walk->with_names = order[known->next - 1].group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
+        walk->with_names = order[known->next - 1].group == TTR_GROUP_PAYLOAD
+                               ? parts->names->payload
+                               : parts->names->context;
         walk->level[0] = (struct level){0};
     }
     walk->level[walk->depth].printed++;
     switch (known->kind) {
-    case VALUE_UNSIGNED: walk->at = put_unsigned(walk->at, value->v.u); break;
-    case VALUE_SIGNED: walk->at = put_signed(walk->at, value->v.u); break;
-    case VALUE_TEXT: babeltrace2_add_quoted(walk, value->text); break;
-    case VALUE_STRUCT: walk->level[++walk->depth] = (struct level){.is_array = false}; break;
-    case VALUE_ARRAY: walk->level[++walk->depth] = (struct level){.is_array = true}; break;
-    default: babeltrace2_add_value(walk, value);
+    case VALUE_UNSIGNED:
+        walk->at = put_unsigned(walk->at, value->v.u);
+        break;
+    case VALUE_SIGNED:
+        walk->at = put_signed(walk->at, value->v.u);
+        break;
+    case VALUE_TEXT:
+        babeltrace2_add_quoted(walk, value->text);
+        break;
+    case VALUE_STRUCT:
+        walk->level[++walk->depth] = (struct level){.is_array = false};
+        break;
+    case VALUE_ARRAY:
+        walk->level[++walk->depth] = (struct level){.is_array = true};
+        break;
+    default:
+        babeltrace2_add_value(walk, value);
     }
     return true;
 }
@@ -239,14 +265,16 @@ static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t
     struct level *level = &walk->level[walk->depth];
     const uint8_t kind = kind_of(&field->value);
     uint32_t i = 0;
-    if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || walk->depth != field->depth || field->choices || !walk->with_names ||
-        walk->with_color || !room_for(walk, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
+    if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || walk->depth != field->depth ||
+        field->choices || !walk->with_names || walk->with_color ||
+        !room_for(walk, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
         return 0;
     char *at = walk->at;
     uint64_t index = level->printed;
     for (; i < n && field[i].value.step == step && look_of(&field[i].value) == look; i++, index++) {
         at = put_index(walk->cache, index, at);
-        at = kind == VALUE_SIGNED ? put_signed(at, field[i].value.v.u) : put_unsigned(at, field[i].value.v.u);
+        at = kind == VALUE_SIGNED ? put_signed(at, field[i].value.v.u)
+                                  : put_unsigned(at, field[i].value.v.u);
     }
     walk->at = at;
     level->printed = index;
@@ -274,10 +302,15 @@ static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
     const unsigned choices = choices_of(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
     unsigned depth = walk->depth - (has_value || walk->depth == 0 ? 0 : 1);
-    uint8_t kind = has_value && kind_of(&field->value) >= VALUE_STRUCT ? VALUE_OTHER : kind_of(&field->value);
+    uint8_t kind =
+        has_value && kind_of(&field->value) >= VALUE_STRUCT ? VALUE_OTHER : kind_of(&field->value);
     if (key && !choices && !walk->level[depth].is_array)
-        keep_step(walk, key, (struct babeltrace2_step){.look = look_of(&field->value), .kind = kind, .depth = (uint8_t)depth,
-                                                       .next = (uint8_t)(opens ? parts->next : 0)}, from);
+        keep_step(walk, key,
+                  (struct babeltrace2_step){.look = look_of(&field->value),
+                                            .kind = kind,
+                                            .depth = (uint8_t)depth,
+                                            .next = (uint8_t)(opens ? parts->next : 0)},
+                  from);
     if (!has_value)
         return;
     babeltrace2_add_value(walk, &field->value);
@@ -293,19 +326,24 @@ static __attribute__((noinline)) void relieve(struct walk *walk, struct ttr_writ
     begin_room(walk, 0);
 }
 
-/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.  Of schema 0 nothing is kept.  `out`: NULL where the text is
- * to stay. */
-static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_writer *out, ttr_id schema, uint32_t before)
+/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.
+ * Of schema 0 nothing is kept.  `out`: NULL where the text is to stay. */
+static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_writer *out,
+                            ttr_id schema, uint32_t before)
 {
     struct walk *walk = &parts->walk;
     ttr_field field[FIELDS_AT_ONCE];
     walk->fields = fields;
     for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;) {
         for (uint32_t i = 0, elements; i < n; i += elements) {
-            const uint32_t step = field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
-            const uint64_t key = schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
+            const uint32_t step =
+                field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
+            const uint64_t key =
+                schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
             before = step;
-            elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array ? add_elements(walk, &field[i], n - i) : 0;
+            elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array
+                           ? add_elements(walk, &field[i], n - i)
+                           : 0;
             if (elements)
                 continue;
             elements = 1;
@@ -318,19 +356,26 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_
     return before;
 }
 
-/* Events that were sorted are out of their packets; where these say nothing else of their own, the processor is known still. */
+/* Events that were sorted are out of their packets; where these say nothing else of their own, the
+ * processor is known still. */
 static void add_processor(struct parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
-    const struct type_member *member = type_member_named(parts->event_class->root[ROOT_PACKET_CONTEXT], name);
+    const struct type_member *member =
+        type_member_named(parts->event_class->root[ROOT_PACKET_CONTEXT], name);
     if (!member || member->type->kind != TYPE_UINT || !(event->flags & TTR_EVENT_HAS_CPU))
         return;
-    const ttr_field field = {.name = name, .group = TTR_GROUP_PACKET,
-                             .value = {.type = TTR_TYPE_UINT, .bits = (uint8_t)member->type->bits, .base = member->type->base, .v.u = event->cpu}};
+    const ttr_field field = {.name = name,
+                             .group = TTR_GROUP_PACKET,
+                             .value = {.type = TTR_TYPE_UINT,
+                                       .bits = (uint8_t)member->type->bits,
+                                       .base = member->type->base,
+                                       .v.u = event->cpu}};
     add_field(parts, &field, 0);
 }
 
-/* The part of the packet is the same for all its events: it is kept until another packet of that input comes. */
+/* The part of the packet is the same for all its events: it is kept until another packet of that
+ * input comes. */
 static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
@@ -348,7 +393,8 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
     begin_room(walk, 0);
     size_t begin = walk->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    if (context_schema(t, event->schema)->ops == &packed_field_ops && !context_schema(t, event->schema)->has_packet)
+    if (context_schema(t, event->schema)->ops == &packed_field_ops &&
+        !context_schema(t, event->schema)->has_packet)
         add_processor(parts, event);
     else
         (void)walk_fields(parts, &fields, NULL, 0, UNKNOWN);
@@ -391,7 +437,8 @@ static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
         keep_step(walk, key, (struct babeltrace2_step){.n = 0}, from);
 }
 
-void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event, struct babeltrace2_class *of_class, struct babeltrace2_cache *cache)
+void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
+                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache)
 {
     const ttr *t = out->t;
     ttr_fields fields;
@@ -411,6 +458,8 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event, struc
     if (of_class)
         babeltrace2_meet(&parts, schema, of_class);
     ttr_fields_begin(t, event, &fields);
-    add_end(&parts, event->schema, walk_fields(&parts, &fields, out, cache->with_color ? 0 : event->schema, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
+    add_end(&parts, event->schema,
+            walk_fields(&parts, &fields, out, cache->with_color ? 0 : event->schema,
+                        parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);
 }

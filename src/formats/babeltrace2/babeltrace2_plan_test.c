@@ -1,4 +1,5 @@
-/* Events whose class has come often are printed by its plan, all others field by field: both print the same of the same bytes. */
+/* Events whose class has come often are printed by its plan, all others field by field: both print
+ * the same of the same bytes. */
 #include "support/layout_test.h"
 #include "support/writing.h"
 
@@ -17,15 +18,23 @@ struct printed {
     ttr_id schema;
 };
 
-static void add_schema(struct table *table, ttr *t, const struct type *type, struct printed *printed)
+static void add_schema(struct table *table, ttr *t, const struct type *type,
+                       struct printed *printed)
 {
     struct layout_spec spec = {.t = t, .arena = &table->arena, .root[ROOT_PAYLOAD] = type};
     const struct layout *layout = layout_compile(&spec, &table->error);
     assert_non_null(layout);
-    printed->own = (struct layout_schema){.layout = layout, .scratch = &table->scratch, .is_in_payload = layout_is_at_any_byte(layout), .body_mask = 0xff};
+    printed->own = (struct layout_schema){.layout = layout,
+                                          .scratch = &table->scratch,
+                                          .is_in_payload = layout_is_at_any_byte(layout),
+                                          .body_mask = 0xff};
     printed->event_class = (struct event_class){.has_clock = true, .root[ROOT_PAYLOAD] = type};
-    printed->schema = context_add_schema(t, &(struct schema){.ops = &layout_field_ops, .own = &printed->own, .start = layout_start(layout),
-                                                             .start_with = layout_start_with(&printed->own), .event_class = &printed->event_class});
+    printed->schema =
+        context_add_schema(t, &(struct schema){.ops = &layout_field_ops,
+                                               .own = &printed->own,
+                                               .start = layout_start(layout),
+                                               .start_with = layout_start_with(&printed->own),
+                                               .event_class = &printed->event_class});
     assert_true(printed->own.is_in_payload && printed->schema);
 }
 
@@ -33,11 +42,13 @@ static void write_event(struct writing *w, const struct printed *printed, ttr_ev
 {
     event.schema = printed->schema;
     event.name = ttr_text_add(w->t, "n", 1);
-    assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &w->error), TTR_OK);
+    assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &w->error),
+                     TTR_OK);
 }
 
 /* Prints events behind `before` times the first one. */
-static void print(struct writing *w, const char *type_text, const struct events *events, unsigned before)
+static void print(struct writing *w, const char *type_text, const struct events *events,
+                  unsigned before)
 {
     struct table table;
     struct printed printed;
@@ -74,20 +85,27 @@ static void compare(const char *type_text, const struct events *events)
 /* Bytes that texts, lengths and numbers are made of, and those that are special in texts. */
 static uint8_t any_byte(uint64_t *seed)
 {
-    static const uint8_t usual[] = {0, 0, 1, 2, 3, 7, 'a', 'b', 'c', 'd', 'x', 'y', ' ', 0xc3, 0xa4, 0xff, '"', '\\', '?', 0x7f};
+    static const uint8_t usual[] = {0,   0,   1,   2,    3,    7,    'a', 'b',  'c', 'd',
+                                    'x', 'y', ' ', 0xc3, 0xa4, 0xff, '"', '\\', '?', 0x7f};
     const uint64_t x = support_random(seed);
-    return x % 4 == 0 ? (uint8_t)(x >> 8) : x % 4 == 1 ? usual[(x >> 8) % sizeof usual] : (uint8_t)('a' + (x >> 8) % 26);
+    return x % 4 == 0   ? (uint8_t)(x >> 8)
+           : x % 4 == 1 ? usual[(x >> 8) % sizeof usual]
+                        : (uint8_t)('a' + (x >> 8) % 26);
 }
 
 /* Payloads in allocations as long as they are, so that nobody looks beyond. */
 static void make_events(struct events *events, uint64_t *seed)
 {
     for (unsigned i = 0; i < EVENTS; i++) {
-        const uint32_t size = (uint32_t)(support_random(seed) % BYTES), body = (uint32_t)(support_random(seed) % 20);
+        const uint32_t size = (uint32_t)(support_random(seed) % BYTES),
+                       body = (uint32_t)(support_random(seed) % 20);
         uint8_t *payload = malloc(size + 1);
         for (uint32_t k = 0; k < size; k++)
             payload[k] = any_byte(seed);
-        events->event[i] = (ttr_event){.time = i, .kind = TTR_KIND_INSTANT, .payload = realloc(payload, size ? size : 1), .payload_size = size,
+        events->event[i] = (ttr_event){.time = i,
+                                       .kind = TTR_KIND_INSTANT,
+                                       .payload = realloc(payload, size ? size : 1),
+                                       .payload_size = size,
                                        .body = body < size ? body * 8 : 0};
     }
 }
@@ -100,14 +118,54 @@ static void drop_events(struct events *events)
 
 static void plans_print_what_fields_print(void **state)
 {
-    static const char *const members[] = {
-        "a%u:u8",          "a%u:i8",      "a%u:u16",        "a%u:i16>",        "a%u:u32",        "a%u:i32",       "a%u:i32>",       "a%u:u32>",
-        "a%u:u64",         "a%u:i64",     "a%u:u64>",       "a%u:i64>",        "a%u:u16#16",     "a%u:i64#16",    "a%u:i8#8",       "a%u:u32>#2",
-        "a%u:f32",         "a%u:f64",     "a%u:f32>",       "a%u:f64>",        "a%u:t8",         "a%u:B3",        "a%u:T1",         "a%u:T5",
-        "a%u:T16",         "a%u:T17",     "a%u:T33",        "a%u:s",           "a%u:S16",        "a%u:W6",        "a%u:[3]u8",      "a%u:[2]i8",
-        "a%u:[2]i64>",     "a%u:[2]f32>", "a%u:[2]f64",     "a%u:[2]u16#16",   "a%u:[0]u8",      "a%u:[110]u8",   "a%u:{}",
-        "a%u:u8=A=0..3,B=2..9,C=97;",     "a%u:i16=A=-9..3;", "a%u:{x:u8 y:s z:{v:u8}}", "n%u:u8 a%u:[p.n%u]u8", "n%u:u8 a%u:[p.n%u]i32>",
-        "n%u:u16 m%u:u8 a%u:T(p.n%u)",    "n%u:u8 a%u:T(p.n%u)", "a%u:[:u8]u8", "a%u:T(:u16)"};
+    static const char *const members[] = {"a%u:u8",
+                                          "a%u:i8",
+                                          "a%u:u16",
+                                          "a%u:i16>",
+                                          "a%u:u32",
+                                          "a%u:i32",
+                                          "a%u:i32>",
+                                          "a%u:u32>",
+                                          "a%u:u64",
+                                          "a%u:i64",
+                                          "a%u:u64>",
+                                          "a%u:i64>",
+                                          "a%u:u16#16",
+                                          "a%u:i64#16",
+                                          "a%u:i8#8",
+                                          "a%u:u32>#2",
+                                          "a%u:f32",
+                                          "a%u:f64",
+                                          "a%u:f32>",
+                                          "a%u:f64>",
+                                          "a%u:t8",
+                                          "a%u:B3",
+                                          "a%u:T1",
+                                          "a%u:T5",
+                                          "a%u:T16",
+                                          "a%u:T17",
+                                          "a%u:T33",
+                                          "a%u:s",
+                                          "a%u:S16",
+                                          "a%u:W6",
+                                          "a%u:[3]u8",
+                                          "a%u:[2]i8",
+                                          "a%u:[2]i64>",
+                                          "a%u:[2]f32>",
+                                          "a%u:[2]f64",
+                                          "a%u:[2]u16#16",
+                                          "a%u:[0]u8",
+                                          "a%u:[110]u8",
+                                          "a%u:{}",
+                                          "a%u:u8=A=0..3,B=2..9,C=97;",
+                                          "a%u:i16=A=-9..3;",
+                                          "a%u:{x:u8 y:s z:{v:u8}}",
+                                          "n%u:u8 a%u:[p.n%u]u8",
+                                          "n%u:u8 a%u:[p.n%u]i32>",
+                                          "n%u:u16 m%u:u8 a%u:T(p.n%u)",
+                                          "n%u:u8 a%u:T(p.n%u)",
+                                          "a%u:[:u8]u8",
+                                          "a%u:T(:u16)"};
     uint64_t seed = 1;
     (void)state;
     for (unsigned i = 0; i < 400; i++) {
@@ -115,7 +173,9 @@ static void plans_print_what_fields_print(void **state)
         char text[1024] = "";
         const unsigned n = 1 + (unsigned)(support_random(&seed) % 5);
         for (unsigned k = 0; k < n; k++) {
-            const char *member = members[support_random(&seed) % (sizeof members / sizeof *members)], *at;
+            const char *member =
+                           members[support_random(&seed) % (sizeof members / sizeof *members)],
+                       *at;
             for (at = member; *at; at++) {
                 const size_t used = strlen(text);
                 if (at[0] == '%')
@@ -137,7 +197,8 @@ static void names_that_are_many_are_printed_field_by_field(void **state)
     struct events events;
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++)
-        events.event[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .payload = bytes + (i + 1) % 3, .payload_size = 1};
+        events.event[i] = (ttr_event){
+            .kind = TTR_KIND_INSTANT, .payload = bytes + (i + 1) % 3, .payload_size = 1};
     compare("a:u8=A=0..3,B=2..9;", &events);
 }
 

@@ -1,5 +1,6 @@
-/* Texts between quotes: copied sixteen bytes at a time while it is found out where they end and whether a byte needs an escape.
- * Whoever calls these has room for 4 bytes of text for each byte, and TEXT_BEYOND more. */
+/* Texts between quotes: copied sixteen bytes at a time while it is found out where they end and
+ * whether a byte needs an escape. Whoever calls these has room for 4 bytes of text for each byte,
+ * and TEXT_BEYOND more. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 
@@ -11,7 +12,8 @@
 /* Bytes that do not stand for themselves; a zero is the end. */
 static inline bool is_special(uint8_t byte)
 {
-    return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' || byte == '"'; /* 0x7f and '?' */
+    return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' ||
+           byte == '"'; /* 0x7f and '?' */
 }
 
 /* A bit for each byte of 16 that is special. */
@@ -21,7 +23,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
     typedef uint8_t sixteen __attribute__((vector_size(16)));
     sixteen x;
     memcpy(&x, p, sizeof x);
-    return (uint32_t)_mm_movemask_epi8((__m128i)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"')));
+    return (uint32_t)_mm_movemask_epi8(
+        (__m128i)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"')));
 }
 #else
 static inline uint32_t specials_of_16(const uint8_t *p)
@@ -34,12 +37,14 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 #endif
 
 /* Copies fewer than 16 bytes; where 16 before `limit` may be looked at, by what ends with it. */
-static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p,
+                                 const uint8_t *limit)
 {
     const unsigned n = (unsigned)(limit - p);
     uint32_t specials = 0;
     if (n && limit - from >= 16) {
-        const uint128 both = (uint128)load_u64le(limit - 8) << 64 | load_u64le(limit - 16), rest = both >> 8 * (16 - n);
+        const uint128 both = (uint128)load_u64le(limit - 8) << 64 | load_u64le(limit - 16),
+                      rest = both >> 8 * (16 - n);
         store_u64le(at, (uint64_t)rest);
         store_u64le(at + 8, (uint64_t)(rest >> 64));
         return specials_of_16(limit - 16) >> (16 - n);
@@ -51,8 +56,8 @@ static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p
     return specials;
 }
 
-/* Copies the text in [p, limit), or up to its first zero; NULL where a byte needs an escape.  `from`, at or before p: bytes from there on may be
- * looked at. */
+/* Copies the text in [p, limit), or up to its first zero; NULL where a byte needs an escape.
+ * `from`, at or before p: bytes from there on may be looked at. */
 static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
 {
     uint32_t specials = 0;
@@ -73,7 +78,8 @@ static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, c
 /* The same with escapes. */
 char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
-static inline char *put_quotable(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+static inline char *put_quotable(char *at, const uint8_t *from, const uint8_t *p,
+                                 const uint8_t *limit)
 {
     char *behind = put_plain(at, from, p, limit);
     return behind ? behind : babeltrace2_put_escaped(at, p, limit);

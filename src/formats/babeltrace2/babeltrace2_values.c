@@ -8,8 +8,9 @@
 
 static char *put_special(char *at, uint8_t byte)
 {
-    static const char letters[256] = {['\\'] = '\\', ['\''] = '\'', ['"'] = '"', ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
-                                      [0x1b] = 'e',  ['\f'] = 'f',  ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\v'] = 'v'};
+    static const char letters[256] = {
+        ['\\'] = '\\', ['\''] = '\'', ['"'] = '"',  ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
+        [0x1b] = 'e',  ['\f'] = 'f',  ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\v'] = 'v'};
     *at++ = '\\';
     if (letters[byte]) {
         *at++ = letters[byte];
@@ -69,7 +70,8 @@ static inline uint64_t spread_eight(uint32_t x)
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
     digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
     digits = (digits | digits << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    const uint64_t letters = (digits + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    const uint64_t letters =
+        (digits + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
     return digits + UINT64_C(0x3030303030303030) + letters * ('A' - '9' - 1);
 }
 
@@ -112,8 +114,8 @@ static inline char *put_integer(char *at, const ttr_value *value)
     return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
 }
 
-/* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt: the scaled number is off by less than a
- * millionth of its last digit.  NULL: not done. */
+/* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt:
+ * the scaled number is off by less than a millionth of its last digit.  NULL: not done. */
 static char *put_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -128,7 +130,8 @@ static char *put_plain_float(char *at, double x)
     const double scaled = size * tens[6 - before];
     uint32_t whole = (uint32_t)scaled;
     const double part = scaled - (double)whole;
-    const bool is_exact = before == 6; /* then nothing was scaled, and a half goes to the even neighbour */
+    const bool is_exact =
+        before == 6; /* then nothing was scaled, and a half goes to the even neighbour */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
@@ -219,11 +222,14 @@ static int compare_texts(ttr_text a, ttr_text b)
 }
 
 /* The names of a value's flags in the order of their bytes, each once; how many. */
-static uint32_t sort_labels(const struct walk *walk, const ttr_value *value, ttr_text to[LAYOUT_LABELS])
+static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
+                            ttr_text to[LAYOUT_LABELS])
 {
     uint32_t n = 0;
     ttr_text label;
-    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS && ttr_fields_label(walk->fields, value, i, &label); i++) {
+    for (uint32_t i = 0;
+         i < value->count && n < LAYOUT_LABELS && ttr_fields_label(walk->fields, value, i, &label);
+         i++) {
         uint32_t at = n;
         while (at > 0 && compare_texts(label, to[at - 1]) < 0)
             at--;
@@ -260,15 +266,20 @@ static void add_colored(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);
     switch (value->type) {
-    case TTR_TYPE_BOOL: walk->at = put_text(walk->at, value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_FLOAT: walk->at = babeltrace2_put_float(walk->at, value->v.f); break;
+    case TTR_TYPE_BOOL:
+        walk->at = put_text(walk->at, value->v.u ? "true" : "false");
+        break;
+    case TTR_TYPE_FLOAT:
+        walk->at = babeltrace2_put_float(walk->at, value->v.f);
+        break;
     case TTR_TYPE_TEXT:
         if (value->hint != TTR_HINT_NUMBER)
             babeltrace2_add_quoted(walk, value->text);
         else if (room_for(walk, value->text.n))
             walk->at = put_piece(walk->at, value->text);
         break;
-    default: walk->at = put_integer(walk->at, value);
+    default:
+        walk->at = put_integer(walk->at, value);
     }
     if (walk->with_color && room_for(walk, 8))
         color(walk, COLOR_OFF);

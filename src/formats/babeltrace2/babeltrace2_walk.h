@@ -1,6 +1,8 @@
-/* Where the text of an event has come to, and what is open there.  Only this folder's files include this.
+/* Where the text of an event has come to, and what is open there.  Only this folder's files include
+ * this.
  *
- * Text is written straight into the buffer's room: whoever is about to write asks for all of it (room_for) and then only moves `at`. */
+ * Text is written straight into the buffer's room: whoever is about to write asks for all of it
+ * (room_for) and then only moves `at`. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 
@@ -75,21 +77,32 @@ static inline size_t place_in(const struct walk *walk)
 }
 
 /* How a value is printed, or what is opened. */
-enum value_kind { VALUE_OTHER, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_TEXT, VALUE_STRUCT, VALUE_ARRAY };
+enum value_kind {
+    VALUE_OTHER,
+    VALUE_UNSIGNED,
+    VALUE_SIGNED,
+    VALUE_TEXT,
+    VALUE_STRUCT,
+    VALUE_ARRAY
+};
 
 static inline uint8_t kind_of(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
-    case TTR_TYPE_STRUCT: return VALUE_STRUCT;
-    case TTR_TYPE_ARRAY: return VALUE_ARRAY;
-    case TTR_TYPE_TEXT: return value->hint == TTR_HINT_NUMBER ? VALUE_OTHER : VALUE_TEXT;
+    case TTR_TYPE_STRUCT:
+        return VALUE_STRUCT;
+    case TTR_TYPE_ARRAY:
+        return VALUE_ARRAY;
+    case TTR_TYPE_TEXT:
+        return value->hint == TTR_HINT_NUMBER ? VALUE_OTHER : VALUE_TEXT;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
         if (is_based || value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
             return VALUE_OTHER;
         return value->type == TTR_TYPE_INT ? VALUE_SIGNED : VALUE_UNSIGNED;
-    default: return VALUE_OTHER;
+    default:
+        return VALUE_OTHER;
     }
 }
 
@@ -134,7 +147,8 @@ char *babeltrace2_put_based(char *at, const ttr_value *value);
 char *babeltrace2_put_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
-/* Appends all that stands before a field's value, which opens its level where it has one; false where no value follows. */
+/* Appends all that stands before a field's value, which opens its level where it has one; false
+ * where no value follows. */
 bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
 
 /* Appends what stands behind the last field: braces, empty parts, the line's end. */
@@ -157,14 +171,18 @@ static inline uint64_t packet_of(const struct schema *schema, const ttr_event *e
     return schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
 }
 
-/* The part of an event's packet where it was printed for another event of that packet; NULL where it was not. */
-static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
+/* The part of an event's packet where it was printed for another event of that packet; NULL where
+ * it was not. */
+static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache,
+                                                            const ttr_event *event, uint64_t number)
 {
     const struct babeltrace2_packet *known = &cache->packet[event->source % BABELTRACE2_PACKETS];
     return number && known->number == number && known->source == event->source ? known : NULL;
 }
 
-/* Counts an event of a class whose first part is about to be printed, and makes the class's plan when it came often. */
-void babeltrace2_meet(const struct parts *parts, const struct schema *schema, struct babeltrace2_class *of_class);
+/* Counts an event of a class whose first part is about to be printed, and makes the class's plan
+ * when it came often. */
+void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
+                      struct babeltrace2_class *of_class);
 
 #endif

@@ -1,8 +1,8 @@
 /* The line up to the fields:
  *   [HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) HOST:PROCNAME:(VPID) NAME: { ... }, { ... }
- * What stands between the times and the fields is the same for all events of a class, and is made once a class.  The time of a second
- * is made once a second.
- * Left out: gaps (that program tells of them on standard error, as the command does), definitions, and reading. */
+ * What stands between the times and the fields is the same for all events of a class, and is made
+ * once a class.  The time of a second is made once a second. Left out: gaps (that program tells of
+ * them on standard error, as the command does), definitions, and reading. */
 #include <string.h>
 #include <time.h>
 
@@ -37,11 +37,11 @@ struct babeltrace2 {
     struct babeltrace2_cache cache;
     unsigned shown;
     bool is_gmt, with_date, with_delta, has_last;
-    bool has_usual_times; /* "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    bool has_usual_times;         /* "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
     int64_t last_time, second_ns; /* the latter: when the second of `prefix` begins */
     uint64_t last_cycles;
-    size_t prefix_n;   /* 0: none yet */
-    char prefix[64];   /* with the bracket before it */
+    size_t prefix_n; /* 0: none yet */
+    char prefix[64]; /* with the bracket before it */
 };
 
 /* Whether a list "a,b,c" has a word. */
@@ -55,54 +55,72 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* `usual` are those of `known` that there is a use for, for the message. */
-static ttr_status check_words(const char *key, const char *list, const char *const *known, const char *usual, ttr_error *error)
+static ttr_status check_words(const char *key, const char *list, const char *const *known,
+                              const char *usual, ttr_error *error)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
         while (known[i] && (strlen(known[i]) != n || memcmp(known[i], at, n) != 0))
             i++;
         if (!known[i])
-            return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of babeltrace2: expected some of %s, not \"%.*s\"", key, list, usual,
-                        (int)n, at);
+            return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                        "option %s=%s of babeltrace2: expected some of %s, not \"%.*s\"", key, list,
+                        usual, (int)n, at);
     }
     return TTR_OK;
 }
 
-static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_names *names, ttr_error *error)
+static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_names *names,
+                             ttr_error *error)
 {
-    static const char *const known[] = {"all", "none", "payload", "arg", "args", "context", "ctx", "scope", "header", NULL};
+    static const char *const known[] = {"all",     "none", "payload", "arg",    "args",
+                                        "context", "ctx",  "scope",   "header", NULL};
     const char *list = output_option(out, "names");
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
     bool is_all = has_word(list, "all");
-    names->payload = is_all || has_word(list, "payload") || has_word(list, "arg") || has_word(list, "args");
+    names->payload =
+        is_all || has_word(list, "payload") || has_word(list, "arg") || has_word(list, "args");
     names->context = is_all || has_word(list, "context") || has_word(list, "ctx");
     names->scope = is_all || has_word(list, "scope");
     names->header = is_all || has_word(list, "header");
-    return check_words("names", list, known, "payload, context, scope and header, or all or none", error);
+    return check_words("names", list, known, "payload, context, scope and header, or all or none",
+                       error);
 }
 
 static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_error *error)
 {
-    static const char *const known[] = {"trace", "trace:hostname", "trace:domain", "trace:procname", "trace:vpid", "loglevel", "emf",
-                                        "all", "none", "callsite", NULL};
+    static const char *const known[] = {"trace",
+                                        "trace:hostname",
+                                        "trace:domain",
+                                        "trace:procname",
+                                        "trace:vpid",
+                                        "loglevel",
+                                        "emf",
+                                        "all",
+                                        "none",
+                                        "callsite",
+                                        NULL};
     const char *list = output_option(out, "fields");
     *shown = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
         if (has_word(list, known[i]) || has_word(list, "all"))
             *shown |= 1u << i;
-    static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, loglevel and emf, or all or none";
+    static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
+                                "loglevel and emf, or all or none";
     return list ? check_words("fields", list, known, usual, error) : TTR_OK;
 }
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool otherwise, bool *answer, ttr_error *error)
+static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool otherwise,
+                              bool *answer, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = value ? strcmp(value, "yes") == 0 : otherwise;
     if (!value || *answer || strcmp(value, "no") == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of babeltrace2: expected yes or no", key, value);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of babeltrace2: expected yes or no",
+                key, value);
 }
 
 static ttr_status read_style(const struct ttr_writer *out, enum time_style *style, ttr_error *error)
@@ -115,7 +133,9 @@ static ttr_status read_style(const struct ttr_writer *out, enum time_style *styl
             *style = (enum time_style)i;
             return TTR_OK;
         }
-    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET, "option time=%s of babeltrace2: expected wall, seconds or cycles", value) : TTR_OK;
+    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET,
+                        "option time=%s of babeltrace2: expected wall, seconds or cycles", value)
+                 : TTR_OK;
 }
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
@@ -136,7 +156,8 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
         status = read_answer(out, "date", false, &own->with_date, error);
     if (status == TTR_OK)
         status = read_answer(out, "delta", true, &own->with_delta, error);
-    own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header && !own->cache.with_color;
+    own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header &&
+                           !own->cache.with_color;
     return status;
 }
 
@@ -151,13 +172,15 @@ static void make_prefix(struct babeltrace2 *own, int64_t second)
     own->prefix_n = 0;
     if (!(own->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
         return;
-    own->prefix_n = strftime(own->prefix, sizeof own->prefix, own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
+    own->prefix_n = strftime(own->prefix, sizeof own->prefix,
+                             own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
 }
 
 static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
 {
     int64_t second = time / NS_PER_S;
-    if (time >= 0 && own->style == TIME_WALL && (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
+    if (time >= 0 && own->style == TIME_WALL &&
+        (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
         make_prefix(own, second);
     if (time >= 0 && own->style == TIME_WALL && own->prefix_n) {
         memcpy(at, own->prefix + 1, own->prefix_n - 1);
@@ -226,18 +249,22 @@ static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
-        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || !has_clock(context_schema(out->t, event->schema)->event_class))
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
+            !has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
         keep_time(out->own, event);
         return;
     }
 }
 
-/* Times within a second of the one before and in the same as that, as nearly all are; NULL where they are not. */
+/* Times within a second of the one before and in the same as that, as nearly all are; NULL where
+ * they are not. */
 static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
-    const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns, delta = (uint64_t)event->time - (uint64_t)own->last_time;
-    if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 || part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
+    const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns,
+                   delta = (uint64_t)event->time - (uint64_t)own->last_time;
+    if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 ||
+        part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
     memcpy(at, own->prefix, sizeof own->prefix); /* of which prefix_n bytes count */
     at += own->prefix_n;
@@ -253,7 +280,8 @@ static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event
     bool is_named = own->cache.names.header;
     at = is_named ? put_scope_name(at, own, "timestamp") : put_text(at, "[");
     at = put_text(at, own->cache.with_color ? COLOR_TIME : "");
-    at = own->style == TIME_CYCLES ? put_padded(at, event->ticks, 20) : put_wall(at, own, event->time);
+    at = own->style == TIME_CYCLES ? put_padded(at, event->ticks, 20)
+                                   : put_wall(at, own, event->time);
     at = put_text(at, own->cache.with_color ? COLOR_OFF : "");
     at = put_text(at, is_named ? "" : "] ");
     if (own->with_delta && is_named)
@@ -284,7 +312,8 @@ struct head {
     bool starts_line, has_any;
 };
 
-/* Begins an attribute: its name where names are wanted, else what divides it from the one before. */
+/* Begins an attribute: its name where names are wanted, else what divides it from the one before.
+ */
 static void begin_attribute(struct head *head, const char *name)
 {
     char text[64];
@@ -309,7 +338,8 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
     char text[64];
     if (!(head->own->shown & SHOW_TRACE))
         return;
-    bool has_place = find_attribute(t, source, "trace.place", &place), has_path = find_attribute(t, source, "trace.path", &path);
+    bool has_place = find_attribute(t, source, "trace.place", &place),
+         has_path = find_attribute(t, source, "trace.path", &path);
     /* By what that program names traces: not by the name that CTF 2 may give. */
     if (!find_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
@@ -338,7 +368,8 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
                 {SHOW_VPID, "vpid", "trace:vpid"}};
     ttr_value value;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!(head->own->shown & rows[i].bit) || !find_attribute(t, source, rows[i].attribute, &value))
+        if (!(head->own->shown & rows[i].bit) ||
+            !find_attribute(t, source, rows[i].attribute, &value))
             continue;
         bool is_text = value.type == TTR_TYPE_TEXT;
         if (is_text == (rows[i].bit == SHOW_VPID))
@@ -353,12 +384,14 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
 
 static void add_class(struct head *head, const struct event_class *event_class)
 {
-    static const char *const levels[] = {"EMERG", "ALERT", "CRIT", "ERR", "WARNING", "NOTICE", "INFO", "DEBUG_SYSTEM",
-                                         "DEBUG_PROGRAM", "DEBUG_PROCESS", "DEBUG_MODULE", "DEBUG_UNIT", "DEBUG_FUNCTION",
-                                         "DEBUG_LINE", "DEBUG"};
+    static const char *const levels[] = {
+        "EMERG",        "ALERT",      "CRIT",           "ERR",           "WARNING",
+        "NOTICE",       "INFO",       "DEBUG_SYSTEM",   "DEBUG_PROGRAM", "DEBUG_PROCESS",
+        "DEBUG_MODULE", "DEBUG_UNIT", "DEBUG_FUNCTION", "DEBUG_LINE",    "DEBUG"};
     if (!event_class)
         return;
-    if (head->own->shown & SHOW_LOGLEVEL && event_class->has_log_level && event_class->log_level >= 0 && event_class->log_level < 15) {
+    if (head->own->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
+        event_class->log_level >= 0 && event_class->log_level < 15) {
         begin_attribute(head, "loglevel");
         buffer_add_text(head->to, "TRACE_");
         buffer_add_text(head->to, levels[event_class->log_level]);
@@ -371,10 +404,14 @@ static void add_class(struct head *head, const struct event_class *event_class)
     }
 }
 
-static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event, struct buffer *to)
+static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+                      struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct head head = {.own = own, .to = to, .starts_line = !own->cache.names.header || (event_class && !event_class->has_clock)};
+    struct head head = {.own = own,
+                        .to = to,
+                        .starts_line =
+                            !own->cache.names.header || (event_class && !event_class->has_clock)};
     ttr_text name = ttr_text_get(t, event->name);
     add_trace(&head, t, event->source);
     add_environment(&head, t, event->source);
@@ -403,7 +440,8 @@ static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id sc
     while (n <= schema)
         n *= 2;
     if (n > own->classes_n) {
-        struct babeltrace2_class *classes = alloc_resize(own->arena.alloc, own->classes, own->classes_n, n, sizeof *classes);
+        struct babeltrace2_class *classes =
+            alloc_resize(own->arena.alloc, own->classes, own->classes_n, n, sizeof *classes);
         if (!classes)
             return NULL;
         memset(classes + own->classes_n, 0, (n - own->classes_n) * sizeof *classes);
@@ -413,8 +451,10 @@ static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id sc
     return &own->classes[schema];
 }
 
-/* Makes the head of an event, kept where its schema is that of one class; false when memory is out. */
-static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event, struct babeltrace2_class **of_class, ttr_text *head)
+/* Makes the head of an event, kept where its schema is that of one class; false when memory is out.
+ */
+static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+                         struct babeltrace2_class **of_class, ttr_text *head)
 {
     buffer_clear(&own->head);
     make_head(own, t, event, &own->head);
@@ -437,7 +477,8 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     struct babeltrace2 *own = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct event_class *event_class = schema->event_class;
-    struct babeltrace2_class *of_class = event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
+    struct babeltrace2_class *of_class =
+        event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
     ttr_text head = {NULL, 0};
     if (of_class)
         head = of_class->head;
@@ -452,13 +493,15 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     }
     at = put_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
-    if (!of_class || !of_class->plan || !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
+    if (!of_class || !of_class->plan ||
+        !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
         babeltrace2_add_parts(out, event, of_class, &own->cache);
     out->events++;
     return true;
 }
 
-static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *batch,
+                                    ttr_error *error)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
@@ -492,7 +535,8 @@ static const ttr_option_info options[] = {
     {"gmt", "no|yes", "wall time in UTC instead of the local zone", true},
     {"date", "no|yes", "wall time with its date", true},
     {"delta", "yes|no", "show the time since the event before", true},
-    {"names", "payload,context|LIST", "which names are shown: of payload, context, scope, header; all, none", true},
+    {"names", "payload,context|LIST",
+     "which names are shown: of payload, context, scope, header; all, none", true},
     {"fields", "trace:hostname,trace:procname,trace:vpid|LIST",
      "what stands before the name: also trace, trace:domain, loglevel, emf; all, none", true},
 };

@@ -26,7 +26,8 @@ static void script_begin(ttr_fields *fields)
 static void script_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct script *script = fields->own;
-    fields->state[0] = (uint64_t)(uintptr_t)(group == TTR_GROUP_PACKET ? script->packet : script->field + 1000);
+    fields->state[0] =
+        (uint64_t)(uintptr_t)(group == TTR_GROUP_PACKET ? script->packet : script->field + 1000);
 }
 
 static bool script_next(ttr_fields *fields, ttr_field *field)
@@ -39,26 +40,39 @@ static bool script_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static bool script_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+static bool script_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                         ttr_text *label)
 {
     (void)fields;
     *label = i == 0 ? value->text : (ttr_text){"more", 4};
     return true;
 }
 
-static const struct field_ops script_ops = {
-    .begin = script_begin, .next = script_next, .begin_group = script_begin_group, .label = script_label};
+static const struct field_ops script_ops = {.begin = script_begin,
+                                            .next = script_next,
+                                            .begin_group = script_begin_group,
+                                            .label = script_label};
 
-static void write_script(struct writing *w, const struct script *script, const struct event_class *event_class)
+static void write_script(struct writing *w, const struct script *script,
+                         const struct event_class *event_class)
 {
-    ttr_event event = {.time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
-    event.schema = context_add_schema(w->t, &(struct schema){.ops = &script_ops, .own = script, .event_class = event_class});
+    ttr_event event = {
+        .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
+    event.schema = context_add_schema(
+        w->t, &(struct schema){.ops = &script_ops, .own = script, .event_class = event_class});
     ttr_error error;
     assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
 }
 
-#define NUMBER(field_name, field_type, x, field_base, field_bits)                                                                     \
-    {.name = {field_name, 1}, .value = {.type = field_type, .v.u = (uint64_t)(x), .base = field_base, .bits = field_bits}}
+#define NUMBER(field_name, field_type, x, field_base, field_bits) \
+    {                                                             \
+        .name = {field_name, 1}, .value = {                       \
+            .type = field_type,                                   \
+            .v.u = (uint64_t)(x),                                 \
+            .base = field_base,                                   \
+            .bits = field_bits                                    \
+        }                                                         \
+    }
 
 static void an_event_is_a_line_with_its_fields_in_braces(void **state)
 {
@@ -74,11 +88,11 @@ static void an_event_is_a_line_with_its_fields_in_braces(void **state)
     writing_end(&w);
     writing_event(&w, TTR_KIND_INSTANT, 1650535872123458023, "empty");
     writing_event(&w, TTR_KIND_INSTANT, 1650535873000000000, "");
-    writing_expect(&w,
-        "[10:11:12.123456789] (+?.?\?\?\?\?\?\?\?\?) ub:simple: { i = -5, s = \"it\\'s \\\"q\\\" \\\\ \\? \\a\\b\\e\\f\\n\\r\\t\\v\\x01\\x7f \xc3\xa4\", "
-        "yes = true, none = <none>, raw = { 00 ff } }\n"
-        "[10:11:12.123458023] (+0.000001234) empty: \n"
-        "[10:11:13.000000000] (+0.876541977) <unknown>: \n");
+    writing_expect(&w, "[10:11:12.123456789] (+?.?\?\?\?\?\?\?\?\?) ub:simple: { i = -5, s = "
+                       "\"it\\'s \\\"q\\\" \\\\ \\? \\a\\b\\e\\f\\n\\r\\t\\v\\x01\\x7f \xc3\xa4\", "
+                       "yes = true, none = <none>, raw = { 00 ff } }\n"
+                       "[10:11:12.123458023] (+0.000001234) empty: \n"
+                       "[10:11:13.000000000] (+0.876541977) <unknown>: \n");
 }
 
 static void integers_are_shown_in_the_base_they_ask_for(void **state)
@@ -99,27 +113,34 @@ static void integers_are_shown_in_the_base_they_ask_for(void **state)
         {.depth = 0},
     };
     write_script(&w, &(struct script){.field = fields}, NULL);
-    writing_expect(&w, "[1.500000000] n: { a = 0xBEEF, b = 0xFE, c = 0xFFFFFFFFFFFFFFFF, d = 010, e = 077, f = 0b0101, "
+    writing_expect(&w, "[1.500000000] n: { a = 0xBEEF, b = 0xFE, c = 0xFFFFFFFFFFFFFFFF, d = 010, "
+                       "e = 077, f = 0b0101, "
                        "g = 01777777777777777777777, h = 00, i = 18446744073709551615 }\n");
 }
 
 static void parts_of_a_class_are_there_even_if_empty(void **state)
 {
-    static const ttr_field packet[] = {{.name = {"cpu_id", 6}, .group = TTR_GROUP_PACKET, .value = {.type = TTR_TYPE_UINT, .v.u = 3}}, {.depth = 0}};
+    static const ttr_field packet[] = {{.name = {"cpu_id", 6},
+                                        .group = TTR_GROUP_PACKET,
+                                        .value = {.type = TTR_TYPE_UINT, .v.u = 3}},
+                                       {.depth = 0}};
     static const ttr_field fields[] = {
         {.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = 9}},
         {.name = {"a", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 1}},
         {.depth = 0},
     };
     static const struct type something = {.kind = TYPE_STRUCT};
-    static const struct event_class all = {.has_clock = true, .root = {NULL, &something, NULL, &something, &something, &something}};
+    static const struct event_class all = {
+        .has_clock = true, .root = {NULL, &something, NULL, &something, &something, &something}};
     static const struct event_class some = {.root = {NULL, NULL, NULL, NULL, NULL, &something}};
     struct writing w;
     (void)state;
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     struct script script = {packet, fields}, empty = {packet, fields + 2};
-    assert_true(context_add_attribute(w.t, 0, "hostname", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {"box", 3}}));
-    assert_true(context_add_attribute(w.t, 0, "vpid", &(ttr_value){.type = TTR_TYPE_INT, .v.s = 77}));
+    assert_true(context_add_attribute(w.t, 0, "hostname",
+                                      &(ttr_value){.type = TTR_TYPE_TEXT, .text = {"box", 3}}));
+    assert_true(
+        context_add_attribute(w.t, 0, "vpid", &(ttr_value){.type = TTR_TYPE_INT, .v.s = 77}));
     write_script(&w, &script, &all);
     write_script(&w, &empty, &all);
     write_script(&w, &empty, &some);
@@ -131,33 +152,64 @@ static void parts_of_a_class_are_there_even_if_empty(void **state)
 static void labels_and_choices_have_their_own_braces(void **state)
 {
     static const ttr_field fields[] = {
-        {.name = {"e", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"ONE", 3}, .v.u = 1}},
-        {.name = {"m", 1}, .value = {.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .count = 2, .text = {"TWO", 3}, .v.s = -2}},
-        {.name = {"u", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .v.u = 7, .base = 16, .bits = 8}},
+        {.name = {"e", 1},
+         .value = {.type = TTR_TYPE_UINT,
+                   .hint = TTR_HINT_ENUM,
+                   .count = 1,
+                   .text = {"ONE", 3},
+                   .v.u = 1}},
+        {.name = {"m", 1},
+         .value = {.type = TTR_TYPE_INT,
+                   .hint = TTR_HINT_ENUM,
+                   .count = 2,
+                   .text = {"TWO", 3},
+                   .v.s = -2}},
+        {.name = {"u", 1},
+         .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .v.u = 7, .base = 16, .bits = 8}},
         {.name = {"v", 1}, .choices = 1, .value = {.type = TTR_TYPE_INT, .v.s = -10}},
         {.name = {"w", 1}, .choices = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
         {.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_BOOL}},
         {.name = {"o", 1}, .choices = 1, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
-        {.name = {"f", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 2, .text = {"less", 4}, .v.u = 0xa2}},
+        {.name = {"f", 1},
+         .value = {.type = TTR_TYPE_UINT,
+                   .hint = TTR_HINT_FLAGS,
+                   .count = 2,
+                   .text = {"less", 4},
+                   .v.u = 0xa2}},
         {.name = {"g", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 0x40}},
-        {.name = {"h", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 2, .text = {"zero", 4}, .v.u = 3}},
+        {.name = {"h", 1},
+         .value = {.type = TTR_TYPE_UINT,
+                   .hint = TTR_HINT_FLAGS,
+                   .count = 2,
+                   .text = {"zero", 4},
+                   .v.u = 3}},
         {.name = {"b", 1}, .value = {.type = TTR_TYPE_BYTES, .text = {"Yo", 2}}},
-        {.name = {"n", 1}, .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}}},
+        {.name = {"n", 1},
+         .value = {.type = TTR_TYPE_TEXT,
+                   .hint = TTR_HINT_NUMBER,
+                   .text = {"18446744073709551616", 20}}},
         {.depth = 0},
     };
     struct writing w;
     (void)state;
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     write_script(&w, &(struct script){.field = fields}, NULL);
-    writing_expect(&w, "[1.500000000] n: { e = ( \"ONE\" : container = 1 ), m = ( { \"TWO\", \"more\" } : container = -2 ), "
-                       "u = ( <unknown> : container = 0x7 ), v = { -10 }, w = { { { x = false } } }, o = <none>, "
-                       "f = 0xA2 { \"less\", \"more\" }, g = 0x40, h = 0x3 { \"more\", \"zero\" }, b = { 59 6f }, n = 18446744073709551616 }\n");
+    writing_expect(
+        &w,
+        "[1.500000000] n: { e = ( \"ONE\" : container = 1 ), m = ( { \"TWO\", \"more\" } : "
+        "container = -2 ), "
+        "u = ( <unknown> : container = 0x7 ), v = { -10 }, w = { { { x = false } } }, o = <none>, "
+        "f = 0xA2 { \"less\", \"more\" }, g = 0x40, h = 0x3 { \"more\", \"zero\" }, b = { 59 6f }, "
+        "n = 18446744073709551616 }\n");
 }
 
-static void put_nest(struct writing *w, uint16_t depth, const char *name, unsigned type, uint32_t count)
+static void put_nest(struct writing *w, uint16_t depth, const char *name, unsigned type,
+                     uint32_t count)
 {
-    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth,
-                                           .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
+    ttr_put_field(w->builder,
+                  &(ttr_field){.name = {name, strlen(name)},
+                               .depth = depth,
+                               .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
 }
 
 static void nest_once(struct writing *w)
@@ -178,7 +230,8 @@ static void arrays_and_structs_nest(void **state)
     (void)state;
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     nest_once(&w);
-    writing_expect(&w, "[0.000000000] x: { list = [ [0] = { v = 0 }, [1] = { } ], none = [ ], last = 9 }\n");
+    writing_expect(
+        &w, "[0.000000000] x: { list = [ [0] = { v = 0 }, [1] = { } ], none = [ ], last = 9 }\n");
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", "names=none", NULL});
     nest_once(&w);
     writing_expect(&w, "[0.000000000] x: { [ { 0 }, { } ], [ ], 9 }\n");
@@ -194,8 +247,10 @@ static void names_are_shown_as_asked(void **state)
         ttr_put_uint(w.builder, "a", 1);
         writing_end(&w);
     }
-    writing_expect(&w, "timestamp = 0.000000000, delta = +?.?\?\?\?\?\?\?\?\?, name = x, event.fields = { a = 1 }\n"
-                       "timestamp = 0.000000005, delta = +0.000000005, name = x, event.fields = { a = 1 }\n");
+    writing_expect(
+        &w, "timestamp = 0.000000000, delta = +?.?\?\?\?\?\?\?\?\?, name = x, event.fields = { a = "
+            "1 }\n"
+            "timestamp = 0.000000005, delta = +0.000000005, name = x, event.fields = { a = 1 }\n");
 }
 
 static void times_are_shown_as_asked(void **state)
@@ -208,7 +263,8 @@ static void times_are_shown_as_asked(void **state)
         ttr_event_edit(w.builder)->ticks = 7 + 35 * i;
         writing_end(&w);
     }
-    writing_expect(&w, "[00000000000000000007] (+?\?\?\?\?\?\?\?\?\?\?\?) x: \n[00000000000000000042] (+000000000035) x: \n");
+    writing_expect(&w, "[00000000000000000007] (+?\?\?\?\?\?\?\?\?\?\?\?) x: "
+                       "\n[00000000000000000042] (+000000000035) x: \n");
     open_with(&w, (const char *const[]){"gmt=yes", "date=yes", "delta=no", NULL});
     writing_event(&w, TTR_KIND_INSTANT, 1650535872000000001, "x");
     writing_event(&w, TTR_KIND_INSTANT, -1500000000, "y");
@@ -217,8 +273,16 @@ static void times_are_shown_as_asked(void **state)
 
 static void times_go_on_over_seconds_back_and_before_the_epoch(void **state)
 {
-    static const int64_t times[] = {1650535872999999998, 1650535872999999999, 1650535873000000000, 1650535873000000007, 1650535872999999999,
-                                    1650535874999999998, -7, -5, 3, 4};
+    static const int64_t times[] = {1650535872999999998,
+                                    1650535872999999999,
+                                    1650535873000000000,
+                                    1650535873000000007,
+                                    1650535872999999999,
+                                    1650535874999999998,
+                                    -7,
+                                    -5,
+                                    3,
+                                    4};
     struct writing w;
     (void)state;
     open_with(&w, (const char *const[]){"gmt=yes", NULL});
@@ -245,7 +309,8 @@ static void expect_floats(const double *x, unsigned n)
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "f");
     for (unsigned i = 0; i < n; i++) {
         ttr_put_float(w.builder, "x", x[i]);
-        at += (size_t)snprintf(expected + at, sizeof expected - at, "%s x = %g", i ? "," : "", x[i]);
+        at +=
+            (size_t)snprintf(expected + at, sizeof expected - at, "%s x = %g", i ? "," : "", x[i]);
     }
     writing_end(&w);
     (void)snprintf(expected + at, sizeof expected - at, " }\n");
@@ -254,8 +319,11 @@ static void expect_floats(const double *x, unsigned n)
 
 static void floats_are_what_printf_makes_of_them(void **state)
 {
-    static const double special[] = {0, -0.0, 1, -1.5, 0.1, 1.0 / 3, 2.5e-5, 1e-4, 0.00099999951, 999999.4, 999999.5, 1e6, 123456.5, 1e300,
-                                     INFINITY, -INFINITY, NAN, 0.5, 100000, 1e-300, 2097151.5, 0.03125, 99999.95, 9.9999995, 1.000005};
+    static const double special[] = {0,         -0.0,    1,        -1.5,          0.1,
+                                     1.0 / 3,   2.5e-5,  1e-4,     0.00099999951, 999999.4,
+                                     999999.5,  1e6,     123456.5, 1e300,         INFINITY,
+                                     -INFINITY, NAN,     0.5,      100000,        1e-300,
+                                     2097151.5, 0.03125, 99999.95, 9.9999995,     1.000005};
     (void)state;
     expect_floats(special, sizeof special / sizeof *special);
     uint64_t seed = 88172645463325252u;
@@ -278,7 +346,8 @@ static void wrong_options_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr *t = ttr_new(NULL);
         ttr_error error = {0};
-        ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){wrong[i], NULL}};
+        ttr_write_options options = {.size = sizeof options,
+                                     .format_options = (const char *const[]){wrong[i], NULL}};
         assert_null(ttr_create(t, "-", "babeltrace2", &options, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
         ttr_free(t);
@@ -291,7 +360,8 @@ static void failures_are_told_and_leak_nothing(void **state)
     writing_fails_cleanly("babeltrace2");
 }
 
-/* Fields of a made-up class, as a walk over its description would number them: members that may lack, arrays of any length. */
+/* Fields of a made-up class, as a walk over its description would number them: members that may
+ * lack, arrays of any length. */
 struct made {
     ttr_field field[300];
     unsigned n;
@@ -299,12 +369,16 @@ struct made {
     bool is_told; /* steps are */
 };
 
-static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const char *name, ttr_type type)
+static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const char *name,
+                       ttr_type type)
 {
     ttr_field *field = &made->field[made->n++];
-    *field = (ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = {.type = (uint8_t)type, .step = made->is_told ? step : 0}};
+    *field = (ttr_field){.name = {name, strlen(name)},
+                         .depth = depth,
+                         .value = {.type = (uint8_t)type, .step = made->is_told ? step : 0}};
     if (type == TTR_TYPE_TEXT)
-        field->value.text = (ttr_text){"a text of \"any\" length", support_random(&made->seed) % 23};
+        field->value.text =
+            (ttr_text){"a text of \"any\" length", support_random(&made->seed) % 23};
     else
         field->value.v.u = support_random(&made->seed) >> support_random(&made->seed) % 64;
     return field;
@@ -343,36 +417,47 @@ static void make_fields(struct made *made)
     if (support_random(&made->seed) % 2)
         make_rows(made);
     bool is_there = support_random(&made->seed) % 2;
-    ttr_field *chosen = make(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
+    ttr_field *chosen =
+        make(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
     chosen->choices = 1;
     chosen->value.hint = is_there ? TTR_HINT_NONE : TTR_HINT_ABSENT;
-    ttr_field *wide = make(made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
+    ttr_field *wide =
+        make(made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
     wide->value.hint = wide->value.type == TTR_TYPE_TEXT ? TTR_HINT_NUMBER : TTR_HINT_NONE;
 }
 
 static void write_made(struct writing *w, bool is_told, const char *const *options, uint32_t flags)
 {
-    static const ttr_field packet[] = {{.name = {"cpu_id", 6}, .group = TTR_GROUP_PACKET, .value = {.type = TTR_TYPE_UINT, .v.u = 3}}, {.depth = 0}};
+    static const ttr_field packet[] = {{.name = {"cpu_id", 6},
+                                        .group = TTR_GROUP_PACKET,
+                                        .value = {.type = TTR_TYPE_UINT, .v.u = 3}},
+                                       {.depth = 0}};
     static const struct type something = {.kind = TYPE_STRUCT};
-    static const struct event_class class = {.has_clock = true, .root = {NULL, &something, NULL, &something, NULL, &something}};
+    static const struct event_class class = {
+        .has_clock = true, .root = {NULL, &something, NULL, &something, NULL, &something}};
     struct made made = {.seed = 7, .is_told = is_told};
     struct script script = {packet, made.field};
     ttr_error error;
     writing_open(w, "babeltrace2", flags, options);
-    ttr_event event = {.time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
-    event.schema = context_add_schema(w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
+    ttr_event event = {
+        .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
+    event.schema = context_add_schema(
+        w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
     for (unsigned i = 0; i < 400; i++) {
         make_fields(&made);
         made.field[made.n] = (ttr_field){.depth = 0};
         script.packet = i % 5 ? packet : packet + 1;
-        assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
+        assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error),
+                         TTR_OK);
     }
     writing_finish(w);
 }
 
 static void what_is_kept_of_lines_before_changes_no_line(void **state)
 {
-    static const char *const plain[] = {"time=seconds", NULL}, *const nameless[] = {"names=none", NULL}, *const all[] = {"names=all", NULL};
+    static const char *const plain[] = {"time=seconds", NULL},
+                             *const nameless[] = {"names=none", NULL},
+                             *const all[] = {"names=all", NULL};
     static const char *const *const options[] = {plain, nameless, all};
     (void)state;
     for (unsigned i = 0; i < 6; i++) {

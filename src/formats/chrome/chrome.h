@@ -1,7 +1,8 @@
-/* The Chrome JSON writer: its state and the parts its files give each other.  README.md says what becomes of each kind.
+/* The Chrome JSON writer: its state and the parts its files give each other.  README.md says what
+ * becomes of each kind.
  *
- * A line is one event: chrome_begin appends everything up to its args into room asked for once; the args follow, member by
- * member; chrome_end closes both. */
+ * A line is one event: chrome_begin appends everything up to its args into room asked for once; the
+ * args follow, member by member; chrome_end closes both. */
 #ifndef TRACETTA_FORMATS_CHROME_CHROME_H
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
@@ -44,10 +45,10 @@ enum chrome_loss {
 #define CHROME_IDS_MAX 64
 
 struct chrome_thread {
-    uint32_t batch;   /* in which its names were looked at last */
-    ttr_id name;      /* as written, 0 = not yet */
-    uint8_t ids_n;    /* 0: not seen yet */
-    bool is_guess;    /* process or thread is not known */
+    uint32_t batch; /* in which its names were looked at last */
+    ttr_id name;    /* as written, 0 = not yet */
+    uint8_t ids_n;  /* 0: not seen yet */
+    bool is_guess;  /* process or thread is not known */
     char ids[CHROME_IDS_MAX];
 };
 
@@ -55,13 +56,13 @@ struct chrome {
     struct field_json fields;
     struct chrome_thread *threads; /* by ttr_id; [0] stands for none */
     size_t threads_n;
-    ttr_id *processes;             /* name as written, by index of the context */
+    ttr_id *processes; /* name as written, by index of the context */
     size_t processes_n;
-    struct pairmap pids;           /* pid to the source that used it first */
-    struct pairmap cpus;           /* those that run something */
+    struct pairmap pids; /* pid to the source that used it first */
+    struct pairmap cpus; /* those that run something */
     uint32_t batch;
     int64_t base_ns;
-    ttr_id provider;               /* of the first event; told once, in otherData */
+    ttr_id provider; /* of the first event; told once, in otherData */
     bool has_begun, has_base, has_line, has_provider;
 };
 
@@ -76,7 +77,8 @@ struct chrome_line {
     size_t extra_n;
 };
 
-/* The time a line bears for an event.  Before the first event with a time that is the base, whatever it will be. */
+/* The time a line bears for an event.  Before the first event with a time that is the base,
+ * whatever it will be. */
 static inline int64_t chrome_time(const struct chrome *own, const ttr_event *event)
 {
     return own->has_base ? event->time : own->base_ns;
@@ -99,8 +101,10 @@ void chrome_arg_attributes(struct chrome *own, const ttr_event *event);
 /* Appends the numeric fields of a counter and counts what else it has. */
 void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
 
-/* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no UTF-8. */
-static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
+/* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no
+ * UTF-8. */
+static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
+                                     uint64_t offset)
 {
     struct chrome *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
@@ -109,7 +113,8 @@ static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const ch
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 
-/* Writes the names of a thread and its process where they are news; once a batch for each thread. */
+/* Writes the names of a thread and its process where they are news; once a batch for each thread.
+ */
 void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
 /* The same for all threads seen: names that became known after a thread's last event. */

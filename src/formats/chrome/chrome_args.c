@@ -1,4 +1,5 @@
-/* Lines and their args.  An args object that stays empty is taken back, so that most events of most traces cost nothing for it. */
+/* Lines and their args.  An args object that stays empty is taken back, so that most events of most
+ * traces cost nothing for it. */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -21,7 +22,8 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     *at = '-';
     at += line->time_ns < own->base_ns;
     at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
-    memcpy(at, line->ids, CHROME_IDS_MAX); /* a constant size is a few moves; the rest is overwritten */
+    memcpy(at, line->ids,
+           CHROME_IDS_MAX); /* a constant size is a few moves; the rest is overwritten */
     at += line->ids_n;
     at = put_piece(put_text(at, ",\"cat\":\""), line->category);
     at = put_piece(put_text(at, "\",\"name\":\""), line->name);
@@ -54,13 +56,16 @@ void chrome_arg_number(struct chrome *own, const char *name, uint64_t value)
 void chrome_arg_text(struct chrome *own, const char *name, const char *value)
 {
     field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+    field_json_value(&own->fields,
+                     &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
 void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
 {
     field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
+    field_json_value(
+        &own->fields,
+        &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
 }
 
 static void add_flags(struct chrome *own, unsigned flags)
@@ -68,7 +73,9 @@ static void add_flags(struct chrome *own, unsigned flags)
     static const struct {
         unsigned flag;
         const char *name;
-    } all[] = {{TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"},
+    } all[] = {{TTR_EVENT_CLAMPED, "clamped"},
+               {TTR_EVENT_BACKWARD, "backward"},
+               {TTR_EVENT_PARTIAL, "partial"},
                {TTR_EVENT_NO_TIME, "no_time"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!(flags & all[i].flag))
@@ -80,7 +87,8 @@ static void add_flags(struct chrome *own, unsigned flags)
 
 void chrome_arg_attributes(struct chrome *own, const ttr_event *event)
 {
-    static const char *const levels[] = {"none", "trace", "debug", "info", "warning", "error", "fatal"};
+    static const char *const levels[] = {"none",    "trace", "debug", "info",
+                                         "warning", "error", "fatal"};
     if (event->flags & TTR_EVENT_HAS_CPU)
         chrome_arg_number(own, "cpu", event->cpu);
     if (event->level && event->level < sizeof levels / sizeof *levels)

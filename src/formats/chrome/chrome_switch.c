@@ -1,6 +1,6 @@
-/* Context switches: each CPU is a thread of a pseudo process "CPUs", and what it runs is a slice there, named by the thread that
- * runs.  A switch ends one slice and begins the next, so it needs no memory of the last one and no time is invented for the first
- * and the last. */
+/* Context switches: each CPU is a thread of a pseudo process "CPUs", and what it runs is a slice
+ * there, named by the thread that runs.  A switch ends one slice and begins the next, so it needs
+ * no memory of the last one and no time is invented for the first and the last. */
 #include "formats/chrome/chrome.h"
 
 /* Where a switch does not say which CPU it is on. */
@@ -13,11 +13,17 @@ struct cpu_ids {
 
 static struct chrome_line line_of(char phase, int64_t time_ns, const struct cpu_ids *ids)
 {
-    return (struct chrome_line){.phase = phase, .time_ns = time_ns, .ids = ids->text, .ids_n = ids->n,
-                                .category = {"", 0}, .name = {"", 0}, .extra = ""};
+    return (struct chrome_line){.phase = phase,
+                                .time_ns = time_ns,
+                                .ids = ids->text,
+                                .ids_n = ids->n,
+                                .category = {"", 0},
+                                .name = {"", 0},
+                                .extra = ""};
 }
 
-static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids, const char *what)
+static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
+                           const char *what)
 {
     struct chrome_line line = line_of('M', time_ns, ids);
     line.name = (ttr_text){what, strlen(what)};
@@ -25,7 +31,8 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
 }
 
 /* Names a CPU that is seen for the first time, and with the first of all the process of CPUs. */
-static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids, uint32_t cpu)
+static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
+                      uint32_t cpu)
 {
     struct chrome *own = out->own;
     char name[NUMBER_MAX + 8];
@@ -42,7 +49,8 @@ static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_
     out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
 }
 
-static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name, const char *tid_name)
+static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name,
+                       const char *tid_name)
 {
     struct chrome *own = out->own;
     ttr_thread thread;
@@ -76,7 +84,8 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* What the slice is called: the thread's name, else its tid. */
-static ttr_text running_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
+static ttr_text running_name(struct ttr_writer *out, const ttr_event *event,
+                             char number[NUMBER_MAX])
 {
     ttr_thread thread;
     if (!ttr_thread_get(out->t, event->thread, &thread))

@@ -1,5 +1,6 @@
-/* Threads: their ids as text, made once, and their names as metadata events whenever they are news.  Readers learn names only
- * between batches, so a thread's names are looked up once in a batch and not with every event. */
+/* Threads: their ids as text, made once, and their names as metadata events whenever they are news.
+ * Readers learn names only between batches, so a thread's names are looked up once in a batch and
+ * not with every event. */
 #include "formats/chrome/chrome.h"
 
 static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need, size_t size)
@@ -44,12 +45,14 @@ static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t 
     out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* A thread's slot with its ids; `thread` is what is known of it, all 0 for none.  NULL when memory is out (the buffer then has
- * failed). */
-static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const ttr_thread *thread, uint64_t offset)
+/* A thread's slot with its ids; `thread` is what is known of it, all 0 for none.  NULL when memory
+ * is out (the buffer then has failed). */
+static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const ttr_thread *thread,
+                                     uint64_t offset)
 {
     struct chrome *own = out->own;
-    if (id >= own->threads_n && !reserve(out, (void **)&own->threads, &own->threads_n, (size_t)id + 1, sizeof *own->threads))
+    if (id >= own->threads_n && !reserve(out, (void **)&own->threads, &own->threads_n,
+                                         (size_t)id + 1, sizeof *own->threads))
         return NULL;
     struct chrome_thread *slot = &own->threads[id];
     if (slot->ids_n > 0 && !slot->is_guess)
@@ -63,15 +66,18 @@ static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const tt
     return slot;
 }
 
-static void write_metadata(struct ttr_writer *out, const char *what, const struct chrome_thread *thread, int64_t time_ns)
+static void write_metadata(struct ttr_writer *out, const char *what,
+                           const struct chrome_thread *thread, int64_t time_ns)
 {
-    struct chrome_line line = {.phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {"", 0}, .extra = ""};
+    struct chrome_line line = {
+        .phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {"", 0}, .extra = ""};
     line.time_ns = time_ns;
     line.name = (ttr_text){what, strlen(what)};
     chrome_begin(out, &line);
 }
 
-static void tell(struct ttr_writer *out, const char *what, const struct chrome_thread *thread, ttr_id name)
+static void tell(struct ttr_writer *out, const char *what, const struct chrome_thread *thread,
+                 ttr_id name)
 {
     struct chrome *own = out->own;
     write_metadata(out, what, thread, own->base_ns);
@@ -93,8 +99,8 @@ static bool is_news(struct ttr_writer *out, ttr_id *written, ttr_id name, uint64
 static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
 {
     struct chrome *own = out->own;
-    if (process >= own->processes_n &&
-        !reserve(out, (void **)&own->processes, &own->processes_n, (size_t)process + 1, sizeof *own->processes))
+    if (process >= own->processes_n && !reserve(out, (void **)&own->processes, &own->processes_n,
+                                                (size_t)process + 1, sizeof *own->processes))
         return NULL;
     return &own->processes[process];
 }
@@ -128,7 +134,9 @@ void chrome_tell_all_names(struct ttr_writer *out)
 /* The process an object stands for, where the context knows it. */
 static const uint32_t *process_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    return event->source < out->t->sources_n ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0) : NULL;
+    return event->source < out->t->sources_n
+               ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0)
+               : NULL;
 }
 
 static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *event)

@@ -1,8 +1,11 @@
-/* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many more), written as an object:
- *   {"displayTimeUnit":"ns","traceEvents":[ ... ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}}
- * Times are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps them small: viewers hold
- * them as doubles.  finish closes the JSON wherever it is called.
- * Left out: reading, definitions, and any repair: spans that overlap in part and begins without an end are written as they are. */
+/* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many
+ * more), written as an object:
+ *   {"displayTimeUnit":"ns","traceEvents":[ ...
+ * ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}} Times
+ * are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps
+ * them small: viewers hold them as doubles.  finish closes the JSON wherever it is called. Left
+ * out: reading, definitions, and any repair: spans that overlap in part and begins without an end
+ * are written as they are. */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -13,8 +16,8 @@
 
 /* How a kind is written. */
 struct shape {
-    char phase;       /* 0: in its own way */
-    uint8_t loss;     /* 0: none */
+    char phase;   /* 0: in its own way */
+    uint8_t loss; /* 0: none */
     bool has_id;
     const char *name; /* where the event has none */
     const char *extra;
@@ -45,32 +48,65 @@ static const struct shape shapes[TTR_KIND_COUNT] = {
 
 static const ttr_loss losses[CHROME_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
-    [CHROME_POINTER] = {.code = "field.pointer", .what = "pointers", .rule = "become strings of hexadecimal digits"},
-    [CHROME_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
-    [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers unlike the first event's", .rule = "are left out: one is told for the whole file", .kind = TTR_LOSS_DROPPED},
-    [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes, activity ids and numbers that providers have for their events", .rule = "are left out",
-                       .kind = TTR_LOSS_DROPPED},
-    [CHROME_NO_THREAD] = {.code = "event.no-thread", .what = "events whose process or thread is not known",
-                          .rule = "are given the number 0 for it"},
-    [CHROME_WIDE_ID] = {.code = "thread.wide-id", .what = "threads with a pid or tid above 2^53", .rule = "have it as a string"},
-    [CHROME_SAME_PID] = {.code = "process.same-pid", .what = "processes of different inputs with the same pid",
-                         .rule = "become one process"},
-    [CHROME_RENAMED] = {.code = "thread.renamed", .what = "threads and processes that change their name",
-                        .rule = "have their last name all the time"},
-    [CHROME_COUNTER_VALUE] = {.code = "counter.value", .what = "fields of counters that are no number", .rule = "are left out",
-                              .kind = TTR_LOSS_DROPPED},
-    [CHROME_COUNTER_ATTRIBUTE] = {.code = "counter.attribute", .what = "CPU, level and flags of counters",
-                                  .rule = "are left out", .kind = TTR_LOSS_DROPPED},
-    [CHROME_SWITCH] = {.code = "switch.slice", .what = "context switches",
-                       .rule = "become slices on a thread for each CPU, named by the running thread"},
-    [CHROME_WAKE] = {.code = "wake.instant", .what = "wake-ups", .rule = "become instants"},
-    [CHROME_SAMPLE] = {.code = "sample.instant", .what = "stack samples", .rule = "become instants with the stack in their args"},
-    [CHROME_LOG] = {.code = "log.instant", .what = "log messages", .rule = "become instants with the message in their args"},
-    [CHROME_BLOB] = {.code = "blob.instant", .what = "blobs", .rule = "become instants with hexadecimal digits in their args"},
-    [CHROME_BLOB_CUT] = {.code = "blob.cut", .what = "byte fields of blobs above 4096 bytes", .rule = "are cut there",
+    [CHROME_POINTER] = {.code = "field.pointer",
+                        .what = "pointers",
+                        .rule = "become strings of hexadecimal digits"},
+    [CHROME_CONTEXT] = {.code = "field.context",
+                        .what = "fields of an event's context",
+                        .rule = "stand among its other fields"},
+    [CHROME_PROVIDER] = {.code = "event.provider",
+                         .what = "providers unlike the first event's",
+                         .rule = "are left out: one is told for the whole file",
                          .kind = TTR_LOSS_DROPPED},
-    [CHROME_OBJECT] = {.code = "object.instant", .what = "objects other than processes and threads", .rule = "become instants"},
-    [CHROME_GAP] = {.code = "gap.instant", .what = "gaps", .rule = "become instants \"lost events\""},
+    [CHROME_DETAIL] =
+        {.code = "event.detail",
+         .what = "keywords, opcodes, activity ids and numbers that providers have for their events",
+         .rule = "are left out",
+         .kind = TTR_LOSS_DROPPED},
+    [CHROME_NO_THREAD] = {.code = "event.no-thread",
+                          .what = "events whose process or thread is not known",
+                          .rule = "are given the number 0 for it"},
+    [CHROME_WIDE_ID] = {.code = "thread.wide-id",
+                        .what = "threads with a pid or tid above 2^53",
+                        .rule = "have it as a string"},
+    [CHROME_SAME_PID] = {.code = "process.same-pid",
+                         .what = "processes of different inputs with the same pid",
+                         .rule = "become one process"},
+    [CHROME_RENAMED] = {.code = "thread.renamed",
+                        .what = "threads and processes that change their name",
+                        .rule = "have their last name all the time"},
+    [CHROME_COUNTER_VALUE] = {.code = "counter.value",
+                              .what = "fields of counters that are no number",
+                              .rule = "are left out",
+                              .kind = TTR_LOSS_DROPPED},
+    [CHROME_COUNTER_ATTRIBUTE] = {.code = "counter.attribute",
+                                  .what = "CPU, level and flags of counters",
+                                  .rule = "are left out",
+                                  .kind = TTR_LOSS_DROPPED},
+    [CHROME_SWITCH] = {.code = "switch.slice",
+                       .what = "context switches",
+                       .rule =
+                           "become slices on a thread for each CPU, named by the running thread"},
+    [CHROME_WAKE] = {.code = "wake.instant", .what = "wake-ups", .rule = "become instants"},
+    [CHROME_SAMPLE] = {.code = "sample.instant",
+                       .what = "stack samples",
+                       .rule = "become instants with the stack in their args"},
+    [CHROME_LOG] = {.code = "log.instant",
+                    .what = "log messages",
+                    .rule = "become instants with the message in their args"},
+    [CHROME_BLOB] = {.code = "blob.instant",
+                     .what = "blobs",
+                     .rule = "become instants with hexadecimal digits in their args"},
+    [CHROME_BLOB_CUT] = {.code = "blob.cut",
+                         .what = "byte fields of blobs above 4096 bytes",
+                         .rule = "are cut there",
+                         .kind = TTR_LOSS_DROPPED},
+    [CHROME_OBJECT] = {.code = "object.instant",
+                       .what = "objects other than processes and threads",
+                       .rule = "become instants"},
+    [CHROME_GAP] = {.code = "gap.instant",
+                    .what = "gaps",
+                    .rule = "become instants \"lost events\""},
 };
 
 static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
@@ -93,7 +129,8 @@ static void write_begin(struct ttr_writer *out)
     own->has_begun = true;
 }
 
-/* Times are told from the whole second of the first event that has one, where they are Unix times. */
+/* Times are told from the whole second of the first event that has one, where they are Unix times.
+ */
 static void choose_base(struct chrome *own, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
@@ -110,13 +147,16 @@ static const char *scope_of(const ttr *t, const ttr_event *event, const char *ot
 {
     static const struct {
         const char *word, *text;
-    } scopes[] = {{"thread", ",\"s\":\"t\""}, {"process", ",\"s\":\"p\""}, {"global", ",\"s\":\"g\""}};
+    } scopes[] = {
+        {"thread", ",\"s\":\"t\""}, {"process", ",\"s\":\"p\""}, {"global", ",\"s\":\"g\""}};
     ttr_field field;
-    if (event->payload_size <= event->body || !ttr_field_find(t, event, "scope", &field) || field.value.type != TTR_TYPE_TEXT)
+    if (event->payload_size <= event->body || !ttr_field_find(t, event, "scope", &field) ||
+        field.value.type != TTR_TYPE_TEXT)
         return otherwise;
     ttr_text text = field.value.text;
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if ((text.n == 1 || text.n == strlen(scopes[i].word)) && memcmp(text.p, scopes[i].word, text.n) == 0)
+        if ((text.n == 1 || text.n == strlen(scopes[i].word)) &&
+            memcmp(text.p, scopes[i].word, text.n) == 0)
             return scopes[i].text;
     return otherwise;
 }
@@ -137,7 +177,8 @@ static void add_blob(struct ttr_writer *out, const ttr_event *event)
 
 static void add_object(struct ttr_writer *out, const ttr_event *event)
 {
-    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    static const char *const objects[] = {"other",   "process", "thread",
+                                          "pointer", "module",  "mapping"};
     struct chrome *own = out->own;
     char id[NUMBER_MAX + 1];
     if (event->tag < sizeof objects / sizeof *objects)
@@ -190,12 +231,14 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
 {
     struct chrome *own = out->own;
     char extra[3 * NUMBER_MAX];
-    bool is_known = event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
+    bool is_known =
+        event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
     if (!is_known)
         chrome_tell_names(out, event->thread, event->offset);
     if (out->buffer.failed)
         return;
-    const struct chrome_thread *thread = &own->threads[event->thread < own->threads_n ? event->thread : 0];
+    const struct chrome_thread *thread =
+        &own->threads[event->thread < own->threads_n ? event->thread : 0];
     if (thread->ids_n == 0) /* an id that is none */
         thread = own->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
@@ -214,7 +257,8 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
 
 static bool is_name(const ttr_event *event)
 {
-    return event->kind == TTR_KIND_OBJECT && (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
+    return event->kind == TTR_KIND_OBJECT &&
+           (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
@@ -229,7 +273,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (event->provider != own->provider)
         output_lost(out, CHROME_PROVIDER, event->offset);
     uint32_t number, version;
-    if (event->keyword || event->opcode || event->activity || event->related || ttr_event_number(out->t, event, &number, &version))
+    if (event->keyword || event->opcode || event->activity || event->related ||
+        ttr_event_number(out->t, event, &number, &version))
         output_lost(out, CHROME_DETAIL, event->offset);
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);

@@ -10,7 +10,9 @@
 static void expect_lines(struct writing *w, const char *lines, const char *base, const char *lost)
 {
     char text[8192];
-    (void)snprintf(text, sizeof text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[%s\n],\"otherData\":{\"tracetta.base_ns\":\"%s\",\"tracetta.lost\":{%s}}}\n",
+    (void)snprintf(text, sizeof text,
+                   "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[%s\n],\"otherData\":{\"tracetta."
+                   "base_ns\":\"%s\",\"tracetta.lost\":{%s}}}\n",
                    lines, base, lost);
     writing_finish(w);
     assert_int_equal(w->status, TTR_OK);
@@ -50,10 +52,13 @@ static void times_are_exact_microseconds_from_the_first_whole_second(void **stat
     writing_end(&w);
     plain(&w, TTR_KIND_BEGIN, 1650535871999999999, "b");
     plain(&w, TTR_KIND_END, 1650535872000000001, "b");
-    expect_lines(&w,
-        "\n{\"ph\":\"X\",\"ts\":123456.789,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"read\",\"dur\":1.500,\"args\":{\"bytes\":18446744073709551615}},"
+    expect_lines(
+        &w,
+        "\n{\"ph\":\"X\",\"ts\":123456.789,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"read\","
+        "\"dur\":1.500,\"args\":{\"bytes\":18446744073709551615}},"
         "\n{\"ph\":\"B\",\"ts\":-0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
-        "\n{\"ph\":\"E\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}", "1650535872000000000", "");
+        "\n{\"ph\":\"E\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}",
+        "1650535872000000000", "");
 }
 
 static void events_without_a_time_do_not_choose_the_base(void **state)
@@ -66,8 +71,10 @@ static void events_without_a_time_do_not_choose_the_base(void **state)
     writing_end(&w);
     plain(&w, TTR_KIND_BEGIN, 1650535872000000001, "b");
     expect_lines(&w,
-        "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"early\",\"s\":\"t\",\"args\":{\"no_time\":true}},"
-        "\n{\"ph\":\"B\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}", "1650535872000000000", "");
+                 "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
+                 "\"early\",\"s\":\"t\",\"args\":{\"no_time\":true}},"
+                 "\n{\"ph\":\"B\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}",
+                 "1650535872000000000", "");
 }
 
 static void times_at_both_ends_of_the_range_are_exact(void **state)
@@ -79,9 +86,11 @@ static void times_at_both_ends_of_the_range_are_exact(void **state)
     begin(&w, TTR_KIND_SPAN, INT64_MAX, "x");
     ttr_event_edit(w.builder)->duration = UINT64_MAX;
     writing_end(&w);
-    expect_lines(&w,
+    expect_lines(
+        &w,
         "\n{\"ph\":\"B\",\"ts\":-854775.808,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
-        "\n{\"ph\":\"X\",\"ts\":18446744072854775.807,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"x\",\"dur\":18446744073709551.615}",
+        "\n{\"ph\":\"X\",\"ts\":18446744072854775.807,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
+        "\"x\",\"dur\":18446744073709551.615}",
         "-9223372036000000000", "");
 }
 
@@ -95,10 +104,14 @@ static void linked_events_have_their_id_in_hexadecimal(void **state)
         ttr_event_edit(w.builder)->link = 31;
         writing_end(&w);
     }
-#define LINKED(phase, ts, end)                                                                                         \
-    "\n{\"ph\":\"" phase "\",\"ts\":" ts ".000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"l\",\"id\":\"0x1f\"" end
-    expect_lines(&w, LINKED("b", "6", "},") LINKED("n", "7", "},") LINKED("e", "8", "},") LINKED("s", "9", "},")
-                     LINKED("t", "10", "},") LINKED("f", "11", ",\"bp\":\"e\"}"), "0", "");
+#define LINKED(phase, ts, end)           \
+    "\n{\"ph\":\"" phase "\",\"ts\":" ts \
+    ".000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"l\",\"id\":\"0x1f\"" end
+    expect_lines(&w,
+                 LINKED("b", "6", "},") LINKED("n", "7", "},") LINKED("e", "8", "},")
+                     LINKED("s", "9", "},") LINKED("t", "10", "},")
+                         LINKED("f", "11", ",\"bp\":\"e\"}"),
+                 "0", "");
 }
 
 static void counters_have_numbers_only(void **state)
@@ -114,14 +127,17 @@ static void counters_have_numbers_only(void **state)
     ttr_put_float(w.builder, "f", 0.5);
     ttr_put_bool(w.builder, "b", true);
     ttr_put_text(w.builder, "t", "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
     ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     writing_end(&w);
     plain(&w, TTR_KIND_COUNTER, 0, "none");
-    expect_lines(&w,
-        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"c\",\"id\":\"0x2\",\"args\":{\"u\":18446744073709551615,\"i\":-1,\"f\":0.5,\"b\":1}},"
-        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"none\"}", "0",
-        "\"counter.value\":2,\"counter.attribute\":1");
+    expect_lines(
+        &w,
+        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"c\",\"id\":"
+        "\"0x2\",\"args\":{\"u\":18446744073709551615,\"i\":-1,\"f\":0.5,\"b\":1}},"
+        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"none\"}",
+        "0", "\"counter.value\":2,\"counter.attribute\":1");
 }
 
 static void instants_say_how_far_they_reach(void **state)
@@ -136,8 +152,12 @@ static void instants_say_how_far_they_reach(void **state)
     begin(&w, TTR_KIND_INSTANT, 0, "i");
     ttr_put_text(w.builder, "scope", "p");
     writing_end(&w);
-#define INSTANT(scope, rest) "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"i\",\"s\":\"" scope "\"" rest
-    expect_lines(&w, INSTANT("t", "},") INSTANT("g", ",\"args\":{\"scope\":\"global\"}},") INSTANT("p", ",\"args\":{\"scope\":\"p\"}}"),
+#define INSTANT(scope, rest)                                                                 \
+    "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"i\",\"s\":" \
+    "\"" scope "\"" rest
+    expect_lines(&w,
+                 INSTANT("t", "},") INSTANT("g", ",\"args\":{\"scope\":\"global\"}},")
+                     INSTANT("p", ",\"args\":{\"scope\":\"p\"}}"),
                  "0", "");
 }
 
@@ -153,10 +173,16 @@ static void names_are_told_when_they_become_known(void **state)
     ttr_thread_name(w.t, 7, 9, NULL, "worker");
     plain(&w, TTR_KIND_BEGIN, 0, "d");
     ttr_thread_name(w.t, 7, 9, NULL, "old"); /* after its last event */
-#define BEGIN(name) "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
-#define META(what, name) "\n{\"ph\":\"M\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"" what "\",\"args\":{\"name\":\"" name "\"}}"
-    expect_lines(&w, BEGIN("a") "," META("process_name", "server") "," BEGIN("b") "," BEGIN("c") ","
-                     META("thread_name", "worker") "," BEGIN("d") "," META("thread_name", "old"), "0", "\"thread.renamed\":1");
+#define BEGIN(name) \
+    "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
+#define META(what, name)                                                             \
+    "\n{\"ph\":\"M\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"" what \
+    "\",\"args\":{\"name\":\"" name "\"}}"
+    expect_lines(
+        &w,
+        BEGIN("a") "," META("process_name", "server") "," BEGIN("b") "," BEGIN("c") "," META(
+            "thread_name", "worker") "," BEGIN("d") "," META("thread_name", "old"),
+        "0", "\"thread.renamed\":1");
 }
 
 static void objects_name_processes_and_threads(void **state)
@@ -182,10 +208,14 @@ static void objects_name_processes_and_threads(void **state)
     ttr_on_thread(w.builder, 7, 9);
     writing_end(&w);
     expect_lines(&w,
-        "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":0,\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"server\"}},"
-        "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"worker\",\"process\":7}},"
-        BEGIN("a") ",\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"vmo\",\"s\":\"p\","
-        "\"args\":{\"object\":\"pointer\",\"id\":\"0xff\"}}", "0", "\"object.instant\":1");
+                 "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":0,\"cat\":\"\",\"name\":\"process_"
+                 "name\",\"args\":{\"name\":\"server\"}},"
+                 "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"thread_"
+                 "name\",\"args\":{\"name\":\"worker\",\"process\":7}}," BEGIN(
+                     "a") ",\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":"
+                          "\"vmo\",\"s\":\"p\","
+                          "\"args\":{\"object\":\"pointer\",\"id\":\"0xff\"}}",
+                 "0", "\"object.instant\":1");
 }
 
 static void switches_are_slices_of_cpus(void **state)
@@ -214,14 +244,21 @@ static void switches_are_slices_of_cpus(void **state)
     ttr_on_thread(w.builder, 1, 2);
     writing_end(&w);
 #define CPU "\"pid\":4294967295,\"tid\":1"
-    expect_lines(&w,
-        "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
-        "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}},"
-        "\n{\"ph\":\"B\",\"ts\":1.000," CPU ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_tid\":2,\"from_state\":\"blocked\",\"prio\":5}},"
+    expect_lines(
+        &w,
+        "\n{\"ph\":\"M\",\"ts\":1.000," CPU
+        ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
+        "\n{\"ph\":\"M\",\"ts\":1.000," CPU
+        ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}},"
+        "\n{\"ph\":\"B\",\"ts\":1.000," CPU
+        ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_"
+        "tid\":2,\"from_state\":\"blocked\",\"prio\":5}},"
         "\n{\"ph\":\"E\",\"ts\":2.000," CPU ",\"cat\":\"\",\"name\":\"\"},"
-        "\n{\"ph\":\"B\",\"ts\":2.000," CPU ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\"}},"
-        "\n{\"ph\":\"i\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"cat\":\"\",\"name\":\"wake\",\"s\":\"t\",\"args\":{\"cpu\":1}}", "0",
-        "\"switch.slice\":2,\"wake.instant\":1");
+        "\n{\"ph\":\"B\",\"ts\":2.000," CPU
+        ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\"}},"
+        "\n{\"ph\":\"i\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"cat\":\"\",\"name\":\"wake\",\"s\":"
+        "\"t\",\"args\":{\"cpu\":1}}",
+        "0", "\"switch.slice\":2,\"wake.instant\":1");
 }
 
 static void what_has_no_shape_becomes_an_instant(void **state)
@@ -235,8 +272,12 @@ static void what_has_no_shape_becomes_an_instant(void **state)
     ttr_put_text(w.builder, "message", "hi");
     writing_end(&w);
     begin(&w, TTR_KIND_SAMPLE, 0, "");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 16}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6},
+                                          .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.depth = 1,
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 16}});
     writing_end(&w);
     begin(&w, TTR_KIND_BLOB, 0, "b");
     ttr_event_edit(w.builder)->tag = 2;
@@ -247,11 +288,17 @@ static void what_has_no_shape_becomes_an_instant(void **state)
     writing_end(&w);
 #define OWN "\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
     expect_lines(&w,
-        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"log\",\"s\":\"t\",\"args\":{\"message\":\"hi\",\"level\":\"error\"}},"
-        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"sample\",\"s\":\"t\",\"args\":{\"frames\":[\"0x10\"]}},"
-        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"b\",\"s\":\"t\",\"args\":{\"type\":2,\"size\":2,\"data\":\"0x01ff\"}},"
-        "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"lost events\",\"s\":\"g\",\"args\":{\"count\":12}}", "0",
-        "\"field.bytes\":1,\"field.pointer\":1,\"sample.instant\":1,\"log.instant\":1,\"blob.instant\":1,\"gap.instant\":1");
+                 "\n{\"ph\":\"i\",\"ts\":0.000," OWN
+                 "\"log\",\"s\":\"t\",\"args\":{\"message\":\"hi\",\"level\":\"error\"}},"
+                 "\n{\"ph\":\"i\",\"ts\":0.000," OWN
+                 "\"sample\",\"s\":\"t\",\"args\":{\"frames\":[\"0x10\"]}},"
+                 "\n{\"ph\":\"i\",\"ts\":0.000," OWN
+                 "\"b\",\"s\":\"t\",\"args\":{\"type\":2,\"size\":2,\"data\":\"0x01ff\"}},"
+                 "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"lost "
+                 "events\",\"s\":\"g\",\"args\":{\"count\":12}}",
+                 "0",
+                 "\"field.bytes\":1,\"field.pointer\":1,\"sample.instant\":1,\"log.instant\":1,"
+                 "\"blob.instant\":1,\"gap.instant\":1");
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_BLOB, 0, "b");
     ttr_put_bytes(w.builder, "data", bytes, 4096);
@@ -277,10 +324,13 @@ static void losses_of_threads_and_attributes_are_counted(void **state)
     ttr_on_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 53);
     ttr_event_edit(w.builder)->flags = TTR_EVENT_PARTIAL;
     writing_end(&w);
-    expect_lines(&w,
+    expect_lines(
+        &w,
         "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"x\"},"
-        "\n{\"ph\":\"E\",\"ts\":0.000,\"pid\":\"9007199254740993\",\"tid\":9007199254740992,\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
-        "0\",\"tracetta.provider\":\"prov", "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
+        "\n{\"ph\":\"E\",\"ts\":0.000,\"pid\":\"9007199254740993\",\"tid\":9007199254740992,"
+        "\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
+        "0\",\"tracetta.provider\":\"prov",
+        "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
 }
 
 static void processes_of_several_inputs_with_one_pid_are_counted(void **state)
@@ -312,8 +362,10 @@ static void a_pid_learned_later_is_used_from_then_on(void **state)
         writing_end(&w);
         assert_int_not_equal(context_thread(w.t, 0, 7, 9), 0);
     }
-    expect_lines(&w, "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
-                     "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}", "0", "\"event.no-thread\":1");
+    expect_lines(&w,
+                 "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
+                 "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}",
+                 "0", "\"event.no-thread\":1");
 }
 
 static void any_bytes_and_any_end_give_strict_json(void **state)
@@ -343,7 +395,9 @@ static void fields_of_contexts_stand_among_the_others(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+                                          .group = TTR_GROUP_COMMON,
+                                          .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     ttr_put_uint(w.builder, "b", 2);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);

@@ -1,6 +1,7 @@
-/* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with the columns of
- * "tracetta.events/1" (docs/user/json.md) in one fixed order; the fields are one column of JSON, because every event may have others.
- * Left out: what has no column (declared below), how the trace was stored, definitions, and reading. */
+/* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with
+ * the columns of "tracetta.events/1" (docs/user/json.md) in one fixed order; the fields are one
+ * column of JSON, because every event may have others. Left out: what has no column (declared
+ * below), how the trace was stored, definitions, and reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
@@ -14,15 +15,24 @@ enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_CONTEXT,
 
 static const ttr_loss losses[CSV_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
-    [CSV_NUL] = {.code = "text.nul", .what = "names with NUL characters", .rule = "have U+FFFD for each"},
-    [CSV_OUTGOING] = {.code = "switch.outgoing", .what = "threads that leave a CPU, and their state", .rule = "are left out",
+    [CSV_NUL] = {.code = "text.nul",
+                 .what = "names with NUL characters",
+                 .rule = "have U+FFFD for each"},
+    [CSV_OUTGOING] = {.code = "switch.outgoing",
+                      .what = "threads that leave a CPU, and their state",
+                      .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
-    [CSV_TAG] = {.code = "event.tag", .what = "types of objects, blobs and other events", .rule = "are left out",
+    [CSV_TAG] = {.code = "event.tag",
+                 .what = "types of objects, blobs and other events",
+                 .rule = "are left out",
                  .kind = TTR_LOSS_DROPPED},
-    [CSV_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
+    [CSV_CONTEXT] = {.code = "field.context",
+                     .what = "fields of an event's context",
+                     .rule = "stand among its other fields"},
 };
 
-static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
+static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,"
+                             "process,thread,track,source,flags,"
                              "keyword,opcode,activity,related,event_id,event_version,fields";
 
 struct csv {
@@ -40,7 +50,8 @@ struct names {
     ttr_thread known;
 };
 
-/* True for text that can stand without quotes: RFC 4180 TEXTDATA, characters beyond ASCII, no blanks at the ends. */
+/* True for text that can stand without quotes: RFC 4180 TEXTDATA, characters beyond ASCII, no
+ * blanks at the ends. */
 static bool is_bare(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -77,7 +88,8 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends the first n bytes of the scratch inside of a quoted field: JSON itself has no line ends and no control characters. */
+/* Appends the first n bytes of the scratch inside of a quoted field: JSON itself has no line ends
+ * and no control characters. */
 static void add_quoted(struct ttr_writer *out, size_t n)
 {
     struct csv *own = out->own;
@@ -99,7 +111,8 @@ static void add_quoted(struct ttr_writer *out, size_t n)
     buffer_filled(to, (size_t)(at - start));
 }
 
-/* Hands over what is there of a large event, but for the last byte: it tells whether a comma is due. */
+/* Hands over what is there of a large event, but for the last byte: it tells whether a comma is
+ * due. */
 static void relieve(struct ttr_writer *out)
 {
     struct csv *own = out->own;
@@ -121,7 +134,8 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
     own->fields.writer = out;
     own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf", end);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf",
+                    end);
     return TTR_OK;
 }
 
@@ -150,7 +164,8 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
 {
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
-    (void)ttr_thread_get(out->t, event->thread, &names->known); /* an event without a thread shows none */
+    (void)ttr_thread_get(out->t, event->thread,
+                         &names->known); /* an event without a thread shows none */
     names->provider = look_up(out, event->provider, offset);
     names->category = look_up(out, event->category, offset);
     names->name = look_up(out, event->name, offset);
@@ -174,8 +189,8 @@ static char *put_comma_u64(char *at, bool is_known, uint64_t x)
 
 static bool has_id(unsigned kind)
 {
-    return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) || kind == TTR_KIND_COUNTER ||
-           kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
+    return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
+           kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
 static char *put_level(char *at, const ttr_event *event)
@@ -190,7 +205,9 @@ static char *put_flags(char *at, unsigned flags)
     static const struct {
         unsigned flag;
         const char *text;
-    } names[] = {{TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"},
+    } names[] = {{TTR_EVENT_CLAMPED, "clamped"},
+                 {TTR_EVENT_BACKWARD, "backward"},
+                 {TTR_EVENT_PARTIAL, "partial"},
                  {TTR_EVENT_NO_TIME, "no_time"}};
     char before = ',';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -238,8 +255,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
 
 static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
 {
-    size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n + names->process.n +
-                  names->thread.n + names->source.n;
+    size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n +
+                  names->process.n + names->thread.n + names->source.n;
     char *start = (char *)buffer_room(&out->buffer, room), *at = start;
     ttr_track track = {0};
     if (!start)
@@ -253,7 +270,9 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_comma_u64(at, names->known.pid_known, names->known.pid);
     at = put_comma_u64(at, names->known.tid_known, names->known.tid);
     at = put_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    at = put_comma_u64(at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration), event->duration);
+    at = put_comma_u64(
+        at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
+        event->duration);
     at = put_comma_u64(at, has_id(event->kind), event->link);
     at = put_level(at, event);
     at = put_comma_piece(at, names->process);

@@ -3,8 +3,10 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-#define HEADER "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"                        \
-               "keyword,opcode,activity,related,event_id,event_version,fields"
+#define HEADER                                                                                     \
+    "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source," \
+    "flags,"                                                                                       \
+    "keyword,opcode,activity,related,event_id,event_version,fields"
 
 static void no_events_leave_the_header(void **state)
 {
@@ -29,9 +31,12 @@ static void an_event_fills_its_columns(void **state)
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, -1, NULL, " x");
     writing_end(&w);
-    writing_expect(&w, HEADER "\n"
-        "1650535872123456789,span,prov,cat,\"say \"\"hi\"\"\",7,9,3,1500,,info,server,\"a, b\",,,clamped partial,,,,,,,\"{\"\"path\"\":\"\"/\\\"\"a\\\"\"\"\"}\"\n"
-        "-1,gap,,,\" x\",,,,,0,,,,,,,,,,,,,{}\n");
+    writing_expect(
+        &w,
+        HEADER "\n"
+               "1650535872123456789,span,prov,cat,\"say \"\"hi\"\"\",7,9,3,1500,,info,server,\"a, "
+               "b\",,,clamped partial,,,,,,,\"{\"\"path\"\":\"\"/\\\"\"a\\\"\"\"\"}\"\n"
+               "-1,gap,,,\" x\",,,,,0,,,,,,,,,,,,,{}\n");
 }
 
 static void fields_of_contexts_stand_among_the_others(void **state)
@@ -40,7 +45,9 @@ static void fields_of_contexts_stand_among_the_others(void **state)
     (void)state;
     writing_open(&w, "csv", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+                                          .group = TTR_GROUP_COMMON,
+                                          .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     ttr_put_uint(w.builder, "b", 2);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
@@ -69,10 +76,11 @@ static void losses_are_counted_exactly(void **state)
     assert_int_equal(writing_lost(&w, "text.not-utf8"), 1);
     assert_int_equal(writing_lost(&w, "text.nul"), 1);
     writing_expect(&w, HEADER "\r\n"
-        "0,begin,prov,cat,fine,7,9,,,,,,,,,,,,,,,,{}\r\n"
-        "0,switch,prov,cat,,7,9,,,,,,,,,,,,,,,,{}\r\n"
-        "0,blob,prov,cat,\xef\xbf\xbd,7,9,,,,,,,,,,,,,,,,{}\r\n"
-        "0,end,prov,cat,\"a\xef\xbf\xbd" "b\xef\xbf\xbd\",7,9,,,,,,,,,,,1,,,,,{}\r\n");
+                              "0,begin,prov,cat,fine,7,9,,,,,,,,,,,,,,,,{}\r\n"
+                              "0,switch,prov,cat,,7,9,,,,,,,,,,,,,,,,{}\r\n"
+                              "0,blob,prov,cat,\xef\xbf\xbd,7,9,,,,,,,,,,,,,,,,{}\r\n"
+                              "0,end,prov,cat,\"a\xef\xbf\xbd"
+                              "b\xef\xbf\xbd\",7,9,,,,,,,,,,,1,,,,,{}\r\n");
 }
 
 /* Takes one field at `*p` by the grammar of RFC 4180 into `to`; gives the byte that ended it. */
@@ -121,7 +129,8 @@ static void an_unknown_line_end_is_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
-    const ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){"eol=cr", NULL}};
+    const ttr_write_options options = {.size = sizeof options,
+                                       .format_options = (const char *const[]){"eol=cr", NULL}};
     (void)state;
     assert_null(ttr_create_push(t, NULL, NULL, "csv", &options, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);

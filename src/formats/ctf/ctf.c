@@ -1,4 +1,5 @@
-/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h, the writer's in ctf_write.h. */
+/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h,
+ * the writer's in ctf_write.h. */
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -7,33 +8,75 @@
 
 static const ttr_option_info options[] = {
     {"metadata", "FILE", "read this metadata instead of the trace's own", false},
-    {"longer-metadata", "FILE", "read this metadata where it begins with the trace's own and goes on: that of another folder of the trace", false},
-    {"time", "exact|double", "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
-    {"mapped", "shown|hidden", "hidden: fields of events that are mapped to a clock are left out, as babeltrace2 does", false},
-    {"stream-intersection", "yes|no", "yes: only the time in which all streams of a trace are active", false},
-    {"key", "FILE", FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
+    {"longer-metadata", "FILE",
+     "read this metadata where it begins with the trace's own and goes on: that of another folder "
+     "of the trace",
+     false},
+    {"time", "exact|double",
+     "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
+    {"mapped", "shown|hidden",
+     "hidden: fields of events that are mapped to a clock are left out, as babeltrace2 does",
+     false},
+    {"stream-intersection", "yes|no",
+     "yes: only the time in which all streams of a trace are active", false},
+    {"key", "FILE",
+     FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
     {"key-env", "NAME", FOR_11 "environment variable with that key: 64 hexadecimal digits", false},
-    {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)", false},
-    {"assume-alignment", "packed|natural|natural-32", FOR_11 "where numbers begin in traces that do not record it (default: what fits their events)", false},
-    {"live-start", "begin|now", "live traces: from the begin of what the relay daemon has (the default), or from now on", false},
-    {"live-reconnect", "SECONDS", "live traces: how long to try to get a lost connection back (30); 0 = not at all", false},
-    {"live-poll", "SECONDS", "live traces: how long to wait before asking again (0.1, or half the live timer where that is less)", false},
-    {"live-patience", "SECONDS", "live traces: how long a silent stream holds others back (4 periods of the live timer, at least 2)", false},
-    {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
+    {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)",
+     false},
+    {"assume-alignment", "packed|natural|natural-32",
+     FOR_11 "where numbers begin in traces that do not record it (default: what fits their events)",
+     false},
+    {"live-start", "begin|now",
+     "live traces: from the begin of what the relay daemon has (the default), or from now on",
+     false},
+    {"live-reconnect", "SECONDS",
+     "live traces: how long to try to get a lost connection back (30); 0 = not at all", false},
+    {"live-poll", "SECONDS",
+     "live traces: how long to wait before asking again (0.1, or half the live timer where that is "
+     "less)",
+     false},
+    {"live-patience", "SECONDS",
+     "live traces: how long a silent stream holds others back (4 periods of the live timer, at "
+     "least 2)",
+     false},
+    {"version", "1.8|2|1.1",
+     "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8",
+     true},
     {"byte-order", "le|be", "byte order of all numbers", true},
-    {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); those of other CTF traces are split, never joined; one event may make a packet larger", true},
-    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes, of copies where the source has them; 1.1 has none)", true},
-    {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
-    {"header", "1|2", FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default, but what a source of 1.1 has)", true},
-    {"alignment", "packed|natural", FOR_11 "where numbers may begin (default: as in a source of 1.1, else packed)", true},
-    {"checksum", "none|md5|sha1|crc32", FOR_11 "of each packet (default: as in a source of 1.1, else none; so of the next two)", true},
+    {"packet-size", "BYTES",
+     "packets end when they are as large (default 256 KiB); those of other CTF traces are split, "
+     "never joined; one event may make a packet larger",
+     true},
+    {"index", "yes|no",
+     "write LTTng's index files, index/NAME.idx (default: yes, of copies where the source has "
+     "them; 1.1 has none)",
+     true},
+    {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)",
+     true},
+    {"header", "1|2",
+     FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default, but "
+            "what a source of 1.1 has)",
+     true},
+    {"alignment", "packed|natural",
+     FOR_11 "where numbers may begin (default: as in a source of 1.1, else packed)", true},
+    {"checksum", "none|md5|sha1|crc32",
+     FOR_11 "of each packet (default: as in a source of 1.1, else none; so of the next two)", true},
     {"compression", "none|gzip|bzip2", FOR_11 "of each packet", true},
     {"cypher", "none|aes", FOR_11 "of each packet; needs a key", true},
     {"key", "FILE", FOR_11 "file with the key: 32 bytes, or 64 hexadecimal digits", true},
     {"key-env", "NAME", FOR_11 "environment variable with the key: 64 hexadecimal digits", true},
-    {"packet-align", "BYTES", FOR_11 "packets are padded to a multiple of so many bytes (default 4096, or 1 where a source of 1.1 has no such padding)", true},
-    {"event-size", "yes|no", FOR_11 "store the size of each event, which helps to read damaged packets (default: as in a source of 1.1, else no)", true},
-    {"text-metadata", "yes|no", FOR_11 "metadata as bare text, not in packets (default: as in a source of 1.1, else no)", true},
+    {"packet-align", "BYTES",
+     FOR_11 "packets are padded to a multiple of so many bytes (default 4096, or 1 where a source "
+            "of 1.1 has no such padding)",
+     true},
+    {"event-size", "yes|no",
+     FOR_11 "store the size of each event, which helps to read damaged packets (default: as in a "
+            "source of 1.1, else no)",
+     true},
+    {"text-metadata", "yes|no",
+     FOR_11 "metadata as bare text, not in packets (default: as in a source of 1.1, else no)",
+     true},
 };
 
 const struct format format_ctf = {

@@ -3,7 +3,8 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Whether a JSON text without record separators is of CTF 2: its first object has the type "preamble" (CTF2-SPEC-2.0 5.2). */
+/* Whether a JSON text without record separators is of CTF 2: its first object has the type
+ * "preamble" (CTF2-SPEC-2.0 5.2). */
 static bool has_preamble(const struct peek *peek)
 {
     static const char word[] = "\"preamble\"";
@@ -33,7 +34,8 @@ static bool holds(const struct folder_begin *begin, const void *word, size_t n)
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
-/* Whether the header of packets, a structure written in place or under a name of its own elsewhere, has a field of that name.  Other structures may have one. */
+/* Whether the header of packets, a structure written in place or under a name of its own elsewhere,
+ * has a field of that name.  Other structures may have one. */
 static bool has_tsdl_magic(const struct folder_begin *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
@@ -50,24 +52,33 @@ static bool has_tsdl_magic(const struct folder_begin *metadata)
     return holds(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
 }
 
-/* Whether packets have the magic number: where metadata are longer than what is seen of them, that may be unknown, which is no. */
+/* Whether packets have the magic number: where metadata are longer than what is seen of them, that
+ * may be unknown, which is no. */
 static bool has_magic(const struct folder_begin *metadata)
 {
     static const char role[] = "packet-magic-number";
     bool is_packetised = false;
     switch (ctf_sniff(metadata->bytes, metadata->n, &is_packetised)) {
-    case CTF_RFC_1_1: return true;
-    case CTF_1_8: return has_tsdl_magic(metadata);
-    case CTF_2: return holds(metadata, role, sizeof role - 1);
-    default: return false;
+    case CTF_RFC_1_1:
+        return true;
+    case CTF_1_8:
+        return has_tsdl_magic(metadata);
+    case CTF_2:
+        return holds(metadata, role, sizeof role - 1);
+    default:
+        return false;
     }
 }
 
-/* Where packets have the magic number, a file without any is no stream, but for one of which nothing was written yet.  The bits of its bytes may be in
- * either order (the property `bit-order` of CTF 2). */
+/* Where packets have the magic number, a file without any is no stream, but for one of which
+ * nothing was written yet.  The bits of its bytes may be in either order (the property `bit-order`
+ * of CTF 2). */
 bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file)
 {
-    static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1}, {0xc1, 0x1f, 0xfc, 0xc1}, {0x83, 0x3f, 0xf8, 0x83}, {0x83, 0xf8, 0x3f, 0x83}};
+    static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},
+                                         {0xc1, 0x1f, 0xfc, 0xc1},
+                                         {0x83, 0x3f, 0xf8, 0x83},
+                                         {0x83, 0xf8, 0x3f, 0x83}};
     bool is_zero = true, is_part = !has_magic(metadata);
     for (size_t i = 0; i < file->n && is_zero; i++)
         is_zero = file->bytes[i] == 0;

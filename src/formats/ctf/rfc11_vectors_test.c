@@ -1,5 +1,6 @@
-/* Golden vectors of RFC v1.1: whole traces written byte by byte from the RFC and docs/formats/ctf-rfc-v1.1.md.  Compressed and enciphered bytes
- * come from other programs; the command stands beside them.  A folder rfc11-bad-* breaks a rule. */
+/* Golden vectors of RFC v1.1: whole traces written byte by byte from the RFC and
+ * docs/formats/ctf-rfc-v1.1.md.  Compressed and enciphered bytes come from other programs; the
+ * command stands beside them.  A folder rfc11-bad-* breaks a rule. */
 #include "support/support.h"
 #include "support/vectors_files.h"
 

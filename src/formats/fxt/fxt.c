@@ -1,9 +1,12 @@
-/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h, the writer's in fxt_write.h. */
+/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h, the
+ * writer's in fxt_write.h. */
 #include "formats/fxt/fxt_read.h"
 #include "formats/fxt/fxt_write.h"
 
 static const ttr_option_info options[] = {
-    {.key = "anchor", .values = "yes|no", .text = "say with each provider which Unix time its clock began at (magic-trace's extension)",
+    {.key = "anchor",
+     .values = "yes|no",
+     .text = "say with each provider which Unix time its clock began at (magic-trace's extension)",
      .for_writing = true},
 };
 

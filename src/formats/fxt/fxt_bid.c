@@ -1,7 +1,9 @@
-/* Is this a Fuchsia trace?  By its magic; without it by records that are exactly what they say; never by its suffix.
+/* Is this a Fuchsia trace?  By its magic; without it by records that are exactly what they say;
+ * never by its suffix.
  *
- * Streams of a single provider have no magic (the trace manager writes it) but begin with their initialization record, a header
- * word without a free bit.  Anything else must go on for longer.  The bids without magic stay below those of any real magic. */
+ * Streams of a single provider have no magic (the trace manager writes it) but begin with their
+ * initialization record, a header word without a free bit.  Anything else must go on for longer.
+ * The bids without magic stay below those of any real magic. */
 #include "formats/fxt/fxt_read.h"
 
 enum {
@@ -32,9 +34,11 @@ static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bo
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_chain(&span, is_whole, chain) < chain)
         return 0;
-    /* The chain may have ended early, with the file: then there must be enough of it all the same. */
+    /* The chain may have ended early, with the file: then there must be enough of it all the same.
+     */
     struct fxt_span part = {bytes, span.words, is_big};
-    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT && span.words >= (uint64_t)2 * CHAIN_SHORT;
+    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
+                     span.words >= (uint64_t)2 * CHAIN_SHORT;
     return !is_enough ? 0 : is_init ? BID_INITIALIZATION : BID_CHAIN;
 }
 
@@ -59,12 +63,13 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-/* FxT files of EZTrace and StarPU begin with a number for the machine (in the top byte of a 32-bit word) and hold the text of
- * uname a bit further on. */
+/* FxT files of EZTrace and StarPU begin with a number for the machine (in the top byte of a 32-bit
+ * word) and hold the text of uname a bit further on. */
 static bool is_other_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";
-    if (peek->n < 512 || peek->bytes[0] || peek->bytes[1] || peek->bytes[2] || peek->bytes[3] == 0 || peek->bytes[3] > 16)
+    if (peek->n < 512 || peek->bytes[0] || peek->bytes[1] || peek->bytes[2] ||
+        peek->bytes[3] == 0 || peek->bytes[3] > 16)
         return false;
     for (size_t at = 0; at < 512 - sizeof system; at++)
         if (memcmp(peek->bytes + at, system, sizeof system - 1) == 0)
@@ -75,10 +80,13 @@ static bool is_other_fxt(const struct peek *peek)
 const char *fxt_refuse(const struct peek *peek)
 {
     if (is_other_fxt(peek))
-        return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with Fuchsia's FXT but the suffix; "
+        return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "
+               "Fuchsia's FXT but the suffix; "
                "read it with fxt_print or eztrace_convert";
     if (peek->path && ends_with(peek->path, ".fxt") && peek->n >= FXT_WORD)
-        return "named .fxt, but it has no Fuchsia magic (10 00 04 46 78 54 16 00) and does not begin with records of that format; "
-               "files of EZTrace and StarPU (FxT) have the same suffix; ttr_read_options.from = fxt reads it all the same";
+        return "named .fxt, but it has no Fuchsia magic (10 00 04 46 78 54 16 00) and does not "
+               "begin with records of that format; "
+               "files of EZTrace and StarPU (FxT) have the same suffix; ttr_read_options.from = "
+               "fxt reads it all the same";
     return NULL;
 }

@@ -1,5 +1,6 @@
-/* A real file: what magic-trace recorded in 2022, against what an independent reader says of it (magic-trace-2022.truth.txt); and a
- * file of another format with the same suffix.  TTR_CORPUS names the folder of real files; without it the tests are skipped. */
+/* A real file: what magic-trace recorded in 2022, against what an independent reader says of it
+ * (magic-trace-2022.truth.txt); and a file of another format with the same suffix.  TTR_CORPUS
+ * names the folder of real files; without it the tests are skipped. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,7 +47,8 @@ static void count_event(struct facts *facts, ttr *t, const ttr_event *event)
 
 static void read_facts(const char *path, struct facts *facts)
 {
-    ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS | TTR_READ_STRICT};
+    ttr_read_options options = {.size = sizeof options,
+                                .flags = TTR_READ_DEFINITIONS | TTR_READ_STRICT};
     ttr_error error;
     ttr_batch batch;
     ttr_status status;
@@ -71,7 +73,8 @@ static int compare_edges(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-/* Sums spans as that reader does: in order of time, an end closes the innermost begin, and what stays open counts as -1. */
+/* Sums spans as that reader does: in order of time, an end closes the innermost begin, and what
+ * stays open counts as -1. */
 static int64_t sum_spans(struct facts *facts)
 {
     int64_t *open = test_calloc(EDGES_MAX, sizeof *open), sum = 0;

@@ -1,32 +1,27 @@
 /* Views of event records: the hot path of the reader.
  *
- * Most traces are events by nine tenths, in no order a branch predictor could learn.  So the sizes of up to four arguments are
- * walked without branches, inline parts are unlikely, and what depends on the kind comes from tables and masks.
- * Left out here: the arguments' values (fxt_fields.c). */
+ * Most traces are events by nine tenths, in no order a branch predictor could learn.  So the sizes
+ * of up to four arguments are walked without branches, inline parts are unlikely, and what depends
+ * on the kind comes from tables and masks. Left out here: the arguments' values (fxt_fields.c). */
 #include "formats/fxt/fxt_read.h"
-
 
 #include "base/status.h"
 
 /* Kinds of the model by FXT's kinds; TTR_KIND_NONE: unknown. */
 static const uint8_t kinds[16] = {
-    [FXT_INSTANT] = TTR_KIND_INSTANT,
-    [FXT_COUNTER] = TTR_KIND_COUNTER,
-    [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,
-    [FXT_DURATION_END] = TTR_KIND_END,
-    [FXT_DURATION_COMPLETE] = TTR_KIND_SPAN,
-    [FXT_ASYNC_BEGIN] = TTR_KIND_ASYNC_BEGIN,
-    [FXT_ASYNC_INSTANT] = TTR_KIND_ASYNC_STEP,
-    [FXT_ASYNC_END] = TTR_KIND_ASYNC_END,
-    [FXT_FLOW_BEGIN] = TTR_KIND_FLOW_BEGIN,
-    [FXT_FLOW_STEP] = TTR_KIND_FLOW_STEP,
+    [FXT_INSTANT] = TTR_KIND_INSTANT,          [FXT_COUNTER] = TTR_KIND_COUNTER,
+    [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,     [FXT_DURATION_END] = TTR_KIND_END,
+    [FXT_DURATION_COMPLETE] = TTR_KIND_SPAN,   [FXT_ASYNC_BEGIN] = TTR_KIND_ASYNC_BEGIN,
+    [FXT_ASYNC_INSTANT] = TTR_KIND_ASYNC_STEP, [FXT_ASYNC_END] = TTR_KIND_ASYNC_END,
+    [FXT_FLOW_BEGIN] = TTR_KIND_FLOW_BEGIN,    [FXT_FLOW_STEP] = TTR_KIND_FLOW_STEP,
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
 /* Which bits of the last word are a link, and which the end of a span; all or none. */
 static const uint64_t link_masks[16] = {
-    [FXT_COUNTER] = UINT64_MAX,    [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX, [FXT_ASYNC_END] = UINT64_MAX,
-    [FXT_FLOW_BEGIN] = UINT64_MAX, [FXT_FLOW_STEP] = UINT64_MAX,   [FXT_FLOW_END] = UINT64_MAX,
+    [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
+    [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
+    [FXT_FLOW_END] = UINT64_MAX,
 };
 static const uint64_t span_masks[16] = {[FXT_DURATION_COMPLETE] = UINT64_MAX};
 
@@ -36,7 +31,8 @@ static enum fxt_taken no_memory(struct fxt_reader *reader)
     return FXT_FAILED;
 }
 
-enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
+                             uint32_t ref, uint32_t at, ttr_id *id)
 {
     if (ref & FXT_REF_INLINE) {
         uint32_t n = fxt_ref_bytes(ref);
@@ -54,53 +50,68 @@ enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record 
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel gives, ending in the index.  It
- * gets no name: a writer would make an object of it, and give the name to whatever thread really has that koid. */
+/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel
+ * gives, ending in the index.  It gets no name: a writer would make an object of it, and give the
+ * name to whatever thread really has that koid. */
 static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
 
-enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record,
+                             uint32_t ref, uint32_t at, ttr_id *id)
 {
     if (ref == 0) {
         if (record->words - at < 2)
             return FXT_ODD;
-        *id = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, at), fxt_word(reader, record, at + 1));
+        *id = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, at),
+                             fxt_word(reader, record, at + 1));
         return *id ? FXT_TAKEN : no_memory(reader);
     }
     *id = ~reader->provider->threads[ref];
     if (FXT_LIKELY(*id != UINT32_MAX))
         return FXT_TAKEN;
-    input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-thread",
-               "thread %u was never defined for this provider; its events come on a thread of their own", ref);
+    input_note(
+        reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-thread",
+        "thread %u was never defined for this provider; its events come on a thread of their own",
+        ref);
     *id = unknown_thread(reader, ref);
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* For the i-th of the first four arguments: its size field's mask where there is one, and 1; else zeros. */
+/* For the i-th of the first four arguments: its size field's mask where there is one, and 1; else
+ * zeros. */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
-#define ARGUMENT_MASKS(a, b, c, d) {{FXT_SIZE_MAX * (a), FXT_SIZE_MAX * (b), FXT_SIZE_MAX * (c), FXT_SIZE_MAX * (d)}, {a, b, c, d}}
+#define ARGUMENT_MASKS(a, b, c, d)                                                        \
+    {                                                                                     \
+        {FXT_SIZE_MAX * (a), FXT_SIZE_MAX * (b), FXT_SIZE_MAX * (c), FXT_SIZE_MAX * (d)}, \
+        {                                                                                 \
+            a, b, c, d                                                                    \
+        }                                                                                 \
+    }
 static const struct argument_masks argument_masks[5] = {
     ARGUMENT_MASKS(0, 0, 0, 0), ARGUMENT_MASKS(1, 0, 0, 0), ARGUMENT_MASKS(1, 1, 0, 0),
     ARGUMENT_MASKS(1, 1, 1, 0), ARGUMENT_MASKS(1, 1, 1, 1),
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* The word at a place, or the record's header where the place is behind its end.  By a mask: whether an argument is the last thing in its
- * record is what no predictor can guess, and a wrong guess costs more than everything else here. */
+/* The word at a place, or the record's header where the place is behind its end.  By a mask:
+ * whether an argument is the last thing in its record is what no predictor can guess, and a wrong
+ * guess costs more than everything else here. */
 static FXT_INLINE uint64_t argument_at(const struct fxt_record *record, uint32_t at, bool is_big)
 {
     uint32_t is_inside = at < record->words;
     return fxt_load(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
 }
 
-/* The place behind the arguments; above record->words where an argument is empty or leaves the record.  Sizes are at least 1, so a
- * place at or behind the end only grows, and one comparison of the result with the end is enough.  Places never grow past words +
- * 15 * 4095, so nothing overflows; a load at a place that is too far is made at the header instead. */
-static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at, uint32_t args, bool is_big)
+/* The place behind the arguments; above record->words where an argument is empty or leaves the
+ * record.  Sizes are at least 1, so a place at or behind the end only grows, and one comparison of
+ * the result with the end is enough.  Places never grow past words + 15 * 4095, so nothing
+ * overflows; a load at a place that is too far is made at the header instead. */
+static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at,
+                                          uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
     uint32_t empty = 0;
@@ -120,16 +131,20 @@ static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint3
     return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
-/* Whether the surplus word of an instant is a scope (thread, process, global) and not the next record. */
-static bool is_scoped(const struct fxt_reader *reader, const struct fxt_record *record, uint32_t end)
+/* Whether the surplus word of an instant is a scope (thread, process, global) and not the next
+ * record. */
+static bool is_scoped(const struct fxt_reader *reader, const struct fxt_record *record,
+                      uint32_t end)
 {
-    return fxt_get(record->header, FXT_EVENT_KIND) == FXT_INSTANT && end + 1 == record->words && fxt_word(reader, record, end) <= 2;
+    return fxt_get(record->header, FXT_EVENT_KIND) == FXT_INSTANT && end + 1 == record->words &&
+           fxt_word(reader, record, end) <= 2;
 }
 
 /* An event of a kind that nobody knows. */
 static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-event", "event of type %u, known are 0 to 10; skipped",
+    input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-event",
+               "event of type %u, known are 0 to 10; skipped",
                (unsigned)fxt_get(record->header, FXT_EVENT_KIND));
     fxt_give_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
     return FXT_TAKEN;
@@ -138,7 +153,8 @@ static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_rec
 /* Where arguments begin. */
 static inline uint32_t body_words(uint64_t header)
 {
-    return 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) + fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_CATEGORY)) +
+    return 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) +
+           fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_CATEGORY)) +
            fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_NAME));
 }
 
@@ -147,7 +163,8 @@ struct event_refs {
     ttr_id thread, category, name;
 };
 
-static enum fxt_taken resolve_rare(struct fxt_reader *reader, const struct fxt_record *record, struct event_refs *ids)
+static enum fxt_taken resolve_rare(struct fxt_reader *reader, const struct fxt_record *record,
+                                   struct event_refs *ids)
 {
     uint64_t header = record->header;
     uint32_t thread = (uint32_t)fxt_get(header, FXT_EVENT_THREAD);
@@ -158,12 +175,14 @@ static enum fxt_taken resolve_rare(struct fxt_reader *reader, const struct fxt_r
         taken = fxt_string_id(reader, record, category, at, &ids->category);
     at += fxt_ref_words(category);
     if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(header, FXT_EVENT_NAME), at, &ids->name);
+        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(header, FXT_EVENT_NAME), at,
+                              &ids->name);
     return taken;
 }
 
 /* Ids by table; false where one of the refs is inline or not defined. */
-static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t header, struct event_refs *ids)
+static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t header,
+                                 struct event_refs *ids)
 {
     uint32_t thread = (uint32_t)fxt_get(header, FXT_EVENT_THREAD);
     uint32_t category = (uint32_t)fxt_get(header, FXT_EVENT_CATEGORY);
@@ -175,9 +194,10 @@ static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t h
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-/* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and whether the record is exactly as
- * long as its content, so that the usual one asks for neither. */
-static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end, bool is_big, bool is_exact)
+/* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and
+ * whether the record is exactly as long as its content, so that the usual one asks for neither. */
+static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record,
+                                      uint32_t end, bool is_big, bool is_exact)
 {
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
@@ -190,7 +210,8 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
             return taken;
     }
     bool is_whole = is_exact || end + last <= record->words, clamped = false;
-    uint64_t last_word = fxt_load(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
+    uint64_t last_word =
+        fxt_load(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
     uint64_t ticks = fxt_load(record->bytes + FXT_WORD, is_big);
     /* What is no span ends where it begins: its duration comes out as 0 without asking. */
     uint64_t span = is_whole ? span_masks[kind] : 0;
@@ -224,7 +245,8 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
 }
 
 /* An event whose size is not that of its content, or of a kind nobody knows. */
-static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end)
+static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_record *record,
+                               uint32_t end)
 {
     unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
     bool is_exact = end + fxt_event_last_words(kind) == record->words;
@@ -236,7 +258,8 @@ static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_recor
     return give(reader, record, end, reader->common.is_big, false);
 }
 
-static FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record, bool is_big)
+static FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record,
+                                      bool is_big)
 {
     unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get(record->header, FXT_EVENT_ARGS);
@@ -252,12 +275,14 @@ enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record
     return reader->common.is_big ? view(reader, record, true) : view(reader, record, false);
 }
 
-static FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left, bool is_big)
+static FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left,
+                                          bool is_big)
 {
     struct input *in = reader->in;
     reader->has_fields = true;
     do {
-        struct fxt_record record = {.bytes = left->bytes, .header = fxt_load(left->bytes, is_big), .offset = reader->at};
+        struct fxt_record record = {
+            .bytes = left->bytes, .header = fxt_load(left->bytes, is_big), .offset = reader->at};
         record.words = (uint32_t)fxt_get(record.header, FXT_SIZE);
         if (fxt_type(record.header) != FXT_EVENT || record.words == 0 || record.words > left->words)
             return FXT_TAKEN;

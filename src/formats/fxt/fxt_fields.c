@@ -1,8 +1,9 @@
 /* Fields of FXT events, decoded when asked for: arguments, and what records have besides them.
  *
- * The payload is a whole record.  Its header says which plan the walk follows: a few values in fixed places, then the arguments,
- * then a stream, an array of addresses or a scope.  The view has measured the record; here every step is bounded again by the cursor,
- * an argument too small for its content is given as its bytes, and the walk ends where the sizes of arguments do not add up.
+ * The payload is a whole record.  Its header says which plan the walk follows: a few values in
+ * fixed places, then the arguments, then a stream, an array of addresses or a scope.  The view has
+ * measured the record; here every step is bounded again by the cursor, an argument too small for
+ * its content is given as its bytes, and the walk ends where the sizes of arguments do not add up.
  * Names that FXT does not have are those of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
@@ -11,7 +12,7 @@
 enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
 
 struct walk {
-    struct cursor at;     /* the arguments, later the tail */
+    struct cursor at; /* the arguments, later the tail */
     const struct fxt_provider *provider;
     uint64_t header;
     uint64_t refs;        /* second word of large records */
@@ -64,11 +65,14 @@ static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *fie
         set_number(field, "type", fxt_get(header, FXT_KERNEL_TYPE), 8);
         return true;
     }
-    if (type == FXT_SCHEDULING && i < 2 && fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH) {
+    if (type == FXT_SCHEDULING && i < 2 &&
+        fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH) {
         if (i == 0)
-            set_number(field, "outgoing_priority", fxt_get(header, FXT_LEGACY_OUTGOING_PRIORITY), 8);
+            set_number(field, "outgoing_priority", fxt_get(header, FXT_LEGACY_OUTGOING_PRIORITY),
+                       8);
         else
-            set_number(field, "incoming_priority", fxt_get(header, FXT_LEGACY_INCOMING_PRIORITY), 8);
+            set_number(field, "incoming_priority", fxt_get(header, FXT_LEGACY_INCOMING_PRIORITY),
+                       8);
         return true;
     }
     if (type == FXT_PROFILER && fxt_get(header, FXT_PROFILER_KIND) == FXT_MAPPING && i < 4) {
@@ -97,8 +101,9 @@ static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *i
 
 #define WORDS_NEVER UINT16_MAX /* no argument is as long as that */
 
-/* What argument types are in the model, and where a number of that type is: in the last of so many words, when the name is in the
- * table, above `shift`, under `mask`, with the sign in bit `sign`. */
+/* What argument types are in the model, and where a number of that type is: in the last of so many
+ * words, when the name is in the table, above `shift`, under `mask`, with the sign in bit `sign`.
+ */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -137,9 +142,14 @@ static inline uint64_t number_of(const struct argument_type *type, uint64_t word
 static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *value)
 {
     switch (fxt_get(header, FXT_ARG_TYPE)) {
-    case FXT_ARG_TEXT: return take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_STRING), &value->text, &value->text_id);
-    case FXT_ARG_BLOB: return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
-    default: return take_stream(walk, cursor_left(&walk->at), &value->text); /* a type to come: its bytes as they are */
+    case FXT_ARG_TEXT:
+        return take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_STRING), &value->text,
+                         &value->text_id);
+    case FXT_ARG_BLOB:
+        return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
+    default:
+        return take_stream(walk, cursor_left(&walk->at),
+                           &value->text); /* a type to come: its bytes as they are */
     }
 }
 
@@ -147,7 +157,8 @@ static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *valu
 static inline enum stage stage_behind(const struct walk *walk)
 {
     bool is_event = fxt_type(walk->header) == FXT_EVENT;
-    return is_event && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE : STAGE_TAIL;
+    return is_event && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
+                                                                            : STAGE_TAIL;
 }
 
 /* The name and value of an argument; false where they do not fit into it. */
@@ -175,8 +186,9 @@ static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Takes an argument that is a number, or null, with a name of the table, as most are.  Of which type is found without a branch: no
- * predictor could guess.  False where it is another, and then nothing is taken. */
+/* Takes an argument that is a number, or null, with a name of the table, as most are.  Of which
+ * type is found without a branch: no predictor could guess.  False where it is another, and then
+ * nothing is taken. */
 static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
@@ -185,7 +197,8 @@ static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
         return false;
     uint64_t header = fxt_load(bytes, walk->is_big);
     const struct argument_type *type = &argument_types[fxt_get(header, FXT_ARG_TYPE)];
-    uint32_t ref = (uint32_t)fxt_get(header, FXT_ARG_NAME), slot = fxt_string_slot(walk->provider, ref & FXT_REF_LENGTH);
+    uint32_t ref = (uint32_t)fxt_get(header, FXT_ARG_NAME),
+             slot = fxt_string_slot(walk->provider, ref & FXT_REF_LENGTH);
     if (fxt_get(header, FXT_ARG_SIZE) != type->words || (ref & FXT_REF_INLINE) || !slot)
         return false;
     size_t more = (size_t)(type->words - 1) * FXT_WORD;
@@ -234,7 +247,8 @@ static bool begin_tail(struct walk *walk, ttr_field *field)
     walk->stage = STAGE_DONE;
     switch (fxt_type(walk->header)) {
     case FXT_EVENT:
-        if (fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT || cursor_left(&walk->at) != FXT_WORD)
+        if (fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ||
+            cursor_left(&walk->at) != FXT_WORD)
             return false;
         n = take_word(walk);
         set_number(field, "scope", n, 64);
@@ -245,11 +259,13 @@ static bool begin_tail(struct walk *walk, ttr_field *field)
         return take_stream(walk, fxt_get(walk->header, FXT_LOG_BYTES), &field->value.text);
     case FXT_BLOB:
     case FXT_LARGE:
-        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get(walk->header, FXT_BLOB_BYTES) : take_word(walk);
+        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get(walk->header, FXT_BLOB_BYTES)
+                                               : take_word(walk);
         set_text(field, "data");
         field->value.type = TTR_TYPE_BYTES;
         return take_stream(walk, n, &field->value.text);
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -291,14 +307,22 @@ static uint32_t argument_count(const struct walk *walk)
 {
     uint64_t header = walk->header;
     switch (fxt_type(header)) {
-    case FXT_EVENT: return (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
-    case FXT_USERSPACE_OBJECT: return (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
-    case FXT_KERNEL_OBJECT: return (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
+    case FXT_EVENT:
+        return (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
+    case FXT_USERSPACE_OBJECT:
+        return (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
+    case FXT_KERNEL_OBJECT:
+        return (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
     case FXT_SCHEDULING:
-        return fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH ? 0 : (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
+        return fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH
+                   ? 0
+                   : (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
     case FXT_LARGE:
-        return fxt_get(header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA ? (uint32_t)fxt_get(walk->refs, FXT_LARGE_ARGS) : 0;
-    default: return 0;
+        return fxt_get(header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA
+                   ? (uint32_t)fxt_get(walk->refs, FXT_LARGE_ARGS)
+                   : 0;
+    default:
+        return 0;
     }
 }
 
@@ -330,7 +354,8 @@ static void fxt_fields_begin(ttr_fields *fields)
     walk->provider = fields->own;
     walk->stage = STAGE_DONE;
     /* Definitions may belong to no provider. */
-    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->payload_size < FXT_WORD)
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
+        event->payload_size < FXT_WORD)
         return;
     walk->is_big = walk->provider->common->is_big;
     walk->fixed = 0;
@@ -354,7 +379,8 @@ static FXT_APART bool next_other(struct walk *walk, const ttr_event *event, ttr_
     }
     if (walk->stage == STAGE_FRAMES)
         return next_frame(walk, field);
-    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field) : begin_tail(walk, field);
+    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field)
+                                                  : begin_tail(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
@@ -381,4 +407,5 @@ static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t r
     return n;
 }
 
-const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};
+const struct field_ops fxt_field_ops = {
+    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};

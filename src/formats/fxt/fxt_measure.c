@@ -1,13 +1,18 @@
-/* How long a record ought to be, told from its content: the refs, counts and argument sizes inside it.
+/* How long a record ought to be, told from its content: the refs, counts and argument sizes inside
+ * it.
  *
- * A record whose header and content agree is almost surely what it says; where they differ, the reader decides which to believe.
- * Three such records in a row are what recovery looks for, and what detection without magic asks for.
- * Nothing here trusts the size in the header: all loads are bounded by the words at hand. */
+ * A record whose header and content agree is almost surely what it says; where they differ, the
+ * reader decides which to believe. Three such records in a row are what recovery looks for, and
+ * what detection without magic asks for. Nothing here trusts the size in the header: all loads are
+ * bounded by the words at hand. */
 #include "formats/fxt/fxt_read.h"
 
-
-#define SURPLUS_MAX 16u /* words behind a record's content that look like an extension of the format and not like damage */
-#define KNOWN_ENOUGH 6u /* records of known types in a row that have all their content, and more words: a later version of the format */
+#define SURPLUS_MAX                                                                               \
+    16u /* words behind a record's content that look like an extension of the format and not like \
+           damage */
+#define KNOWN_ENOUGH                                                                           \
+    6u /* records of known types in a row that have all their content, and more words: a later \
+          version of the format */
 
 /* The word at index i, 0 when it is not at hand. */
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
@@ -24,7 +29,8 @@ static bool is_zero_above(uint64_t word, unsigned last)
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Whether the padding behind `bytes` bytes of a stream that begins at word `at` is zero; true where it is not at hand. */
+/* Whether the padding behind `bytes` bytes of a stream that begins at word `at` is zero; true where
+ * it is not at hand. */
 static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
     uint64_t words = fxt_words(bytes);
@@ -38,7 +44,8 @@ static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 }
 
 /* Steps over an inline string; the new place. */
-static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref, struct fxt_shape *shape)
+static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref,
+                            struct fxt_shape *shape)
 {
     shape->is_clean = shape->is_clean && is_padded(span, at, fxt_ref_bytes((uint32_t)ref));
     return at + fxt_ref_words((uint32_t)ref);
@@ -48,7 +55,8 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
 static uint64_t argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
-    uint64_t words = 1 + fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
+    uint64_t words =
+        1 + fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
     if (type == FXT_ARG_TEXT)
         words += fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_STRING));
     if (type == FXT_ARG_BLOB)
@@ -64,7 +72,8 @@ static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct 
         uint64_t words = fxt_get(header, FXT_ARG_SIZE);
         if (shape->is_cut)
             break;
-        bool is_exact = words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
+        bool is_exact =
+            words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
         shape->is_broken = words == 0;
         if (shape->is_broken)
@@ -83,13 +92,18 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header, struc
         shape->total = 1 + fxt_words(name);
         shape->is_clean = is_zero_above(header, 59) && is_padded(span, 1, name);
         break;
-    case FXT_PROVIDER_SECTION: shape->is_clean = is_zero_above(header, 51); break;
-    case FXT_PROVIDER_EVENT: shape->is_clean = is_zero_above(header, 51); break;
+    case FXT_PROVIDER_SECTION:
+        shape->is_clean = is_zero_above(header, 51);
+        break;
+    case FXT_PROVIDER_EVENT:
+        shape->is_clean = is_zero_above(header, 51);
+        break;
     case FXT_TRACE_INFO:
         shape->is_clean = header == FXT_MAGIC;
         shape->is_known = fxt_get(header, FXT_METADATA_INFO) == 0; /* others may be of any size */
         break;
-    default: shape->is_known = false;
+    default:
+        shape->is_known = false;
     }
 }
 
@@ -97,8 +111,8 @@ static void measure_string(const struct fxt_span *span, uint64_t header, struct 
 {
     uint64_t bytes = fxt_get(header, FXT_STRING_BYTES);
     shape->total = 1 + fxt_words(bytes);
-    shape->is_clean = is_zero_above(header, 46) && !(header >> 31 & 1) && fxt_get(header, FXT_STRING_INDEX) != 0 &&
-                      is_padded(span, 1, bytes);
+    shape->is_clean = is_zero_above(header, 46) && !(header >> 31 & 1) &&
+                      fxt_get(header, FXT_STRING_INDEX) != 0 && is_padded(span, 1, bytes);
 }
 
 static void measure_event(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
@@ -108,7 +122,8 @@ static void measure_event(const struct fxt_span *span, uint64_t header, struct f
     shape->is_clean = true;
     shape->args = (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
     shape->inline_words = fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2;
-    uint64_t at = skip_string(span, 2 + shape->inline_words, fxt_get(header, FXT_EVENT_CATEGORY), shape);
+    uint64_t at =
+        skip_string(span, 2 + shape->inline_words, fxt_get(header, FXT_EVENT_CATEGORY), shape);
     shape->body = skip_string(span, at, fxt_get(header, FXT_EVENT_NAME), shape);
     shape->total = skip_arguments(span, shape->body, shape) + fxt_event_last_words(kind);
 }
@@ -123,14 +138,16 @@ static void measure_blob(const struct fxt_span *span, uint64_t header, struct fx
 }
 
 /* An object with a name and arguments behind `at` words. */
-static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name, struct fxt_shape *shape)
+static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
+                           struct fxt_shape *shape)
 {
     shape->body = skip_string(span, at, name, shape);
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
 /* Inline: one word by the text, two by the C++ writers; whichever gives the size in the header. */
-static void measure_userspace(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape, uint64_t words)
+static void measure_userspace(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape,
+                              uint64_t words)
 {
     bool is_inline = fxt_get(header, FXT_USERSPACE_THREAD) == 0;
     uint64_t name = fxt_get(header, FXT_USERSPACE_NAME);
@@ -156,13 +173,17 @@ static void measure_kernel(const struct fxt_span *span, uint64_t header, struct 
     measure_object(span, 2, fxt_get(header, FXT_KERNEL_NAME), shape);
 }
 
-static void measure_scheduling(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_scheduling(const struct fxt_span *span, uint64_t header,
+                               struct fxt_shape *shape)
 {
-    static const uint8_t fixed[] = {[FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
-    static const uint8_t last_bit[] = {[FXT_CONTEXT_SWITCH] = 39, [FXT_THREAD_WAKEUP] = 35, [FXT_FIBER_SWITCH] = 19};
+    static const uint8_t fixed[] = {
+        [FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
+    static const uint8_t last_bit[] = {
+        [FXT_CONTEXT_SWITCH] = 39, [FXT_THREAD_WAKEUP] = 35, [FXT_FIBER_SWITCH] = 19};
     unsigned kind = (unsigned)fxt_get(header, FXT_SCHEDULING_KIND);
     if (kind == FXT_LEGACY_SWITCH) {
-        shape->inline_words = (fxt_get(header, FXT_LEGACY_OUTGOING) ? 0 : 2u) + (fxt_get(header, FXT_LEGACY_INCOMING) ? 0 : 2u);
+        shape->inline_words = (fxt_get(header, FXT_LEGACY_OUTGOING) ? 0 : 2u) +
+                              (fxt_get(header, FXT_LEGACY_INCOMING) ? 0 : 2u);
         shape->total = shape->body = shape->args_end = 2 + shape->inline_words;
         shape->is_clean = fxt_get(header, FXT_LEGACY_STATE) <= TTR_THREAD_DEAD;
         return;
@@ -170,7 +191,8 @@ static void measure_scheduling(const struct fxt_span *span, uint64_t header, str
     shape->is_known = kind <= FXT_FIBER_SWITCH;
     if (!shape->is_known)
         return;
-    shape->is_clean = (header << 4 >> 4) >> (last_bit[kind] + 1) == 0 && fxt_get(header, FXT_SCHEDULING_STATE) <= TTR_THREAD_DEAD;
+    shape->is_clean = (header << 4 >> 4) >> (last_bit[kind] + 1) == 0 &&
+                      fxt_get(header, FXT_SCHEDULING_STATE) <= TTR_THREAD_DEAD;
     shape->args = (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
     shape->body = fixed[kind];
     shape->total = skip_arguments(span, shape->body, shape);
@@ -182,10 +204,12 @@ static void measure_log(const struct fxt_span *span, uint64_t header, struct fxt
     shape->inline_words = fxt_get(header, FXT_LOG_THREAD) ? 0 : 2;
     shape->body = shape->args_end = 2 + shape->inline_words;
     shape->total = shape->body + fxt_words(shape->bytes);
-    shape->is_clean = is_zero_above(header, 39) && !(header >> 31 & 1) && is_padded(span, shape->body, shape->bytes);
+    shape->is_clean = is_zero_above(header, 39) && !(header >> 31 & 1) &&
+                      is_padded(span, shape->body, shape->bytes);
 }
 
-/* Inline threads: two words, one in files of the Rust reader's reading; whichever gives the size in the header. */
+/* Inline threads: two words, one in files of the Rust reader's reading; whichever gives the size in
+ * the header. */
 static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
@@ -195,7 +219,8 @@ static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t 
         return;
     uint64_t rest = 3;
     if (kind == FXT_MODULE)
-        rest = fxt_words(fxt_get(header, FXT_MODULE_NAME_BYTES)) + fxt_words(fxt_get(header, FXT_MODULE_BUILD_ID_BYTES));
+        rest = fxt_words(fxt_get(header, FXT_MODULE_NAME_BYTES)) +
+               fxt_words(fxt_get(header, FXT_MODULE_BUILD_ID_BYTES));
     if (kind == FXT_BACKTRACE)
         rest = fxt_get(header, FXT_BACKTRACE_FRAMES);
     bool is_inline = fxt_get(header, FXT_PROFILER_THREAD) == 0;
@@ -233,38 +258,65 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
     uint64_t header = fxt_load(span->bytes, span->is_big);
     *shape = (struct fxt_shape){.total = 1, .body = 1, .args_end = 1, .is_known = true};
     switch (fxt_type(header)) {
-    case FXT_METADATA: measure_metadata(span, header, shape); break;
+    case FXT_METADATA:
+        measure_metadata(span, header, shape);
+        break;
     case FXT_INITIALIZATION:
-        shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
+        shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED
+                           ? FXT_INITIALIZATION_WORDS_ANCHORED
+                           : FXT_INITIALIZATION_WORDS;
         shape->is_clean = is_zero_above(header, 15) && word_at(span, 1, shape) != 0;
         break;
-    case FXT_STRING: measure_string(span, header, shape); break;
+    case FXT_STRING:
+        measure_string(span, header, shape);
+        break;
     case FXT_THREAD:
         shape->total = FXT_THREAD_WORDS;
         shape->is_clean = is_zero_above(header, 23) && fxt_get(header, FXT_THREAD_INDEX) != 0;
         break;
-    case FXT_EVENT: measure_event(span, header, shape); break;
-    case FXT_BLOB: measure_blob(span, header, shape); break;
-    case FXT_USERSPACE_OBJECT: measure_userspace(span, header, shape, words); break;
-    case FXT_KERNEL_OBJECT: measure_kernel(span, header, shape); break;
-    case FXT_SCHEDULING: measure_scheduling(span, header, shape); break;
-    case FXT_LOG: measure_log(span, header, shape); break;
-    case FXT_PROFILER: measure_profiler(header, shape, words); break;
-    case FXT_LARGE: measure_large(span, header, shape); break;
-    default: shape->is_known = false;
+    case FXT_EVENT:
+        measure_event(span, header, shape);
+        break;
+    case FXT_BLOB:
+        measure_blob(span, header, shape);
+        break;
+    case FXT_USERSPACE_OBJECT:
+        measure_userspace(span, header, shape, words);
+        break;
+    case FXT_KERNEL_OBJECT:
+        measure_kernel(span, header, shape);
+        break;
+    case FXT_SCHEDULING:
+        measure_scheduling(span, header, shape);
+        break;
+    case FXT_LOG:
+        measure_log(span, header, shape);
+        break;
+    case FXT_PROFILER:
+        measure_profiler(header, shape, words);
+        break;
+    case FXT_LARGE:
+        measure_large(span, header, shape);
+        break;
+    default:
+        shape->is_known = false;
     }
 }
 
-/* The size of a record that is beyond doubt, 0 for any other.  Instants may have a scope behind them. */
+/* The size of a record that is beyond doubt, 0 for any other.  Instants may have a scope behind
+ * them. */
 static uint64_t clean_words(const struct fxt_span *span)
 {
     uint64_t header = fxt_load(span->bytes, span->is_big);
     uint64_t words = fxt_size_words(header);
     struct fxt_shape shape;
     fxt_measure(span, words, &shape);
-    bool is_scoped = fxt_type(header) == FXT_EVENT && fxt_get(header, FXT_EVENT_KIND) == FXT_INSTANT && words == shape.total + 1 &&
-                     words <= span->words && fxt_load(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
-    return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words : 0;
+    bool is_scoped = fxt_type(header) == FXT_EVENT &&
+                     fxt_get(header, FXT_EVENT_KIND) == FXT_INSTANT && words == shape.total + 1 &&
+                     words <= span->words &&
+                     fxt_load(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
+    return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words
+                                                                                            : 0;
 }
 
 unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most)
@@ -298,13 +350,15 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
     return most;
 }
 
-/* The size of a record that may be what it says: all its content and a bit more, or something nobody knows. */
+/* The size of a record that may be what it says: all its content and a bit more, or something
+ * nobody knows. */
 static uint64_t possible_words(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
     struct fxt_shape shape;
     fxt_measure(span, words, &shape);
-    bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words && words - shape.total <= SURPLUS_MAX);
+    bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words &&
+                                           words - shape.total <= SURPLUS_MAX);
     *is_known = shape.is_known;
     return words <= span->words && is_possible ? words : 0;
 }

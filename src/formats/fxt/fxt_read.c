@@ -1,9 +1,12 @@
 /* The FXT reader: the loop over records, and what to do where a record does not fit.
  *
- * Whole records in the window go to the view of their type.  The loop stops where the window ends, and where the size of a record is
- * not what its content asks for.  Then it is decided, with the following bytes at hand:
- *   - records follow behind the content: the size is damaged, the record is given with its size put right;
- *   - a record follows where the size says: the record has words we do not know (allowed), or less content than it claims;
+ * Whole records in the window go to the view of their type.  The loop stops where the window ends,
+ * and where the size of a record is not what its content asks for.  Then it is decided, with the
+ * following bytes at hand:
+ *   - records follow behind the content: the size is damaged, the record is given with its size put
+ * right;
+ *   - a record follows where the size says: the record has words we do not know (allowed), or less
+ * content than it claims;
  *   - neither: the bytes up to the next record are lost (fxt_resync.c).
  * Zeros where a record should be are the unused rest of a buffer when nothing else follows. */
 #include "formats/fxt/fxt_read.h"
@@ -11,7 +14,9 @@
 #include "base/status.h"
 
 #define ZERO_PIECE ((size_t)16 * 1024)
-#define LARGE_BLIND ((uint64_t)FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
+#define LARGE_BLIND \
+    ((uint64_t)     \
+         FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
 
 #define LONG_CONTENT 64u /* words; so long a content may end where a record begins by chance */
 
@@ -23,11 +28,12 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
-    return (struct fxt_span){window->bytes + skip, (window->n - skip) / FXT_WORD, reader->common.is_big};
+    return (struct fxt_span){window->bytes + skip, (window->n - skip) / FXT_WORD,
+                             reader->common.is_big};
 }
 
-/* Decodes whole records from the window.  The only place where a record is checked against the window: views may load any word
- * below record.words. */
+/* Decodes whole records from the window.  The only place where a record is checked against the
+ * window: views may load any word below record.words. */
 static enum stop run(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -36,12 +42,14 @@ static enum stop run(struct fxt_reader *reader)
     while (in->n < in->batch) {
         if (left.words == 0)
             return STOP_EDGE;
-        struct fxt_record record = {.bytes = left.bytes, .header = fxt_load(left.bytes, left.is_big), .offset = reader->at};
+        struct fxt_record record = {
+            .bytes = left.bytes, .header = fxt_load(left.bytes, left.is_big), .offset = reader->at};
         record.words = fxt_size_words(record.header);
         if (record.words == 0 || record.words > left.words || record.words > most)
             return STOP_EDGE;
         unsigned type = fxt_type(record.header);
-        if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA && !fxt_provider_default(reader)) {
+        if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA &&
+            !fxt_provider_default(reader)) {
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
@@ -102,19 +110,23 @@ static ttr_status lose(struct fxt_reader *reader, const char *what)
         return status;
     reader->at = next;
     return input_damage(reader->in, from, next - from, "fxt.lost", reader->error,
-                        "%s; skipped %llu bytes to the next place where records follow each other", what,
-                        (unsigned long long)(next - from));
+                        "%s; skipped %llu bytes to the next place where records follow each other",
+                        what, (unsigned long long)(next - from));
 }
 
 /* A record decided upon goes to its view; TTR_AGAIN: that could not make anything of it. */
 static ttr_status take(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    if (!reader->provider && fxt_type(record->header) != FXT_METADATA && !fxt_provider_default(reader))
+    if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
+        !fxt_provider_default(reader))
         return fail_memory(reader->error);
     switch (fxt_views[fxt_type(record->header)](reader, record)) {
-    case FXT_TAKEN: return TTR_OK;
-    case FXT_FAILED: return reader->error->status;
-    default: return TTR_AGAIN;
+    case FXT_TAKEN:
+        return TTR_OK;
+    case FXT_FAILED:
+        return reader->error->status;
+    default:
+        return TTR_AGAIN;
     }
 }
 
@@ -133,21 +145,27 @@ static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span,
         store_u64be(reader->repaired, right);
     else
         store_u64le(reader->repaired, right);
-    struct fxt_record record = {.bytes = reader->repaired, .header = right, .offset = reader->at, .words = words};
+    struct fxt_record record = {
+        .bytes = reader->repaired, .header = right, .offset = reader->at, .words = words};
     ttr_status status = take(reader, &record);
     if (status != TTR_OK)
         return status;
     reader->at += (uint64_t)words * FXT_WORD;
-    return input_damage(reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
-                        "a record says it has %u words, but its content takes %u and records follow there; read so",
-                        fxt_size_words(header), words);
+    return input_damage(
+        reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
+        "a record says it has %u words, but its content takes %u and records follow there; read so",
+        fxt_size_words(header), words);
 }
 
 /* Takes the record as long as it says although its content is not. */
-static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span, const struct fxt_shape *shape)
+static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
+                         const struct fxt_shape *shape)
 {
     uint64_t header = fxt_load(span->bytes, span->is_big);
-    struct fxt_record record = {.bytes = span->bytes, .header = header, .offset = reader->at, .words = fxt_size_words(header),
+    struct fxt_record record = {.bytes = span->bytes,
+                                .header = header,
+                                .offset = reader->at,
+                                .words = fxt_size_words(header),
                                 .is_accepted = true};
     ttr_status status = take(reader, &record);
     if (status != TTR_OK)
@@ -155,16 +173,18 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     reader->at += (uint64_t)record.words * FXT_WORD;
     if (shape->is_known && shape->is_broken)
         input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
-                   "an argument of a record of type %u does not hold what it tells; the record is given without it and those behind it",
+                   "an argument of a record of type %u does not hold what it tells; the record is "
+                   "given without it and those behind it",
                    fxt_type(header));
     else if (shape->is_known && shape->total < record.words)
         input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
                    "a record of type %u has %llu words more than we know of", fxt_type(header),
                    (unsigned long long)(record.words - shape->total));
     else if (shape->is_known)
-        input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.short",
-                   "a record of type %u has %u words, its content asks for %llu; given as far as it goes", fxt_type(header),
-                   record.words, (unsigned long long)shape->total);
+        input_note(
+            reader->in, TTR_NOTE_ODD, record.offset, "fxt.short",
+            "a record of type %u has %u words, its content asks for %llu; given as far as it goes",
+            fxt_type(header), record.words, (unsigned long long)shape->total);
     return TTR_OK;
 }
 
@@ -174,7 +194,8 @@ static bool is_chained(const struct fxt_look *look, uint64_t words)
     const struct fxt_span *span = &look->span;
     if (words == 0 || words > span->words)
         return false;
-    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words, span->is_big};
+    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words,
+                              span->is_big};
     return fxt_chain(&behind, look->is_end, 3) >= 3;
 }
 
@@ -188,26 +209,31 @@ static ttr_status look_ahead(struct fxt_reader *reader, struct fxt_look *look)
     return status;
 }
 
-/* Whether the record should be read as long as its content.  When the content is less than the size, the rest may be words to come;
- * when it is more, a count or a string ref may be wrong: then what the size says is asked first, and what lies between must not
- * be records. */
-static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look *look, const struct fxt_shape *shape, uint32_t words)
+/* Whether the record should be read as long as its content.  When the content is less than the
+ * size, the rest may be words to come; when it is more, a count or a string ref may be wrong: then
+ * what the size says is asked first, and what lies between must not be records. */
+static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look *look,
+                          const struct fxt_shape *shape, uint32_t words)
 {
     const struct fxt_span *span = &look->span;
-    if (!shape->is_known || shape->is_cut || shape->total == words || shape->total > FXT_SIZE_MAX || shape->total > span->words ||
-        fxt_type(fxt_load(span->bytes, span->is_big)) == FXT_LARGE || !is_chained(look, shape->total))
+    if (!shape->is_known || shape->is_cut || shape->total == words || shape->total > FXT_SIZE_MAX ||
+        shape->total > span->words || fxt_type(fxt_load(span->bytes, span->is_big)) == FXT_LARGE ||
+        !is_chained(look, shape->total))
         return false;
     if (shape->total > LONG_CONTENT && fxt_has_record(reader, look, 1, shape->total))
         return false;
     if (shape->total < words || words == 0)
         return true;
-    return shape->is_clean && !is_chained(look, words) && !fxt_has_record(reader, look, words, shape->total);
+    return shape->is_clean && !is_chained(look, words) &&
+           !fxt_has_record(reader, look, words, shape->total);
 }
 
 /* Whether the record should be read as long as it says. */
-static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look *look, const struct fxt_shape *shape, uint32_t words)
+static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look *look,
+                          const struct fxt_shape *shape, uint32_t words)
 {
-    if (words == 0 || words > look->span.words || shape->body > words || !fxt_is_followed(&look->span, words, look->is_end))
+    if (words == 0 || words > look->span.words || shape->body > words ||
+        !fxt_is_followed(&look->span, words, look->is_end))
         return false;
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
@@ -227,10 +253,13 @@ static ttr_status judge(struct fxt_reader *reader)
         status = repair(reader, &look.span, (uint32_t)shape.total);
     if (status == TTR_AGAIN && is_acceptable(reader, &look, &shape, words))
         status = accept(reader, &look.span, &shape);
-    return status == TTR_AGAIN ? lose(reader, "neither the size nor the content of a record leads to another one") : status;
+    return status == TTR_AGAIN
+               ? lose(reader, "neither the size nor the content of a record leads to another one")
+               : status;
 }
 
-/* Counts the zero words from reader->at on; in *is_tail whether nothing else follows.  Only the last window is kept. */
+/* Counts the zero words from reader->at on; in *is_tail whether nothing else follows.  Only the
+ * last window is kept. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -259,24 +288,28 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
     if (status != TTR_OK)
         return status;
     if (is_tail) {
-        input_note(in, TTR_NOTE_REMARK, from, "fxt.zero-tail", "%llu zero bytes at the end, the unused rest of a buffer",
+        input_note(in, TTR_NOTE_REMARK, from, "fxt.zero-tail",
+                   "%llu zero bytes at the end, the unused rest of a buffer",
                    (unsigned long long)(end - from));
         reader->zeros_end = end;
         return TTR_OK;
     }
     reader->at = end;
     status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
-                          "%llu zero bytes in the middle of the trace, expected a record", (unsigned long long)(end - from));
+                          "%llu zero bytes in the middle of the trace, expected a record",
+                          (unsigned long long)(end - from));
     struct fxt_look look;
     if (status == TTR_OK)
         status = look_ahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    return fxt_is_followed(&look.span, 0, look.is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
+    return fxt_is_followed(&look.span, 0, look.is_end)
+               ? TTR_OK
+               : lose(reader, "what follows zeros is no record");
 }
 
-/* Whether the record at reader->at, which the input cuts short, makes sense as far as it goes: its content could fill it, and no other
- * records lie inside. */
+/* Whether the record at reader->at, which the input cuts short, makes sense as far as it goes: its
+ * content could fill it, and no other records lie inside. */
 static bool is_cut_short(const struct fxt_reader *reader)
 {
     struct fxt_span span = span_at(reader);
@@ -285,7 +318,8 @@ static bool is_cut_short(const struct fxt_reader *reader)
         return true;
     uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
     fxt_measure(&span, words, &shape);
-    if (!shape.is_known || shape.is_broken || shape.total > words || (!shape.is_cut && shape.total != words))
+    if (!shape.is_known || shape.is_broken || shape.total > words ||
+        (!shape.is_cut && shape.total != words))
         return false;
     for (struct fxt_span rest = span; rest.words > 1;) {
         rest.bytes += FXT_WORD;
@@ -304,8 +338,8 @@ static ttr_status meet_end(struct fxt_reader *reader)
     size_t left = reader->in->window.n;
     uint64_t from = reader->at;
     reader->at += left;
-    return input_damage(reader->in, from, left, "fxt.truncated", reader->error, "the input ends inside a record; the last %zu bytes of it",
-                        left);
+    return input_damage(reader->in, from, left, "fxt.truncated", reader->error,
+                        "the input ends inside a record; the last %zu bytes of it", left);
 }
 
 /* A record larger than allowed is passed over without loading it, and left out of copies. */
@@ -314,13 +348,16 @@ static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
     const uint64_t from = reader->at, until = from + bytes;
     ttr_status status = pass_unseen(reader, until);
     if (status == TTR_OK)
-        status = input_damage(reader->in, from, reader->at - from, "fxt.too-large", reader->error,
-                              "a record of %llu bytes, larger than ttr_read_options.max_record allows; passed over", (unsigned long long)bytes);
+        status = input_damage(
+            reader->in, from, reader->at - from, "fxt.too-large", reader->error,
+            "a record of %llu bytes, larger than ttr_read_options.max_record allows; passed over",
+            (unsigned long long)bytes);
     if (status == TTR_E_MALFORMED)
         return fail_option(reader->error, status, "max_record");
     if (status != TTR_OK || reader->at == until)
         return status;
-    return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error, "the input ends inside a record that goes on to byte %llu",
+    return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error,
+                        "the input ends inside a record that goes on to byte %llu",
                         (unsigned long long)until);
 }
 
@@ -359,7 +396,9 @@ static ttr_status meet_edge(struct fxt_reader *reader)
     if (bytes == 0)
         return judge(reader);
     if (fxt_type(header) == FXT_LARGE && bytes > in->window.n) {
-        status = input_fill(in, reader->at, bytes < LARGE_BLIND ? (size_t)bytes : (size_t)LARGE_BLIND, reader->error);
+        status =
+            input_fill(in, reader->at, bytes < LARGE_BLIND ? (size_t)bytes : (size_t)LARGE_BLIND,
+                       reader->error);
         if (status != TTR_OK)
             return status;
         struct fxt_span span = span_at(reader);
@@ -406,7 +445,8 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
     if (in->max_record > UINT32_MAX)
         in->max_record = UINT32_MAX; /* what ttr_event.payload_size can say */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD)
-        in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD; /* usual records are never too large, so the loop need not ask */
+        in->max_record = (uint64_t)FXT_SIZE_MAX *
+                         FXT_WORD; /* usual records are never too large, so the loop need not ask */
     pairmap_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)
@@ -415,11 +455,13 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
     size_t n = window->n < FXT_LOOKAHEAD ? window->n : FXT_LOOKAHEAD;
     reader->common.is_big = fxt_is_big_endian(window->bytes, n, n < FXT_LOOKAHEAD);
     in->version = reader->common.is_big ? "big-endian" : "";
-    reader->schema = context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .format = in->format});
+    reader->schema =
+        context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .format = in->format});
     if (!reader->schema)
         return fail_memory(error);
     if (n && !fxt_has_magic(window->bytes, n))
-        input_note(in, TTR_NOTE_REMARK, 0, "fxt.no-magic", "the trace does not begin with the magic record (10 00 04 46 78 54 16 00)");
+        input_note(in, TTR_NOTE_REMARK, 0, "fxt.no-magic",
+                   "the trace does not begin with the magic record (10 00 04 46 78 54 16 00)");
     return TTR_OK;
 }
 
@@ -428,7 +470,8 @@ void fxt_close(struct input *in)
     struct fxt_reader *reader = in->own;
     if (!reader->in)
         return;
-    alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0, FXT_WORD);
+    alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0,
+               FXT_WORD);
     context_drop_schema(in->base.t, reader->schema);
     fxt_providers_free(reader);
 }

@@ -9,9 +9,10 @@
  *   fxt_resync.c   finding the next record after damage
  *   fxt_bid.c      is this a Fuchsia trace at all
  *
- * Bounds: every record is checked against the window once (fxt_read.c), and every offset used inside it against its size in words
- * (in the view); loads go through fxt_word with an index below that size.  Everything that is decoded late goes through a cursor.
- * Tables change only between batches where a field could tell, so that late decoding sees what the record meant. */
+ * Bounds: every record is checked against the window once (fxt_read.c), and every offset used
+ * inside it against its size in words (in the view); loads go through fxt_word with an index below
+ * that size.  Everything that is decoded late goes through a cursor. Tables change only between
+ * batches where a field could tell, so that late decoding sees what the record meant. */
 #ifndef TRACETTA_FXT_READ_H
 #define TRACETTA_FXT_READ_H
 
@@ -24,12 +25,16 @@
 #define FXT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FXT_INLINE inline __attribute__((always_inline))
-#define FXT_APART __attribute__((noinline)) /* rare: keeps its registers out of the hot path around it */
+#define FXT_APART \
+    __attribute__((noinline)) /* rare: keeps its registers out of the hot path around it */
 
-#define FXT_PROVIDERS_MAX 4096u /* providers with a state of their own; bounds memory under hostile section records */
-#define FXT_PAGE 256u           /* slots of one page of the string table, and of the thread table */
+#define FXT_PROVIDERS_MAX \
+    4096u /* providers with a state of their own; bounds memory under hostile section records */
+#define FXT_PAGE 256u /* slots of one page of the string table, and of the thread table */
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE)
-#define FXT_LOOKAHEAD ((size_t)128 * 1024) /* room for three records of the usual kind, and more */
+#define FXT_LOOKAHEAD                                                          \
+    ((size_t)128 * 1024) /* room for three records of the usual kind, and more \
+                          */
 
 /* Late decoding needs these of the reader. */
 struct fxt_common {
@@ -40,34 +45,40 @@ struct fxt_common {
 /* State of a provider.  Table slots hold ~id, so that zeroed memory means "not defined". */
 struct fxt_provider {
     const struct fxt_common *common;
-    uint32_t *page[FXT_PAGES]; /* the string table; pages nobody wrote are the reader's empty ones */
-    uint32_t *threads;         /* FXT_THREADS slots; the reader's empty ones until the first thread record */
+    uint32_t
+        *page[FXT_PAGES]; /* the string table; pages nobody wrote are the reader's empty ones */
+    uint32_t
+        *threads; /* FXT_THREADS slots; the reader's empty ones until the first thread record */
     struct clockmath clock;
-    uint64_t base_ticks;       /* the tick that is anchor_ns */
+    uint64_t base_ticks; /* the tick that is anchor_ns */
     int64_t anchor_ns;
     bool is_anchored;
     uint32_t id;
     ttr_id name, track, schema;
-    size_t clock_index;        /* in the report */
-    bool is_clock_judged;      /* an event was looked at: whether its ticks can only be Unix times */
+    size_t clock_index;   /* in the report */
+    bool is_clock_judged; /* an event was looked at: whether its ticks can only be Unix times */
 };
 
 struct fxt_reader {
     struct fxt_common common;
     struct input *in;
-    ttr_error *error;               /* of the call to next that is under way */
-    struct fxt_provider *provider;  /* whose records come now; NULL before the first that needs one */
+    ttr_error *error; /* of the call to next that is under way */
+    struct fxt_provider
+        *provider; /* whose records come now; NULL before the first that needs one */
     struct fxt_provider **providers;
     size_t providers_n, providers_capacity;
-    struct pairmap by_id;           /* (id, 0) to index; (0, 1) is the provider of records before any section */
-    uint32_t no_slots[FXT_PAGE];    /* table pages of providers that defined nothing there; never written ... */
+    struct pairmap
+        by_id; /* (id, 0) to index; (0, 1) is the provider of records before any section */
+    uint32_t no_slots[FXT_PAGE];    /* table pages of providers that defined nothing there; never
+                                       written ... */
     uint32_t first_slots[FXT_PAGE]; /* ... with slot 0, the empty string, defined */
     ttr_id schema;                  /* of definitions */
     uint64_t at;                    /* offset in the input of the next record */
     int64_t last_time;              /* given to events without a time */
-    uint64_t zeros_end;             /* up to here there are zeros, whether or not they are still in the window */
-    bool has_fields;                /* the batch has events whose fields may be decoded later */
-    uint8_t *repaired;              /* a record with its size put right, FXT_SIZE_MAX words; NULL until needed */
+    uint64_t
+        zeros_end;     /* up to here there are zeros, whether or not they are still in the window */
+    bool has_fields;   /* the batch has events whose fields may be decoded later */
+    uint8_t *repaired; /* a record with its size put right, FXT_SIZE_MAX words; NULL until needed */
 };
 
 /* A record under the hands of a view. */
@@ -75,16 +86,16 @@ struct fxt_record {
     const uint8_t *bytes;
     uint64_t header;
     uint64_t offset;
-    uint32_t words;    /* all of them can be loaded */
-    bool is_accepted;  /* content and size disagree, and it was decided to live with that */
+    uint32_t words;   /* all of them can be loaded */
+    bool is_accepted; /* content and size disagree, and it was decided to live with that */
 };
 
 /* What became of a record. */
 enum fxt_taken {
     FXT_TAKEN = 0,
-    FXT_HOLD,   /* it changes tables that the batch may still need: end the batch, then come again */
-    FXT_ODD,    /* its size is not what its content asks for; the view did nothing */
-    FXT_FAILED  /* reader->error says why */
+    FXT_HOLD,  /* it changes tables that the batch may still need: end the batch, then come again */
+    FXT_ODD,   /* its size is not what its content asks for; the view did nothing */
+    FXT_FAILED /* reader->error says why */
 };
 
 static inline uint64_t fxt_load(const uint8_t *bytes, bool is_big)
@@ -93,7 +104,8 @@ static inline uint64_t fxt_load(const uint8_t *bytes, bool is_big)
 }
 
 /* The i-th word of a record; i < record->words is the caller's promise. */
-static inline uint64_t fxt_word(const struct fxt_reader *reader, const struct fxt_record *record, uint32_t i)
+static inline uint64_t fxt_word(const struct fxt_reader *reader, const struct fxt_record *record,
+                                uint32_t i)
 {
     return fxt_load(record->bytes + (size_t)i * FXT_WORD, reader->common.is_big);
 }
@@ -109,32 +121,36 @@ struct fxt_span {
 
 /* What the content of a record asks for, in words. */
 struct fxt_shape {
-    uint64_t body;       /* where arguments begin, or the payload, or the end */
-    uint64_t args_end;   /* behind the last good argument */
-    uint64_t total;      /* the whole record */
-    uint64_t bytes;      /* payload bytes of blobs */
-    uint32_t args;       /* arguments by the header */
+    uint64_t body;         /* where arguments begin, or the payload, or the end */
+    uint64_t args_end;     /* behind the last good argument */
+    uint64_t total;        /* the whole record */
+    uint64_t bytes;        /* payload bytes of blobs */
+    uint32_t args;         /* arguments by the header */
     uint32_t inline_words; /* of the process and thread koid (two refs together in a switch) */
-    bool is_known;       /* the type is known, so the rest counts */
-    bool is_cut;         /* refs or arguments go on behind the words at hand; total is a lower bound */
-    bool is_broken;      /* an argument is empty or smaller than what it holds; those behind it are out of reach */
-    bool is_clean;       /* reserved bits are zero and all values are in range: a strong sign of a real record */
+    bool is_known;         /* the type is known, so the rest counts */
+    bool is_cut;    /* refs or arguments go on behind the words at hand; total is a lower bound */
+    bool is_broken; /* an argument is empty or smaller than what it holds; those behind it are out
+                       of reach */
+    bool is_clean;  /* reserved bits are zero and all values are in range: a strong sign of a real
+                       record */
 };
 
-/* Measures the record at the begin of the span, which holds at least one word.  `words` is what the header says of its size: only
- * used where two layouts are around and the size tells which. */
+/* Measures the record at the begin of the span, which holds at least one word.  `words` is what the
+ * header says of its size: only used where two layouts are around and the size tells which. */
 void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *shape);
 
-/* How many records in a row, up to `most`, are clean and exactly as long as they say, from the begin of the span.  Where the input
- * ends with the span, or zeros follow, exactly behind a record, that counts as `most`; so does running out of the span when it is
- * not the end of the input, if there was a record at all. */
+/* How many records in a row, up to `most`, are clean and exactly as long as they say, from the
+ * begin of the span.  Where the input ends with the span, or zeros follow, exactly behind a record,
+ * that counts as `most`; so does running out of the span when it is not the end of the input, if
+ * there was a record at all. */
 unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most);
 
 /* The same without any allowance for the end of the span. */
 unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most);
 
-/* Whether records go on behind `words` words of the span: two beyond doubt, if need be after a few of unknown type or with words we do
- * not know; or many with such words; or zeros that go on, or the end. */
+/* Whether records go on behind `words` words of the span: two beyond doubt, if need be after a few
+ * of unknown type or with words we do not know; or many with such words; or zeros that go on, or
+ * the end. */
 bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end);
 
 /* --- fxt_tables.c --- */
@@ -151,8 +167,8 @@ TTR_MUST bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index,
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency);
 void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns);
 
-/* Says of the current provider's clock, once, that it counts Unix time where nothing else makes sense of the ticks of the first of its
- * events in the batch. */
+/* Says of the current provider's clock, once, that it counts Unix time where nothing else makes
+ * sense of the ticks of the first of its events in the batch. */
 void fxt_provider_judge_clock(struct fxt_reader *reader);
 
 void fxt_providers_free(struct fxt_reader *reader);
@@ -180,13 +196,16 @@ static inline int64_t fxt_time(const struct fxt_provider *provider, uint64_t tic
 
 enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
 
-/* Views events for as long as they follow each other, are whole, and the batch has room; moves the span and reader->at along.
- * Anything but FXT_TAKEN is about the event that stands at reader->at then. */
+/* Views events for as long as they follow each other, are whole, and the batch has room; moves the
+ * span and reader->at along. Anything but FXT_TAKEN is about the event that stands at reader->at
+ * then. */
 enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
 
 /* Parts of a record that refs lead to. */
-enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id);
-enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id);
+enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
+                             uint32_t ref, uint32_t at, ttr_id *id);
+enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record,
+                             uint32_t ref, uint32_t at, ttr_id *id);
 
 /* --- fxt_views.c --- */
 
@@ -195,7 +214,8 @@ typedef enum fxt_taken (*fxt_view)(struct fxt_reader *reader, const struct fxt_r
 extern const fxt_view fxt_views[16];
 
 /* Gives bytes that carry no event, if definitions are wanted. */
-void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n, uint64_t offset);
+void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
+                         uint64_t offset);
 
 /* --- fxt_fields.c --- */
 
@@ -203,17 +223,19 @@ extern const struct field_ops fxt_field_ops;
 
 /* --- fxt_resync.c --- */
 
-/* Words from reader->at on to judge by: always as many, whatever the window shows, so that chunks do not change a verdict. */
+/* Words from reader->at on to judge by: always as many, whatever the window shows, so that chunks
+ * do not change a verdict. */
 struct fxt_look {
     struct fxt_span span;
     bool is_end; /* the input ends with them */
 };
 
 /* Whether records that are beyond doubt begin inside [first, end) of the words. */
-bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first, uint64_t end);
+bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first,
+                    uint64_t end);
 
-/* Finds the next record behind damage at reader->at; the batch is empty.  On TTR_OK *offset is where it begins, or the end of the
- * input; at least one byte is behind reader->at. */
+/* Finds the next record behind damage at reader->at; the batch is empty.  On TTR_OK *offset is
+ * where it begins, or the end of the input; at least one byte is behind reader->at. */
 TTR_MUST ttr_status fxt_resync(struct fxt_reader *reader, uint64_t *offset);
 
 /* --- fxt_bid.c --- */
@@ -221,7 +243,8 @@ TTR_MUST ttr_status fxt_resync(struct fxt_reader *reader, uint64_t *offset);
 unsigned fxt_bid(const struct peek *peek);
 const char *fxt_refuse(const struct peek *peek);
 
-/* Whether the bytes begin with the magic, or else with records that make sense, in big-endian words. */
+/* Whether the bytes begin with the magic, or else with records that make sense, in big-endian
+ * words. */
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole);
 bool fxt_has_magic(const uint8_t *bytes, size_t n);
 

@@ -1,4 +1,5 @@
-/* Damage by the thousand: one size field of a file of 10,000 events changed at random, and what is left of the others. */
+/* Damage by the thousand: one size field of a file of 10,000 events changed at random, and what is
+ * left of the others. */
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -31,11 +32,12 @@ static void make_file(struct file *file, uint64_t seed)
     add_word(to, 7);
     add_word(to, 8);
     for (uint32_t i = 0; i < EVENTS; i++) {
-        unsigned kind = (unsigned)(support_random(&seed) % FXT_EVENT_KINDS), args = (unsigned)(support_random(&seed) % 4);
+        unsigned kind = (unsigned)(support_random(&seed) % FXT_EVENT_KINDS),
+                 args = (unsigned)(support_random(&seed) % 4);
         uint64_t words = 2 + 2 * args + fxt_event_last_words(kind);
         file->place[i] = to->n;
-        add_word(to, FXT_EVENT | fxt_put(FXT_SIZE, words) | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, args) |
-                         fxt_put(FXT_EVENT_THREAD, 1));
+        add_word(to, FXT_EVENT | fxt_put(FXT_SIZE, words) | fxt_put(FXT_EVENT_KIND, kind) |
+                         fxt_put(FXT_EVENT_ARGS, args) | fxt_put(FXT_EVENT_THREAD, 1));
         add_word(to, 1000 + i);
         for (unsigned j = 0; j < args; j++) {
             add_word(to, FXT_ARG_UINT64 | fxt_put(FXT_ARG_SIZE, 2));
@@ -47,7 +49,8 @@ static void make_file(struct file *file, uint64_t seed)
     assert_false(to->failed);
 }
 
-/* How many events are found at their own time, without the one that was damaged (EVENTS: none was). */
+/* How many events are found at their own time, without the one that was damaged (EVENTS: none was).
+ */
 static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *damages)
 {
     ttr_read_options options = {.size = sizeof options, .from = "fxt"};
@@ -57,14 +60,16 @@ static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *da
     ttr_status status;
     unsigned kept = 0, at = 0;
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = ttr_open_memory(t, file->bytes.bytes, file->bytes.n, "damaged", &options, &error);
+    ttr_reader *reader =
+        ttr_open_memory(t, file->bytes.bytes, file->bytes.n, "damaged", &options, &error);
     assert_non_null(reader);
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK) {
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             while (at < EVENTS && file->place[at] < event->offset)
                 at++;
-            kept += at < EVENTS && at != damaged && file->place[at] == event->offset && event->time == 1000 + (int64_t)at;
+            kept += at < EVENTS && at != damaged && file->place[at] == event->offset &&
+                    event->time == 1000 + (int64_t)at;
         }
     }
     assert_int_equal(status, TTR_END);
@@ -94,7 +99,8 @@ static void a_changed_size_costs_at_most_its_own_record(void **state)
         store_u64le(header, right);
     }
     double kept = 100 - 100 * (double)lost / ((double)TRIALS * (EVENTS - 1));
-    print_message("# %u trials on %u events: %.4f %% of the undamaged records kept\n", TRIALS, EVENTS, kept);
+    print_message("# %u trials on %u events: %.4f %% of the undamaged records kept\n", TRIALS,
+                  EVENTS, kept);
     assert_true(kept > 99.9);
     assert_int_equal(lost, 0);
     buffer_free(&file.bytes);
@@ -114,7 +120,8 @@ static void zeros_at_the_end_are_no_damage(void **state)
         assert_int_equal(count_kept(&file, EVENTS, &damages), EVENTS);
         assert_int_equal(damages, 0);
     }
-    print_message("# tails of 1 to %zu zero bytes: all %u events, no damage\n", tails[sizeof tails / sizeof *tails - 1], EVENTS);
+    print_message("# tails of 1 to %zu zero bytes: all %u events, no damage\n",
+                  tails[sizeof tails / sizeof *tails - 1], EVENTS);
     buffer_free(&file.bytes);
 }
 
@@ -130,11 +137,13 @@ static void insert_large(struct file *file, size_t i, const uint8_t *bytes, size
         file->place[i] += n;
 }
 
-/* A large record with a blob: header, the blob's format header, its size, and bytes that look like records. */
+/* A large record with a blob: header, the blob's format header, its size, and bytes that look like
+ * records. */
 static void make_large(struct buffer *to, const struct file *file, size_t words)
 {
     buffer_init(to, alloc_default());
-    add_word(to, FXT_LARGE | fxt_put(FXT_LARGE_SIZE, words) | fxt_put(FXT_LARGE_FORMAT, FXT_LARGE_BARE));
+    add_word(to, FXT_LARGE | fxt_put(FXT_LARGE_SIZE, words) |
+                     fxt_put(FXT_LARGE_FORMAT, FXT_LARGE_BARE));
     add_word(to, fxt_put(FXT_LARGE_NAME, FXT_REF_INLINE | 4));
     buffer_add(to, "blob\0\0\0\0", 8);
     add_word(to, (words - 4) * 8);
@@ -159,7 +168,9 @@ static void large_records_never_lose_the_place(void **state)
         buffer_free(&large);
         buffer_free(&file.bytes);
     }
-    print_message("# large records of 5 to 20000 words, full of what looks like records: all %u events, no damage\n", EVENTS);
+    print_message("# large records of 5 to 20000 words, full of what looks like records: all %u "
+                  "events, no damage\n",
+                  EVENTS);
 }
 
 int main(void)

@@ -1,13 +1,16 @@
 /* Finding the next record after damage: three records in a row that are exactly what they say.
  *
- * Records stand at multiples of 8, so these places come first.  Where bytes were lost or added nothing is aligned any more; so when
- * the next aligned hit is far, every byte in between is tried, with four records asked for because eight times as many places could
- * look right by chance.  A run of zeros that goes on is the unused end of a buffer and ends the search as well.
- * Memory: a block and a look ahead; time: linear in the bytes skipped. */
+ * Records stand at multiples of 8, so these places come first.  Where bytes were lost or added
+ * nothing is aligned any more; so when the next aligned hit is far, every byte in between is tried,
+ * with four records asked for because eight times as many places could look right by chance.  A run
+ * of zeros that goes on is the unused end of a buffer and ends the search as well. Memory: a block
+ * and a look ahead; time: linear in the bytes skipped. */
 #include "formats/fxt/fxt_read.h"
 
 #define BLOCK ((size_t)256 * 1024)
-#define NEAR ((size_t)FXT_SIZE_MAX * FXT_WORD) /* an aligned hit within the largest usual record is believed */
+#define NEAR                \
+    ((size_t)FXT_SIZE_MAX * \
+     FXT_WORD) /* an aligned hit within the largest usual record is believed */
 #define ZEROS_ENOUGH ((size_t)4096)
 #define ZEROS_LAST ((size_t)64)
 #define NOWHERE SIZE_MAX
@@ -31,22 +34,27 @@ static bool is_zero_run(struct search *search, size_t at)
     while (end < search->n && search->bytes[end] == 0)
         end++;
     search->nonzero = end;
-    return end - at >= ZEROS_ENOUGH || (end - at >= ZEROS_LAST && end == search->n && search->is_end);
+    return end - at >= ZEROS_ENOUGH ||
+           (end - at >= ZEROS_LAST && end == search->n && search->is_end);
 }
 
-/* Records of one word are told from the arguments of a lost record by what they name: a provider we know. */
+/* Records of one word are told from the arguments of a lost record by what they name: a provider we
+ * know. */
 static bool is_start(const struct fxt_reader *reader, const struct fxt_span *span)
 {
     uint64_t header = fxt_load(span->bytes, span->is_big);
     if (fxt_size_words(header) != 1 || header == FXT_MAGIC)
         return true;
-    return fxt_type(header) == FXT_METADATA && pairmap_get(&reader->by_id, fxt_get(header, FXT_METADATA_PROVIDER), 0);
+    return fxt_type(header) == FXT_METADATA &&
+           pairmap_get(&reader->by_id, fxt_get(header, FXT_METADATA_PROVIDER), 0);
 }
 
 static bool is_record(const struct search *search, size_t at, unsigned chain)
 {
-    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD, search->reader->common.is_big};
-    return span.words && is_start(search->reader, &span) && fxt_chain(&span, search->is_end, chain) >= chain;
+    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD,
+                            search->reader->common.is_big};
+    return span.words && is_start(search->reader, &span) &&
+           fxt_chain(&span, search->is_end, chain) >= chain;
 }
 
 static size_t find_aligned(struct search *search, size_t first)
@@ -76,9 +84,13 @@ static size_t find_record(struct search *search, bool is_first)
     return anywhere == NOWHERE ? aligned : anywhere;
 }
 
-bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first, uint64_t end)
+bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first,
+                    uint64_t end)
 {
-    struct search search = {.bytes = look->span.bytes, .n = (size_t)look->span.words * FXT_WORD, .is_end = look->is_end, .reader = reader};
+    struct search search = {.bytes = look->span.bytes,
+                            .n = (size_t)look->span.words * FXT_WORD,
+                            .is_end = look->is_end,
+                            .reader = reader};
     for (uint64_t at = first; at < end && at < look->span.words; at++)
         if (is_record(&search, (size_t)at * FXT_WORD, 3))
             return true;

@@ -1,9 +1,9 @@
 /* Providers of an FXT trace, each with tables of its own: strings, threads, and a clock.
  *
- * A section record may name any of 2^32 providers, so states are small until used: pages of the string table come one by one and
- * everything unused is shared.  Beyond FXT_PROVIDERS_MAX all further ids share one state.
- * Follows "Provider info metadata" to "Thread record"; a provider that is told again keeps its tables, because writers that
- * stream repeat its name only. */
+ * A section record may name any of 2^32 providers, so states are small until used: pages of the
+ * string table come one by one and everything unused is shared.  Beyond FXT_PROVIDERS_MAX all
+ * further ids share one state. Follows "Provider info metadata" to "Thread record"; a provider that
+ * is told again keeps its tables, because writers that stream repeat its name only. */
 #include "formats/fxt/fxt_read.h"
 
 #include <stdio.h>
@@ -48,17 +48,19 @@ static bool set_up(struct fxt_reader *reader, struct fxt_provider *provider, uin
     provider->threads = reader->no_slots;
     clockmath_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
     provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
-    provider->schema = context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .own = provider, .format = reader->in->format});
-    provider->clock_index = input_add_clock(reader->in, &(ttr_clock){.name = "ticks", .provider = {"", 0},
-                                                                     .frequency = FXT_DEFAULT_FREQUENCY});
+    provider->schema = context_add_schema(
+        t, &(struct schema){.ops = &fxt_field_ops, .own = provider, .format = reader->in->format});
+    provider->clock_index = input_add_clock(
+        reader->in,
+        &(ttr_clock){.name = "ticks", .provider = {"", 0}, .frequency = FXT_DEFAULT_FREQUENCY});
     return provider->track && provider->schema && provider->clock_index != SIZE_MAX;
 }
 
 static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
 {
     const struct alloc *alloc = alloc_of(reader);
-    if (!alloc_reserve(alloc, (void **)&reader->providers, &reader->providers_capacity, reader->providers_n + 1,
-                       sizeof *reader->providers))
+    if (!alloc_reserve(alloc, (void **)&reader->providers, &reader->providers_capacity,
+                       reader->providers_n + 1, sizeof *reader->providers))
         return NULL;
     struct fxt_provider *provider = alloc_zero(alloc, 1, sizeof *provider);
     if (!provider)
@@ -88,8 +90,9 @@ static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bo
     return true;
 }
 
-/* Writers without the four-word initialization record still write Unix times: as ticks of 1 ns.  A machine that counts so far
- * from its start would have run for 36 years.  The times are right in any case; this is about telling what they are. */
+/* Writers without the four-word initialization record still write Unix times: as ticks of 1 ns.  A
+ * machine that counts so far from its start would have run for 36 years.  The times are right in
+ * any case; this is about telling what they are. */
 #define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 ... */
 #define UNIX_TICKS_END ((uint64_t)1 << 61) /* ... to January 2043 */
 
@@ -99,15 +102,17 @@ void fxt_provider_judge_clock(struct fxt_reader *reader)
     struct input *in = reader->in;
     for (uint32_t i = 0; i < in->n && !provider->is_clock_judged; i++) {
         const ttr_event *event = &in->events[i];
-        if (event->track != provider->track || event->flags & TTR_EVENT_NO_TIME || event->kind == TTR_KIND_DEFINITION)
+        if (event->track != provider->track || event->flags & TTR_EVENT_NO_TIME ||
+            event->kind == TTR_KIND_DEFINITION)
             continue;
         provider->is_clock_judged = true;
-        if (provider->is_anchored || provider->clock.frequency != FXT_DEFAULT_FREQUENCY || event->ticks < UNIX_TICKS_MIN ||
-            event->ticks >= UNIX_TICKS_END)
+        if (provider->is_anchored || provider->clock.frequency != FXT_DEFAULT_FREQUENCY ||
+            event->ticks < UNIX_TICKS_MIN || event->ticks >= UNIX_TICKS_END)
             continue;
         in->clocks[provider->clock_index].is_anchored = true;
         input_note(in, TTR_NOTE_REMARK, event->offset, "fxt.unix-ticks",
-                   "no record says when the clock began, but its ticks are nanoseconds since 1970; taken for Unix times");
+                   "no record says when the clock began, but its ticks are nanoseconds since 1970; "
+                   "taken for Unix times");
     }
 }
 
@@ -193,6 +198,7 @@ ttr_id fxt_unknown_string(const struct fxt_common *common, uint32_t index)
 
 int64_t fxt_time_anchored(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
 {
-    int64_t ns = clockmath_ns_signed(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);
+    int64_t ns =
+        clockmath_ns_signed(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);
     return clockmath_add(provider->anchor_ns, ns, clamped);
 }

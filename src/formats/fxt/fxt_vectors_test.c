@@ -1,4 +1,5 @@
-/* The golden vectors of FXT: what each record is, and each question that the text of the format leaves open. */
+/* The golden vectors of FXT: what each record is, and each question that the text of the format
+ * leaves open. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -57,9 +58,12 @@ static void strict_mode_refuses_damage_where_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_read_as_they_are_written), cmocka_unit_test(raw_events_together_are_the_file),
-        cmocka_unit_test(every_prefix_gives_the_first_events), cmocka_unit_test(reading_in_pieces_gives_the_same),
-        cmocka_unit_test(failing_allocations_end_in_no_memory), cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
+        cmocka_unit_test(vectors_read_as_they_are_written),
+        cmocka_unit_test(raw_events_together_are_the_file),
+        cmocka_unit_test(every_prefix_gives_the_first_events),
+        cmocka_unit_test(reading_in_pieces_gives_the_same),
+        cmocka_unit_test(failing_allocations_end_in_no_memory),
+        cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
-/* Views of all FXT records but events: what they change in the tables, and what they are in the model.
+/* Views of all FXT records but events: what they change in the tables, and what they are in the
+ * model.
  *
- * A view first measures the record (fxt_measure.c): when the size in the header is not what the content asks for, it does nothing
- * and says so.  Records that only define something give no event, or a TTR_KIND_DEFINITION when the caller wants every byte.
- * Left out: putting blobs of one name together, and any use of objects beyond naming processes and threads. */
+ * A view first measures the record (fxt_measure.c): when the size in the header is not what the
+ * content asks for, it does nothing and says so.  Records that only define something give no event,
+ * or a TTR_KIND_DEFINITION when the caller wants every byte. Left out: putting blobs of one name
+ * together, and any use of objects beyond naming processes and threads. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
@@ -40,7 +42,8 @@ static enum fxt_taken give_record(struct fxt_reader *reader, const struct fxt_re
 }
 
 /* Measures; false when the size is in doubt. */
-static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record *record, struct fxt_shape *shape)
+static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record *record,
+                       struct fxt_shape *shape)
 {
     struct fxt_span span = {record->bytes, record->words, reader->common.is_big};
     fxt_measure(&span, record->words, shape);
@@ -48,7 +51,8 @@ static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record 
 }
 
 /* An event with what all records share. */
-static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape, ttr_kind kind)
+static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record *record,
+                             const struct fxt_shape *shape, ttr_kind kind)
 {
     ttr_event *event = input_event(reader->in);
     event->kind = (uint8_t)kind;
@@ -93,13 +97,16 @@ static enum fxt_taken view_provider_info(struct fxt_reader *reader, const struct
         return FXT_ODD;
     bool is_new;
     ttr_id name = ttr_text_add(reader->common.t, text, (size_t)n);
-    if ((name == 0 && n) || !fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER), &is_new))
+    if ((name == 0 && n) ||
+        !fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER),
+                             &is_new))
         return no_memory(reader);
     fxt_provider_rename(reader, name);
     return give_record(reader, record);
 }
 
-static enum fxt_taken view_provider_section(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_taken view_provider_section(struct fxt_reader *reader,
+                                            const struct fxt_record *record)
 {
     uint32_t id = (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER);
     bool is_new;
@@ -107,21 +114,27 @@ static enum fxt_taken view_provider_section(struct fxt_reader *reader, const str
         return no_memory(reader);
     if (is_new)
         input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-provider",
-                   "a section of provider %u, which no record before it introduces; its tables begin empty", id);
+                   "a section of provider %u, which no record before it introduces; its tables "
+                   "begin empty",
+                   id);
     return give_record(reader, record);
 }
 
-static enum fxt_taken view_provider_event(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape)
+static enum fxt_taken view_provider_event(struct fxt_reader *reader,
+                                          const struct fxt_record *record,
+                                          const struct fxt_shape *shape)
 {
     unsigned what = (unsigned)fxt_get(record->header, FXT_METADATA_EVENT);
     if (what != 0) {
-        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.provider-event", "provider event %u, only 0 is known", what);
+        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.provider-event",
+                   "provider event %u, only 0 is known", what);
         return give_record(reader, record);
     }
     /* It may name another provider than the current one, and does not make it current. */
     struct fxt_provider *current = reader->provider;
     bool is_new;
-    if (!fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER), &is_new))
+    if (!fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER),
+                             &is_new))
         return no_memory(reader);
     set_no_time(reader, give_event(reader, record, shape, TTR_KIND_GAP));
     reader->provider = current;
@@ -134,15 +147,20 @@ static enum fxt_taken view_metadata(struct fxt_reader *reader, const struct fxt_
     if (!is_fitting(reader, record, &shape) || (!shape.is_known && !record->is_accepted))
         return FXT_ODD;
     switch (fxt_get(record->header, FXT_METADATA_KIND)) {
-    case FXT_PROVIDER_INFO: return view_provider_info(reader, record);
-    case FXT_PROVIDER_SECTION: return view_provider_section(reader, record);
-    case FXT_PROVIDER_EVENT: return view_provider_event(reader, record, &shape);
+    case FXT_PROVIDER_INFO:
+        return view_provider_info(reader, record);
+    case FXT_PROVIDER_SECTION:
+        return view_provider_section(reader, record);
+    case FXT_PROVIDER_EVENT:
+        return view_provider_event(reader, record, &shape);
     case FXT_TRACE_INFO:
         if (record->header != FXT_MAGIC)
-            input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.trace-info", "trace info of an unknown type; kept, not used");
+            input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.trace-info",
+                       "trace info of an unknown type; kept, not used");
         return give_record(reader, record);
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-metadata", "metadata of type %u, known are 1 to 4; skipped",
+        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-metadata",
+                   "metadata of type %u, known are 1 to 4; skipped",
                    (unsigned)fxt_get(record->header, FXT_METADATA_KIND));
         return give_record(reader, record);
     }
@@ -150,18 +168,22 @@ static enum fxt_taken view_metadata(struct fxt_reader *reader, const struct fxt_
 
 /* --- Tables --- */
 
-static enum fxt_taken view_initialization(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_taken view_initialization(struct fxt_reader *reader,
+                                          const struct fxt_record *record)
 {
-    bool is_usual = record->words == FXT_INITIALIZATION_WORDS || record->words == FXT_INITIALIZATION_WORDS_ANCHORED;
+    bool is_usual = record->words == FXT_INITIALIZATION_WORDS ||
+                    record->words == FXT_INITIALIZATION_WORDS_ANCHORED;
     if (!is_usual && !(record->is_accepted && record->words > FXT_INITIALIZATION_WORDS))
         return FXT_ODD;
     uint64_t frequency = fxt_word(reader, record, 1);
     if (frequency)
         fxt_provider_set_clock(reader, frequency);
     else
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.no-frequency", "0 ticks per second; the rate before is kept");
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.no-frequency",
+                   "0 ticks per second; the rate before is kept");
     if (record->words >= FXT_INITIALIZATION_WORDS_ANCHORED)
-        fxt_provider_set_anchor(reader, fxt_word(reader, record, 2), (int64_t)fxt_word(reader, record, 3));
+        fxt_provider_set_anchor(reader, fxt_word(reader, record, 2),
+                                (int64_t)fxt_word(reader, record, 3));
     return give_record(reader, record);
 }
 
@@ -191,14 +213,17 @@ static enum fxt_taken view_string(struct fxt_reader *reader, const struct fxt_re
 static enum fxt_taken view_thread(struct fxt_reader *reader, const struct fxt_record *record)
 {
     uint32_t index = (uint32_t)fxt_get(record->header, FXT_THREAD_INDEX);
-    if (record->words != FXT_THREAD_WORDS && !(record->is_accepted && record->words > FXT_THREAD_WORDS))
+    if (record->words != FXT_THREAD_WORDS &&
+        !(record->is_accepted && record->words > FXT_THREAD_WORDS))
         return FXT_ODD;
     if (index == 0) {
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
-                   "a definition of thread 0, which means that the thread is told in place; ignored");
+        input_note(
+            reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
+            "a definition of thread 0, which means that the thread is told in place; ignored");
         return give_record(reader, record);
     }
-    ttr_id thread = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, 1), fxt_word(reader, record, 2));
+    ttr_id thread = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, 1),
+                                   fxt_word(reader, record, 2));
     if (thread == 0 || !fxt_provider_set_thread(reader, index, thread))
         return no_memory(reader);
     return give_record(reader, record);
@@ -212,7 +237,8 @@ static enum fxt_taken view_blob(struct fxt_reader *reader, const struct fxt_reco
     ttr_id name;
     if (!is_fitting(reader, record, &shape))
         return FXT_ODD;
-    enum fxt_taken taken = fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_BLOB_NAME), 1, &name);
+    enum fxt_taken taken =
+        fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_BLOB_NAME), 1, &name);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, &shape, TTR_KIND_BLOB);
@@ -222,8 +248,10 @@ static enum fxt_taken view_blob(struct fxt_reader *reader, const struct fxt_reco
     return FXT_TAKEN;
 }
 
-/* The process or thread of a userspace object: by the table, or one word (process) or two in place. */
-static enum fxt_taken userspace_owner(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape, ttr_id *id)
+/* The process or thread of a userspace object: by the table, or one word (process) or two in place.
+ */
+static enum fxt_taken userspace_owner(struct fxt_reader *reader, const struct fxt_record *record,
+                                      const struct fxt_shape *shape, ttr_id *id)
 {
     uint32_t ref = (uint32_t)fxt_get(record->header, FXT_USERSPACE_THREAD);
     if (ref || shape->inline_words == 2)
@@ -232,7 +260,8 @@ static enum fxt_taken userspace_owner(struct fxt_reader *reader, const struct fx
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-static enum fxt_taken view_userspace_object(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_taken view_userspace_object(struct fxt_reader *reader,
+                                            const struct fxt_record *record)
 {
     struct fxt_shape shape;
     ttr_id owner, name;
@@ -240,7 +269,8 @@ static enum fxt_taken view_userspace_object(struct fxt_reader *reader, const str
         return FXT_ODD;
     enum fxt_taken taken = userspace_owner(reader, record, &shape, &owner);
     if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_USERSPACE_NAME), 2 + shape.inline_words, &name);
+        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_USERSPACE_NAME),
+                              2 + shape.inline_words, &name);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, &shape, TTR_KIND_OBJECT);
@@ -252,13 +282,15 @@ static enum fxt_taken view_userspace_object(struct fxt_reader *reader, const str
     return FXT_TAKEN;
 }
 
-/* The argument "process" of an object, which tells the process of a thread; 0 where there is none. */
+/* The argument "process" of an object, which tells the process of a thread; 0 where there is none.
+ */
 static uint64_t process_argument(const struct fxt_reader *reader, const ttr_event *event)
 {
     ttr_field field;
     if (!ttr_field_find(reader->common.t, event, "process", &field))
         return 0;
-    return field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT ? field.value.v.u : 0;
+    return field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT ? field.value.v.u
+                                                                                 : 0;
 }
 
 /* Names what the object is and finds its thread. */
@@ -290,26 +322,31 @@ static enum fxt_taken view_kernel_object(struct fxt_reader *reader, const struct
     ttr_id name;
     if (!is_fitting(reader, record, &shape))
         return FXT_ODD;
-    enum fxt_taken taken = fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_KERNEL_NAME), 2, &name);
+    enum fxt_taken taken =
+        fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_KERNEL_NAME), 2, &name);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
     event->link = fxt_word(reader, record, 1);
     set_no_time(reader, event);
-    return use_kernel_object(reader, event, fxt_get(record->header, FXT_KERNEL_TYPE)) ? FXT_TAKEN : no_memory(reader);
+    return use_kernel_object(reader, event, fxt_get(record->header, FXT_KERNEL_TYPE))
+               ? FXT_TAKEN
+               : no_memory(reader);
 }
 
 /* --- Scheduling and log --- */
 
-static enum fxt_taken view_legacy_switch(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape)
+static enum fxt_taken view_legacy_switch(struct fxt_reader *reader, const struct fxt_record *record,
+                                         const struct fxt_shape *shape)
 {
     uint64_t header = record->header;
     uint32_t outgoing_ref = (uint32_t)fxt_get(header, FXT_LEGACY_OUTGOING);
     ttr_id outgoing, incoming;
     enum fxt_taken taken = fxt_thread_id(reader, record, outgoing_ref, 2, &outgoing);
     if (taken == FXT_TAKEN)
-        taken = fxt_thread_id(reader, record, (uint32_t)fxt_get(header, FXT_LEGACY_INCOMING), outgoing_ref ? 2 : 4, &incoming);
+        taken = fxt_thread_id(reader, record, (uint32_t)fxt_get(header, FXT_LEGACY_INCOMING),
+                              outgoing_ref ? 2 : 4, &incoming);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, shape, TTR_KIND_SWITCH);
@@ -323,17 +360,22 @@ static enum fxt_taken view_legacy_switch(struct fxt_reader *reader, const struct
 }
 
 /* Kinds 1 to 3 name threads by koid alone. */
-static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape)
+static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader,
+                                             const struct fxt_record *record,
+                                             const struct fxt_shape *shape)
 {
     uint64_t header = record->header;
     uint64_t kind = fxt_get(header, FXT_SCHEDULING_KIND);
-    ttr_id first = context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 2));
+    ttr_id first =
+        context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 2));
     ttr_id second = first;
     if (kind != FXT_THREAD_WAKEUP)
-        second = context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 3));
+        second =
+            context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 3));
     if (!first || !second)
         return no_memory(reader);
-    ttr_event *event = give_event(reader, record, shape, kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
+    ttr_event *event = give_event(reader, record, shape,
+                                  kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
     event->thread = second;
     event->opcode = (uint8_t)kind;
     if (kind != FXT_THREAD_WAKEUP)
@@ -355,8 +397,8 @@ static enum fxt_taken view_unknown(struct fxt_reader *reader, const struct fxt_r
     if (!record->is_accepted)
         return FXT_ODD; /* its content says nothing; what follows it must make sense */
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-record",
-               "a record of type %u that nobody knows, header %016llx; skipped by its size", fxt_type(record->header),
-               (unsigned long long)record->header);
+               "a record of type %u that nobody knows, header %016llx; skipped by its size",
+               fxt_type(record->header), (unsigned long long)record->header);
     return give_record(reader, record);
 }
 
@@ -369,7 +411,8 @@ static enum fxt_taken view_scheduling(struct fxt_reader *reader, const struct fx
     if (!fits)
         return FXT_ODD;
     bool is_legacy = fxt_get(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
-    return is_legacy ? view_legacy_switch(reader, record, &shape) : view_modern_scheduling(reader, record, &shape);
+    return is_legacy ? view_legacy_switch(reader, record, &shape)
+                     : view_modern_scheduling(reader, record, &shape);
 }
 
 static enum fxt_taken view_log(struct fxt_reader *reader, const struct fxt_record *record)
@@ -378,7 +421,8 @@ static enum fxt_taken view_log(struct fxt_reader *reader, const struct fxt_recor
     ttr_id thread;
     if (!is_fitting(reader, record, &shape))
         return FXT_ODD;
-    enum fxt_taken taken = fxt_thread_id(reader, record, (uint32_t)fxt_get(record->header, FXT_LOG_THREAD), 2, &thread);
+    enum fxt_taken taken = fxt_thread_id(
+        reader, record, (uint32_t)fxt_get(record->header, FXT_LOG_THREAD), 2, &thread);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, &shape, TTR_KIND_LOG);
@@ -389,7 +433,8 @@ static enum fxt_taken view_log(struct fxt_reader *reader, const struct fxt_recor
 
 /* --- Profiler --- */
 
-static enum fxt_taken profiler_thread(struct fxt_reader *reader, const struct fxt_record *record, const struct fxt_shape *shape, ttr_id *id)
+static enum fxt_taken profiler_thread(struct fxt_reader *reader, const struct fxt_record *record,
+                                      const struct fxt_shape *shape, ttr_id *id)
 {
     uint32_t ref = (uint32_t)fxt_get(record->header, FXT_PROFILER_THREAD);
     if (ref || shape->inline_words == 2)
@@ -399,7 +444,8 @@ static enum fxt_taken profiler_thread(struct fxt_reader *reader, const struct fx
 }
 
 /* The label of a module. */
-static bool name_module(struct fxt_reader *reader, const struct fxt_record *record, ttr_event *event)
+static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
+                        ttr_event *event)
 {
     struct cursor at = cursor_over(record->bytes, (size_t)record->words * FXT_WORD, record->offset);
     uint64_t n = fxt_get(record->header, FXT_MODULE_NAME_BYTES);
@@ -411,7 +457,9 @@ static bool name_module(struct fxt_reader *reader, const struct fxt_record *reco
 
 static enum fxt_taken view_profiler(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT, [FXT_MAPPING] = TTR_KIND_OBJECT, [FXT_BACKTRACE] = TTR_KIND_SAMPLE};
+    static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT,
+                                    [FXT_MAPPING] = TTR_KIND_OBJECT,
+                                    [FXT_BACKTRACE] = TTR_KIND_SAMPLE};
     struct fxt_shape shape;
     ttr_id thread;
     uint64_t kind = fxt_get(record->header, FXT_PROFILER_KIND);
@@ -428,16 +476,19 @@ static enum fxt_taken view_profiler(struct fxt_reader *reader, const struct fxt_
         return FXT_TAKEN;
     event->tag = kind == FXT_MODULE ? TTR_OBJECT_MODULE : TTR_OBJECT_MAPPING;
     event->link = fxt_get(record->header, FXT_MODULE_ID);
-    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_TAKEN : no_memory(reader);
+    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_TAKEN
+                                                                     : no_memory(reader);
 }
 
 /* --- Large records --- */
 
 /* What the refs of a large blob lead to; *at moves behind the strings. */
-static enum fxt_taken large_names(struct fxt_reader *reader, const struct fxt_record *record, ttr_event *names, uint32_t *at)
+static enum fxt_taken large_names(struct fxt_reader *reader, const struct fxt_record *record,
+                                  ttr_event *names, uint32_t *at)
 {
     uint64_t refs = fxt_word(reader, record, 1);
-    uint32_t category = (uint32_t)fxt_get(refs, FXT_LARGE_CATEGORY), name = (uint32_t)fxt_get(refs, FXT_LARGE_NAME);
+    uint32_t category = (uint32_t)fxt_get(refs, FXT_LARGE_CATEGORY),
+             name = (uint32_t)fxt_get(refs, FXT_LARGE_NAME);
     enum fxt_taken taken = fxt_string_id(reader, record, category, 2, &names->category);
     *at = 2 + fxt_ref_words(category);
     if (taken == FXT_TAKEN)
@@ -459,7 +510,9 @@ static enum fxt_taken view_large(struct fxt_reader *reader, const struct fxt_rec
     bool has_time = fxt_get(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
     enum fxt_taken taken = large_names(reader, record, &names, &at);
     if (taken == FXT_TAKEN && has_time)
-        taken = fxt_thread_id(reader, record, (uint32_t)fxt_get(fxt_word(reader, record, 1), FXT_LARGE_THREAD), at + 1, &names.thread);
+        taken = fxt_thread_id(reader, record,
+                              (uint32_t)fxt_get(fxt_word(reader, record, 1), FXT_LARGE_THREAD),
+                              at + 1, &names.thread);
     if (taken != FXT_TAKEN)
         return taken;
     ttr_event *event = give_event(reader, record, &shape, TTR_KIND_BLOB);

@@ -1,11 +1,13 @@
 /* Writing FXT: any events as records, and FXT's own records as they are.
  *
- * Copying: when the first thing given is a raw record of an FXT reader that gives definitions too (or the first byte of a trace),
- * everything raw from that source is appended as it is, so that a whole trace comes out byte by byte, in its own byte order.  Events
- * of other origin then get a provider section of their own, and the copied one is taken up again after it; where the copied trace
- * has no provider record to come back by, they are written into it without touching its tables, in ticks of its clock.
- * Encoding: one provider for each provider of each source, each with its own tables and a clock of 1 tick = 1 ns.
- * Left out: putting events in order (FXT does not ask for it); keeping ids of several hosts apart beyond their providers. */
+ * Copying: when the first thing given is a raw record of an FXT reader that gives definitions too
+ * (or the first byte of a trace), everything raw from that source is appended as it is, so that a
+ * whole trace comes out byte by byte, in its own byte order.  Events of other origin then get a
+ * provider section of their own, and the copied one is taken up again after it; where the copied
+ * trace has no provider record to come back by, they are written into it without touching its
+ * tables, in ticks of its clock. Encoding: one provider for each provider of each source, each with
+ * its own tables and a clock of 1 tick = 1 ns. Left out: putting events in order (FXT does not ask
+ * for it); keeping ids of several hosts apart beyond their providers. */
 #include "formats/fxt/fxt_write.h"
 
 #include "base/status.h"
@@ -14,52 +16,133 @@
 #define OWN_PROVIDERS 0x74726100u /* ids of our sections between copied ones: unlikely numbers */
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
-    [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative", .what = "times before zero", .rule = "become zero"},
-    [FXT_LOST_TIME_PLACE] = {.code = "time.place", .what = "times of objects and gaps", .rule = "are left out: these records have none",
+    [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative",
+                                .what = "times before zero",
+                                .rule = "become zero"},
+    [FXT_LOST_TIME_PLACE] = {.code = "time.place",
+                             .what = "times of objects and gaps",
+                             .rule = "are left out: these records have none",
                              .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_TIME_UNKNOWN] = {.code = "time.unknown", .what = "events without a time", .rule = "get the time of the event before"},
-    [FXT_LOST_TICKS] = {.code = "clock.ticks", .what = "raw clock ticks", .rule = "become nanoseconds"},
-    [FXT_LOST_SPAN_END] = {.code = "span.end", .what = "spans that end after the last possible time", .rule = "end at it"},
-    [FXT_LOST_BACKWARD] = {.code = "span.backward", .what = "spans that end before they begin", .rule = "become spans of no length"},
-    [FXT_LOST_LEVEL] = {.code = "attribute.level", .what = "levels", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_OPCODE] = {.code = "attribute.opcode", .what = "opcodes", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_KEYWORD] = {.code = "attribute.keyword", .what = "keywords", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_NUMBER] = {.code = "attribute.number", .what = "numbers and versions that providers have for their events", .rule = "are dropped",
+    [FXT_LOST_TIME_UNKNOWN] = {.code = "time.unknown",
+                               .what = "events without a time",
+                               .rule = "get the time of the event before"},
+    [FXT_LOST_TICKS] = {.code = "clock.ticks",
+                        .what = "raw clock ticks",
+                        .rule = "become nanoseconds"},
+    [FXT_LOST_SPAN_END] = {.code = "span.end",
+                           .what = "spans that end after the last possible time",
+                           .rule = "end at it"},
+    [FXT_LOST_BACKWARD] = {.code = "span.backward",
+                           .what = "spans that end before they begin",
+                           .rule = "become spans of no length"},
+    [FXT_LOST_LEVEL] = {.code = "attribute.level",
+                        .what = "levels",
+                        .rule = "are dropped",
+                        .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_OPCODE] = {.code = "attribute.opcode",
+                         .what = "opcodes",
+                         .rule = "are dropped",
                          .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_ACTIVITY] = {.code = "attribute.activity", .what = "activity ids", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_SEQUENCE] = {.code = "attribute.sequence", .what = "sequence numbers", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_CPU] = {.code = "attribute.cpu", .what = "cpus of events other than switches", .rule = "are dropped",
-                      .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_CPU_RANGE] = {.code = "switch.cpu", .what = "cpus of switches that are unknown or above 65535", .rule = "become 0 or 65535"},
-    [FXT_LOST_STATE] = {.code = "switch.state", .what = "thread states above 15", .rule = "become suspended"},
-    [FXT_LOST_THREAD_NONE] = {.code = "thread.none", .what = "events of no thread, or of a whole process",
-                              .rule = "become events of thread 0 of the process"},
-    [FXT_LOST_THREAD_NAME] = {.code = "thread.name", .what = "names of threads that have no number", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_THREAD_KOID] = {.code = "thread.koid", .what = "threads in switches and wake-ups that share their number, or found no place in the table",
-                              .rule = "are named by the number alone"},
-    [FXT_LOST_THREAD_PLACE] = {.code = "thread.place", .what = "threads of objects and gaps", .rule = "are left out: these records have none",
-                               .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_CATEGORY] = {.code = "category.place", .what = "categories of records other than events", .rule = "are dropped",
+    [FXT_LOST_KEYWORD] = {.code = "attribute.keyword",
+                          .what = "keywords",
+                          .rule = "are dropped",
+                          .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_NUMBER] = {.code = "attribute.number",
+                         .what = "numbers and versions that providers have for their events",
+                         .rule = "are dropped",
+                         .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_ACTIVITY] = {.code = "attribute.activity",
+                           .what = "activity ids",
+                           .rule = "are dropped",
                            .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_NAME] = {.code = "name.place", .what = "names of switches, logs, samples, mappings and gaps", .rule = "are dropped",
+    [FXT_LOST_SEQUENCE] = {.code = "attribute.sequence",
+                           .what = "sequence numbers",
+                           .rule = "are dropped",
+                           .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CPU] = {.code = "attribute.cpu",
+                      .what = "cpus of events other than switches",
+                      .rule = "are dropped",
+                      .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CPU_RANGE] = {.code = "switch.cpu",
+                            .what = "cpus of switches that are unknown or above 65535",
+                            .rule = "become 0 or 65535"},
+    [FXT_LOST_STATE] = {.code = "switch.state",
+                        .what = "thread states above 15",
+                        .rule = "become suspended"},
+    [FXT_LOST_THREAD_NONE] = {.code = "thread.none",
+                              .what = "events of no thread, or of a whole process",
+                              .rule = "become events of thread 0 of the process"},
+    [FXT_LOST_THREAD_NAME] = {.code = "thread.name",
+                              .what = "names of threads that have no number",
+                              .rule = "are left out",
+                              .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_THREAD_KOID] = {.code = "thread.koid",
+                              .what = "threads in switches and wake-ups that share their number, "
+                                      "or found no place in the table",
+                              .rule = "are named by the number alone"},
+    [FXT_LOST_THREAD_PLACE] = {.code = "thread.place",
+                               .what = "threads of objects and gaps",
+                               .rule = "are left out: these records have none",
+                               .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CATEGORY] = {.code = "category.place",
+                           .what = "categories of records other than events",
+                           .rule = "are dropped",
+                           .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_NAME] = {.code = "name.place",
+                       .what = "names of switches, logs, samples, mappings and gaps",
+                       .rule = "are dropped",
                        .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FIELD_COUNT] = {.code = "field.count", .what = "fields beyond the 15th", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FIELD_ROOM] = {.code = "field.room", .what = "fields that do not fit in a record", .rule = "are dropped",
+    [FXT_LOST_FIELD_COUNT] = {.code = "field.count",
+                              .what = "fields beyond the 15th",
+                              .rule = "are dropped",
+                              .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_ROOM] = {.code = "field.room",
+                             .what = "fields that do not fit in a record",
+                             .rule = "are dropped",
                              .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FIELD_PLACE] = {.code = "field.place", .what = "fields of records without arguments", .rule = "are dropped",
+    [FXT_LOST_FIELD_PLACE] = {.code = "field.place",
+                              .what = "fields of records without arguments",
+                              .rule = "are dropped",
                               .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FIELD_NESTED] = {.code = "field.nested", .what = "arrays and structs", .rule = "become arguments with dotted names"},
-    [FXT_LOST_FIELD_LABEL] = {.code = "field.label", .what = "names of enumerated values and flags", .rule = "are dropped; the numbers stay",
+    [FXT_LOST_FIELD_NESTED] = {.code = "field.nested",
+                               .what = "arrays and structs",
+                               .rule = "become arguments with dotted names"},
+    [FXT_LOST_FIELD_LABEL] = {.code = "field.label",
+                              .what = "names of enumerated values and flags",
+                              .rule = "are dropped; the numbers stay",
                               .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FIELD_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
-    [FXT_LOST_TEXT] = {.code = "text.length", .what = "texts and bytes that are too long", .rule = "are cut"},
-    [FXT_LOST_BLOB_TYPE] = {.code = "blob.type", .what = "types of large blobs", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_FRAMES] = {.code = "sample.frames", .what = "stack frames beyond the 255th", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_GAP_COUNT] = {.code = "gap.count", .what = "counts of missing events", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_OBJECT_ID] = {.code = "object.id", .what = "module ids above 65535 and object types above 255", .rule = "lose their upper bits"},
-    [FXT_LOST_EVENT_ID] = {.code = "event.id", .what = "ids of events that have none in FXT", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [FXT_LOST_PARTIAL] = {.code = "event.partial", .what = "events of damaged records", .rule = "become whole events with what was readable"},
-    [FXT_LOST_KIND] = {.code = "event.kind", .what = "events of unknown kind", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_CONTEXT] = {.code = "field.context",
+                                .what = "fields of an event's context",
+                                .rule = "stand among its other fields"},
+    [FXT_LOST_TEXT] = {.code = "text.length",
+                       .what = "texts and bytes that are too long",
+                       .rule = "are cut"},
+    [FXT_LOST_BLOB_TYPE] = {.code = "blob.type",
+                            .what = "types of large blobs",
+                            .rule = "are dropped",
+                            .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FRAMES] = {.code = "sample.frames",
+                         .what = "stack frames beyond the 255th",
+                         .rule = "are dropped",
+                         .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_GAP_COUNT] = {.code = "gap.count",
+                            .what = "counts of missing events",
+                            .rule = "are dropped",
+                            .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_OBJECT_ID] = {.code = "object.id",
+                            .what = "module ids above 65535 and object types above 255",
+                            .rule = "lose their upper bits"},
+    [FXT_LOST_EVENT_ID] = {.code = "event.id",
+                           .what = "ids of events that have none in FXT",
+                           .rule = "are dropped",
+                           .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_PARTIAL] = {.code = "event.partial",
+                          .what = "events of damaged records",
+                          .rule = "become whole events with what was readable"},
+    [FXT_LOST_KIND] = {.code = "event.kind",
+                       .what = "events of unknown kind",
+                       .rule = "are dropped",
+                       .kind = TTR_LOSS_DROPPED},
 };
 
 /* --- Times --- */
@@ -70,7 +153,8 @@ uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
     if (!w->is_inline)
         return ns;
     uint64_t base = w->copied.base_ns > 0 ? (uint64_t)w->copied.base_ns : 0;
-    return w->copied.base_ticks + clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
+    return w->copied.base_ticks +
+           clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
 }
 
 uint64_t fxt_ticks_slowly(struct fxt_writer *w)
@@ -89,7 +173,8 @@ uint64_t fxt_ticks_slowly(struct fxt_writer *w)
 /* Whether copying begins with this event: definitions come along, or nothing came before it. */
 static bool begins_copy(const struct fxt_writer *w, const ttr_event *e)
 {
-    return !w->is_started && output_is_own_raw(w->out, e) && (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
+    return !w->is_started && output_is_own_raw(w->out, e) &&
+           (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
 }
 
 static uint64_t load_word(const struct fxt_writer *w, const uint8_t *bytes)
@@ -120,7 +205,8 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
         copied->has_provider = true;
         copied->provider = (uint32_t)fxt_get(header, FXT_METADATA_PROVIDER);
     }
-    if (fxt_type(header) != FXT_INITIALIZATION || e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
+    if (fxt_type(header) != FXT_INITIALIZATION ||
+        e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
         return;
     uint64_t frequency = load_word(w, e->payload + FXT_WORD);
     if (frequency)
@@ -134,10 +220,13 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
 static void write_section(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_out to;
-    (void)fxt_record(w, &to, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) | fxt_put(FXT_METADATA_PROVIDER, id));
+    (void)fxt_record(w, &to, 1,
+                     FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                         fxt_put(FXT_METADATA_PROVIDER, id));
 }
 
-/* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next index. */
+/* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next
+ * index. */
 static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
@@ -156,7 +245,8 @@ static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t 
         if (++i == batch->n)
             break;
         e = ttr_batch_at(batch, i);
-        if (e->payload != begin + n || e->source != w->copied.source || !output_is_own_raw(w->out, e))
+        if (e->payload != begin + n || e->source != w->copied.source ||
+            !output_is_own_raw(w->out, e))
             break;
     }
     buffer_add(&w->out->buffer, begin, n);
@@ -185,8 +275,10 @@ static void write_provider(struct fxt_writer *w, uint32_t id)
         name.n = utf8_cut(name.p, name.n, UINT8_MAX);
         fxt_lost(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, &to, 1 + fxt_words(name.n), FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
-                                                  fxt_put(FXT_METADATA_PROVIDER, id) | fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
+    if (fxt_record(w, &to, 1 + fxt_words(name.n),
+                   FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                       fxt_put(FXT_METADATA_PROVIDER, id) |
+                       fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
         fxt_stream_out(&to, name.p, name.n);
     uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
     if (!fxt_record(w, &to, words, FXT_INITIALIZATION))
@@ -202,7 +294,8 @@ static void write_provider(struct fxt_writer *w, uint32_t id)
 static struct fxt_target *add_target(struct fxt_writer *w)
 {
     const struct alloc *alloc = &w->out->t->counted;
-    if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1, sizeof *w->targets) ||
+    if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
+                       sizeof *w->targets) ||
         !pairmap_put(&w->target_by, w->event->source, w->event->provider, (uint32_t)w->targets_n)) {
         w->failed = true;
         return NULL;
@@ -262,7 +355,8 @@ ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&w->by_koid, &out->t->counted);
     pairmap_init(&w->introduced, &out->t->counted);
     if (anchor && strcmp(anchor, "yes") != 0 && strcmp(anchor, "no") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no", anchor);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no",
+                    anchor);
     w->is_anchored = anchor && strcmp(anchor, "yes") == 0;
     return TTR_OK;
 }

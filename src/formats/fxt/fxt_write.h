@@ -5,9 +5,10 @@
  *   fxt_write_args.c    fields to arguments
  *   fxt_write_kinds.c   one record for each kind of event
  *
- * A record is made in two steps: first everything it refers to is looked up, which may emit definitions and tells its size; then its
- * words go out one after the other.  So nothing is patched, and definitions stand before what needs them.
- * Failures (memory) are collected in the buffer's failed flag and writer->failed, and told once a batch. */
+ * A record is made in two steps: first everything it refers to is looked up, which may emit
+ * definitions and tells its size; then its words go out one after the other.  So nothing is
+ * patched, and definitions stand before what needs them. Failures (memory) are collected in the
+ * buffer's failed flag and writer->failed, and told once a batch. */
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
@@ -58,22 +59,27 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-#define FXT_INLINE_MAX 8000u /* bytes of a name that stands in the record: two of them leave half of it for arguments */
+#define FXT_INLINE_MAX                                                                             \
+    8000u /* bytes of a name that stands in the record: two of them leave half of it for arguments \
+           */
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH 8192u
 #define FXT_PATH 512u
 #define FXT_DEPTH 16u
 #define FXT_SLOTS_PAGE 64u
 
-/* A table of the trace as the writer fills it.  An entry = epoch << 16 | cut << 15 | slot; those of other epochs do not count.  Entries stand by id in pages,
- * for every target has tables of its own and few of all ids. */
+/* A table of the trace as the writer fills it.  An entry = epoch << 16 | cut << 15 | slot; those of
+ * other epochs do not count.  Entries stand by id in pages, for every target has tables of its own
+ * and few of all ids. */
 struct fxt_slots {
-    uint16_t *page;  /* by ttr_id / FXT_SLOTS_PAGE: which page of `entry`; 0, in which nothing is, where there is none */
+    uint16_t *page; /* by ttr_id / FXT_SLOTS_PAGE: which page of `entry`; 0, in which nothing is,
+                       where there is none */
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
-    uint32_t refused, patience; /* references made inline as the table was full; so many, and it begins anew */
-    uint32_t epoch;             /* 1 .. 65535 */
+    uint32_t refused,
+        patience;   /* references made inline as the table was full; so many, and it begins anew */
+    uint32_t epoch; /* 1 .. 65535 */
 };
 
 /* A provider of the trace written. */
@@ -134,26 +140,28 @@ struct fxt_copied {
 
 struct fxt_writer {
     struct ttr_writer *out;
-    const ttr_event *event;  /* under way */
+    const ttr_event *event; /* under way */
     bool is_big, is_started, is_anchored, failed;
-    bool is_inline;          /* tables belong to copied bytes: refer to nothing */
+    bool is_inline; /* tables belong to copied bytes: refer to nothing */
     struct fxt_copied copied;
-    struct fxt_target *targets, *target; /* target: whose section it is now; NULL: none, or a copied one */
+    struct fxt_target *targets,
+        *target; /* target: whose section it is now; NULL: none, or a copied one */
     size_t targets_n, targets_capacity;
-    struct pairmap target_by;            /* (source, provider) to index */
+    struct pairmap target_by; /* (source, provider) to index */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_known *known;             /* by thread */
+    struct fxt_known *known; /* by thread */
     size_t known_n;
-    struct pairmap introduced;           /* (process, koid) that stood together somewhere */
-    struct pairmap by_koid;              /* (koid, 0) to the thread that came up last with it: what readers take it for */
-    ttr_id *processes;                   /* names as written, by process index */
+    struct pairmap introduced; /* (process, koid) that stood together somewhere */
+    struct pairmap
+        by_koid; /* (koid, 0) to the thread that came up last with it: what readers take it for */
+    ttr_id *processes; /* names as written, by process index */
     size_t processes_n;
-    uint32_t stamp;                      /* of this batch: one more than how often names changed before it */
+    uint32_t stamp; /* of this batch: one more than how often names changed before it */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;            /* there was a 16th */
-    bool has_scope;          /* it is the scope of an instant */
+    bool is_full;   /* there was a 16th */
+    bool has_scope; /* it is the scope of an instant */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH];
     uint32_t scratch_n, path_n;
@@ -168,7 +176,8 @@ static inline void fxt_lost(struct fxt_writer *w, enum fxt_loss loss)
     output_lost(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Where the words of a record go.  A local variable, so that the stores cannot be taken for changes of it. */
+/* Where the words of a record go.  A local variable, so that the stores cannot be taken for changes
+ * of it. */
 struct fxt_out {
     uint8_t *at;
     bool is_big;
@@ -182,13 +191,16 @@ static inline void fxt_word_out(struct fxt_out *to, uint64_t word)
 }
 
 /* Begins a record of so many words; false when memory is out. */
-static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words, uint64_t header)
+static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words,
+                              uint64_t header)
 {
-    *to = (struct fxt_out){.at = buffer_room(&w->out->buffer, words * FXT_WORD), .is_big = w->is_big};
+    *to =
+        (struct fxt_out){.at = buffer_room(&w->out->buffer, words * FXT_WORD), .is_big = w->is_big};
     if (!to->at)
         return false;
     buffer_filled(&w->out->buffer, words * FXT_WORD);
-    fxt_word_out(to, header | fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
+    fxt_word_out(to, header |
+                         fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
     return true;
 }
 
@@ -238,13 +250,17 @@ static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE;
-    uint32_t entry = page < slots->pages ? slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE] : 0;
+    uint32_t entry =
+        page < slots->pages
+            ? slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE]
+            : 0;
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
 #define FXT_SLOT_CUT 0x8000u /* the string registered is shorter than the text */
 
-/* Refers to a known string, which is registered when new, or to any text in place (cut to `limit` bytes). */
+/* Refers to a known string, which is registered when new, or to any text in place (cut to `limit`
+ * bytes). */
 struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
@@ -255,15 +271,18 @@ static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
     return fxt_text_slowly(w, id);
 }
 
-bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id); /* whether it would not be in place */
+bool fxt_text_has_slot(const struct fxt_writer *w,
+                       ttr_id id); /* whether it would not be in place */
 struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit);
 
-/* Refers to a thread; registers it when new, and writes the names of it and its process when they are news. */
+/* Refers to a thread; registers it when new, and writes the names of it and its process when they
+ * are news. */
 struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
 {
-    if (!w->is_inline && id < w->known_n && w->known[id].is_plain && w->known[id].stamp == w->stamp) {
+    if (!w->is_inline && id < w->known_n && w->known[id].is_plain &&
+        w->known[id].stamp == w->stamp) {
         uint32_t slot = fxt_slots_find(&w->target->threads, id);
         if (slot)
             return (struct fxt_thread){.ref = slot};
@@ -271,8 +290,9 @@ static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id
     return fxt_thread_slowly(w, id);
 }
 
-/* For records that name threads by koid alone.  First prepare all of them: a thread whose process is known is put in the table, so that
- * readers know it by its koid; then get the koids, which counts those that will be taken for another thread. */
+/* For records that name threads by koid alone.  First prepare all of them: a thread whose process
+ * is known is put in the table, so that readers know it by its koid; then get the koids, which
+ * counts those that will be taken for another thread. */
 void fxt_koid_prepare(struct fxt_writer *w, ttr_id id);
 uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id);
 
@@ -285,8 +305,8 @@ void fxt_names_finish(struct fxt_writer *w);
 
 /* --- fxt_write_args.c --- */
 
-/* Collects the fields of the event: those wanted, the frames of a sample, and the rest as arguments that take at most `room` words
- * (0: the record has no arguments, and the rest is lost). */
+/* Collects the fields of the event: those wanted, the frames of a sample, and the rest as arguments
+ * that take at most `room` words (0: the record has no arguments, and the rest is lost). */
 void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room);
 
 /* Writes the arguments collected; gives the place behind them. */

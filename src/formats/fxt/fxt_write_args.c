@@ -1,8 +1,9 @@
 /* Fields of an event to arguments of an FXT record.
  *
- * At most 15 arguments, and what the record has room for; more is lost and counted.  Arrays and structs have no form of their own:
- * their elements become arguments with dotted names ("a.0", "a.b").  Integers keep their stored width (text, 64-bit arguments: a
- * value that fits in 32 bits should use these; so do values of no particular width). */
+ * At most 15 arguments, and what the record has room for; more is lost and counted.  Arrays and
+ * structs have no form of their own: their elements become arguments with dotted names ("a.0",
+ * "a.b").  Integers keep their stored width (text, 64-bit arguments: a value that fits in 32 bits
+ * should use these; so do values of no particular width). */
 #include <stdio.h>
 
 #include "base/utf.h"
@@ -16,7 +17,8 @@ static uint64_t integer_type(const ttr_value *value)
         return FXT_ARG_POINTER;
     if (value->hint == TTR_HINT_KOID || value->hint == TTR_HINT_THREAD)
         return FXT_ARG_KOID;
-    bool fits = is_signed ? value->v.s >= INT32_MIN && value->v.s <= INT32_MAX : value->v.u <= UINT32_MAX;
+    bool fits =
+        is_signed ? value->v.s >= INT32_MIN && value->v.s <= INT32_MAX : value->v.u <= UINT32_MAX;
     if (fits && value->bits <= 32)
         return is_signed ? FXT_ARG_INT32 : FXT_ARG_UINT32;
     return is_signed ? FXT_ARG_INT64 : FXT_ARG_UINT64;
@@ -36,14 +38,21 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
         arg->header |= fxt_put(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Type and value; `room` is what is left for streams of the value, in words.  Texts and bytes are cut to it. */
-static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg, uint32_t room)
+/* Type and value; `room` is what is left for streams of the value, in words.  Texts and bytes are
+ * cut to it. */
+static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
+                      uint32_t room)
 {
-    size_t limit = (size_t)room * FXT_WORD < FXT_STRING_MAX ? (size_t)room * FXT_WORD : FXT_STRING_MAX;
+    size_t limit =
+        (size_t)room * FXT_WORD < FXT_STRING_MAX ? (size_t)room * FXT_WORD : FXT_STRING_MAX;
     switch (value->type) {
-    case TTR_TYPE_BOOL: arg->header |= FXT_ARG_BOOLEAN | fxt_put(FXT_ARG_BOOL, value->v.u != 0); return;
+    case TTR_TYPE_BOOL:
+        arg->header |= FXT_ARG_BOOLEAN | fxt_put(FXT_ARG_BOOL, value->v.u != 0);
+        return;
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: set_integer(w, value, arg); return;
+    case TTR_TYPE_INT:
+        set_integer(w, value, arg);
+        return;
     case TTR_TYPE_FLOAT:
         arg->header |= FXT_ARG_DOUBLE;
         arg->value = bits_of_double(value->v.f);
@@ -63,7 +72,8 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         }
         arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
         return;
-    default: return; /* null */
+    default:
+        return; /* null */
     }
 }
 
@@ -72,11 +82,13 @@ static bool is_stream(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* The field by which the reader tells the scope of an instant; as a 16th it goes where old writers have it, behind the arguments. */
+/* The field by which the reader tells the scope of an instant; as a 16th it goes where old writers
+ * have it, behind the arguments. */
 static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
 {
-    return w->event->kind == TTR_KIND_INSTANT && !w->is_full && field->value.type == TTR_TYPE_UINT && field->value.v.u <= 2 &&
-           field->name.n == 5 && memcmp(field->name.p, "scope", 5) == 0 && w->args_words < w->args_room;
+    return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
+           field->value.type == TTR_TYPE_UINT && field->value.v.u <= 2 && field->name.n == 5 &&
+           memcmp(field->name.p, "scope", 5) == 0 && w->args_words < w->args_room;
 }
 
 static void add_argument(struct fxt_writer *w, const ttr_field *field)
@@ -92,7 +104,8 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     }
     struct fxt_argument *arg = &w->args[w->args_n];
     *arg = (struct fxt_argument){0};
-    arg->name = field->name_id ? fxt_text_by_id(w, field->name_id) : fxt_text_in_place(w, field->name, FXT_INLINE_MAX);
+    arg->name = field->name_id ? fxt_text_by_id(w, field->name_id)
+                               : fxt_text_in_place(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
     uint32_t words = 1 + fxt_ref_words(arg->name.ref);
@@ -101,7 +114,8 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
         return;
     }
     set_value(w, &field->value, arg, room - words);
-    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_words(arg->text.ref) + (uint32_t)fxt_words(arg->bytes.n);
+    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_words(arg->text.ref) +
+             (uint32_t)fxt_words(arg->bytes.n);
     arg->header |= fxt_put(FXT_ARG_NAME, arg->name.ref) | fxt_put(FXT_ARG_SIZE, words);
     w->args_words += words;
     w->args_n++;
@@ -116,7 +130,8 @@ static bool is_nest(const ttr_field *field)
 
 static void open_nest(struct fxt_writer *w, const ttr_field *field, uint32_t depth, size_t end)
 {
-    w->level[depth] = (struct fxt_level){.end = (uint32_t)end, .is_array = field->value.type == TTR_TYPE_ARRAY};
+    w->level[depth] =
+        (struct fxt_level){.end = (uint32_t)end, .is_array = field->value.type == TTR_TYPE_ARRAY};
 }
 
 static size_t append_path(struct fxt_writer *w, size_t at, const char *text, size_t n)
@@ -134,7 +149,8 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
     char number[16] = "";
     size_t end = append_path(w, parent->end, ".", 1);
     if (parent->is_array)
-        end = append_path(w, end, number, (size_t)snprintf(number, sizeof number, "%u", parent->index++));
+        end = append_path(w, end, number,
+                          (size_t)snprintf(number, sizeof number, "%u", parent->index++));
     else
         end = append_path(w, end, field->name.p, field->name.n);
     if (is_nest(field)) {
@@ -163,8 +179,8 @@ static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *fi
 {
     for (size_t i = 0; i < n; i++) {
         const char *name = wanted[i].name;
-        if (wanted[i].found || wanted[i].type != field->value.type || field->name.n != strlen(name) ||
-            memcmp(field->name.p, name, field->name.n) != 0)
+        if (wanted[i].found || wanted[i].type != field->value.type ||
+            field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
             continue;
         wanted[i].found = true;
         wanted[i].value = field->value;

@@ -1,17 +1,13 @@
 /* One record for each kind of event (text, "Record types").
  *
- * Every function here collects what the record refers to, knows then how many words it takes, and writes them in stored order.
- * What a kind of record has no place for goes into arguments where it has arguments, and is counted as lost where not. */
+ * Every function here collects what the record refers to, knows then how many words it takes, and
+ * writes them in stored order. What a kind of record has no place for goes into arguments where it
+ * has arguments, and is counted as lost where not. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
 /* Attributes for which a record has no place. */
-enum place {
-    NO_NAME = 1,
-    NO_CATEGORY = 2,
-    NO_THREAD = 4,
-    NO_TIME = 8
-};
+enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void lose_places(struct fxt_writer *w, unsigned places)
 {
@@ -31,16 +27,11 @@ static void lose_places(struct fxt_writer *w, unsigned places)
 /* --- Event records (type 4) --- */
 
 static const uint8_t event_kinds[TTR_KIND_COUNT] = {
-    [TTR_KIND_INSTANT] = FXT_INSTANT,
-    [TTR_KIND_COUNTER] = FXT_COUNTER,
-    [TTR_KIND_BEGIN] = FXT_DURATION_BEGIN,
-    [TTR_KIND_END] = FXT_DURATION_END,
-    [TTR_KIND_SPAN] = FXT_DURATION_COMPLETE,
-    [TTR_KIND_ASYNC_BEGIN] = FXT_ASYNC_BEGIN,
-    [TTR_KIND_ASYNC_STEP] = FXT_ASYNC_INSTANT,
-    [TTR_KIND_ASYNC_END] = FXT_ASYNC_END,
-    [TTR_KIND_FLOW_BEGIN] = FXT_FLOW_BEGIN,
-    [TTR_KIND_FLOW_STEP] = FXT_FLOW_STEP,
+    [TTR_KIND_INSTANT] = FXT_INSTANT,          [TTR_KIND_COUNTER] = FXT_COUNTER,
+    [TTR_KIND_BEGIN] = FXT_DURATION_BEGIN,     [TTR_KIND_END] = FXT_DURATION_END,
+    [TTR_KIND_SPAN] = FXT_DURATION_COMPLETE,   [TTR_KIND_ASYNC_BEGIN] = FXT_ASYNC_BEGIN,
+    [TTR_KIND_ASYNC_STEP] = FXT_ASYNC_INSTANT, [TTR_KIND_ASYNC_END] = FXT_ASYNC_END,
+    [TTR_KIND_FLOW_BEGIN] = FXT_FLOW_BEGIN,    [TTR_KIND_FLOW_STEP] = FXT_FLOW_STEP,
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
@@ -67,7 +58,8 @@ static void write_event(struct fxt_writer *w)
         fxt_lost(w, FXT_LOST_TIME_UNKNOWN);
     struct fxt_thread thread = fxt_thread_by_id(w, e->thread);
     struct fxt_text category = fxt_text_by_id(w, e->category), name = fxt_text_by_id(w, e->name);
-    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_words(category.ref) + fxt_ref_words(name.ref) + has_last;
+    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_words(category.ref) +
+                     fxt_ref_words(name.ref) + has_last;
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - words);
     if (w->has_scope) {
         last = w->scope;
@@ -75,8 +67,10 @@ static void write_event(struct fxt_writer *w)
         words++;
     }
     if (!fxt_record(w, &to, words + w->args_words,
-                    FXT_EVENT | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, w->args_n) | fxt_put(FXT_EVENT_THREAD, thread.ref) |
-                        fxt_put(FXT_EVENT_CATEGORY, category.ref) | fxt_put(FXT_EVENT_NAME, name.ref)))
+                    FXT_EVENT | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, w->args_n) |
+                        fxt_put(FXT_EVENT_THREAD, thread.ref) |
+                        fxt_put(FXT_EVENT_CATEGORY, category.ref) |
+                        fxt_put(FXT_EVENT_NAME, name.ref)))
         return;
     fxt_word_out(&to, ticks);
     fxt_thread_out(&to, &thread);
@@ -106,7 +100,8 @@ static uint64_t state_of(struct fxt_writer *w)
     return TTR_THREAD_SUSPENDED;
 }
 
-/* Whether the old record holds the switch: both priorities and nothing else (text, "Context switch record"). */
+/* Whether the old record holds the switch: both priorities and nothing else (text, "Context switch
+ * record"). */
 static bool is_legacy(const struct fxt_writer *w, uint64_t priorities[2])
 {
     static const char *const names[2] = {"outgoing_priority", "incoming_priority"};
@@ -117,8 +112,8 @@ static bool is_legacy(const struct fxt_writer *w, uint64_t priorities[2])
     if (!(e->flags & TTR_EVENT_HAS_CPU) || e->cpu > UINT8_MAX || e->link == 0 || e->thread == 0)
         return false;
     for (ttr_fields_begin(w->out->t, e, &fields); ttr_fields_next(&fields, &field); n++) {
-        if (n == 2 || field.value.type != TTR_TYPE_UINT || field.value.v.u > UINT8_MAX || field.name.n != strlen(names[n]) ||
-            memcmp(field.name.p, names[n], field.name.n) != 0)
+        if (n == 2 || field.value.type != TTR_TYPE_UINT || field.value.v.u > UINT8_MAX ||
+            field.name.n != strlen(names[n]) || memcmp(field.name.p, names[n], field.name.n) != 0)
             return false;
         priorities[n] = field.value.v.u;
     }
@@ -130,10 +125,13 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
     struct fxt_out to;
     const ttr_event *e = w->event;
     uint64_t ticks = fxt_ticks(w), state = state_of(w);
-    struct fxt_thread outgoing = fxt_thread_by_id(w, (ttr_id)e->link), incoming = fxt_thread_by_id(w, e->thread);
+    struct fxt_thread outgoing = fxt_thread_by_id(w, (ttr_id)e->link),
+                      incoming = fxt_thread_by_id(w, e->thread);
     if (!fxt_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
-                    FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, e->cpu) | fxt_put(FXT_LEGACY_STATE, state) |
-                        fxt_put(FXT_LEGACY_OUTGOING, outgoing.ref) | fxt_put(FXT_LEGACY_INCOMING, incoming.ref) |
+                    FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, e->cpu) |
+                        fxt_put(FXT_LEGACY_STATE, state) |
+                        fxt_put(FXT_LEGACY_OUTGOING, outgoing.ref) |
+                        fxt_put(FXT_LEGACY_INCOMING, incoming.ref) |
                         fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, priorities[0]) |
                         fxt_put(FXT_LEGACY_INCOMING_PRIORITY, priorities[1])))
         return;
@@ -152,13 +150,17 @@ static void write_switch(struct fxt_writer *w)
         write_legacy_switch(w, priorities);
         return;
     }
-    bool is_fiber = e->opcode == FXT_FIBER_SWITCH && !(e->flags & TTR_EVENT_HAS_CPU) && e->tag == TTR_THREAD_SUSPENDED;
+    bool is_fiber = e->opcode == FXT_FIBER_SWITCH && !(e->flags & TTR_EVENT_HAS_CPU) &&
+                    e->tag == TTR_THREAD_SUSPENDED;
     fxt_koid_prepare(w, (ttr_id)e->link);
     fxt_koid_prepare(w, e->thread);
-    uint64_t ticks = fxt_ticks(w), outgoing = fxt_koid_by_id(w, (ttr_id)e->link), incoming = fxt_koid_by_id(w, e->thread);
-    uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
+    uint64_t ticks = fxt_ticks(w), outgoing = fxt_koid_by_id(w, (ttr_id)e->link),
+             incoming = fxt_koid_by_id(w, e->thread);
+    uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND,
+                                               is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
-        header |= fxt_put(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) | fxt_put(FXT_SCHEDULING_STATE, state_of(w));
+        header |= fxt_put(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) |
+                  fxt_put(FXT_SCHEDULING_STATE, state_of(w));
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - 4);
     if (!fxt_record(w, &to, 4 + w->args_words, header | fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
@@ -173,11 +175,12 @@ static void write_wake(struct fxt_writer *w)
     struct fxt_out to;
     lose_places(w, NO_NAME | NO_CATEGORY);
     fxt_koid_prepare(w, w->event->thread);
-    uint64_t ticks = fxt_ticks(w), koid = fxt_koid_by_id(w, w->event->thread), cpu = cpu_of(w, UINT16_MAX);
+    uint64_t ticks = fxt_ticks(w), koid = fxt_koid_by_id(w, w->event->thread),
+             cpu = cpu_of(w, UINT16_MAX);
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_record(w, &to, 3 + w->args_words,
-                    FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) | fxt_put(FXT_SCHEDULING_CPU, cpu) |
-                        fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
+                    FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) |
+                        fxt_put(FXT_SCHEDULING_CPU, cpu) | fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
     fxt_word_out(&to, ticks);
     fxt_word_out(&to, koid);
@@ -196,7 +199,8 @@ static void write_log(struct fxt_writer *w)
     fxt_args_collect(w, &message, 1, 0);
     struct fxt_text text = fxt_text_in_place(w, message.value.text, FXT_STRING_MAX);
     if (!fxt_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_words(text.ref),
-                    FXT_LOG | fxt_put(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) | fxt_put(FXT_LOG_THREAD, thread.ref)))
+                    FXT_LOG | fxt_put(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) |
+                        fxt_put(FXT_LOG_THREAD, thread.ref)))
         return;
     fxt_word_out(&to, ticks);
     fxt_thread_out(&to, &thread);
@@ -204,10 +208,12 @@ static void write_log(struct fxt_writer *w)
 }
 
 /* Profiler records begin alike. */
-static bool begin_profiler(struct fxt_writer *w, struct fxt_out *to, uint64_t header, uint64_t ticks, uint64_t more_words)
+static bool begin_profiler(struct fxt_writer *w, struct fxt_out *to, uint64_t header,
+                           uint64_t ticks, uint64_t more_words)
 {
     struct fxt_thread thread = fxt_thread_by_id(w, w->event->thread);
-    if (!fxt_record(w, to, 2 + fxt_thread_words(&thread) + more_words, FXT_PROFILER | header | fxt_put(FXT_PROFILER_THREAD, thread.ref)))
+    if (!fxt_record(w, to, 2 + fxt_thread_words(&thread) + more_words,
+                    FXT_PROFILER | header | fxt_put(FXT_PROFILER_THREAD, thread.ref)))
         return false;
     fxt_word_out(to, ticks);
     fxt_thread_out(to, &thread);
@@ -221,7 +227,10 @@ static void write_sample(struct fxt_writer *w)
     lose_places(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_ticks(w);
     fxt_args_collect(w, &frames, 1, 0);
-    if (!begin_profiler(w, &to, fxt_put(FXT_PROFILER_KIND, FXT_BACKTRACE) | fxt_put(FXT_BACKTRACE_FRAMES, w->frames_n), ticks, w->frames_n))
+    if (!begin_profiler(w, &to,
+                        fxt_put(FXT_PROFILER_KIND, FXT_BACKTRACE) |
+                            fxt_put(FXT_BACKTRACE_FRAMES, w->frames_n),
+                        ticks, w->frames_n))
         return;
     for (uint32_t i = 0; i < w->frames_n; i++)
         fxt_word_out(&to, w->frames[i]);
@@ -260,8 +269,10 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
         refs |= fxt_put(FXT_LARGE_ARGS, w->args_n) | fxt_put(FXT_LARGE_THREAD, thread.ref);
         words += 1 + fxt_thread_words(&thread) + w->args_words;
     }
-    if (!fxt_record(w, &to, words, FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
-                                  fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA)))
+    if (!fxt_record(
+            w, &to, words,
+            FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
+                fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA)))
         return;
     fxt_word_out(&to, refs);
     fxt_text_out(&to, &category);
@@ -283,7 +294,8 @@ static void write_blob(struct fxt_writer *w)
     fxt_args_collect(w, &data, 1, FXT_SIZE_MAX - 16 - 3 * FXT_INLINE_MAX / FXT_WORD);
     ttr_text bytes = data.value.text;
     bool fits = 1 + fxt_ref_words(name.ref) + fxt_words(bytes.n) <= FXT_SIZE_MAX && e->tag <= 255;
-    bool is_plain = (e->flags & TTR_EVENT_NO_TIME) && e->opcode != FXT_LARGE && !e->category && !e->thread && w->args_n == 0;
+    bool is_plain = (e->flags & TTR_EVENT_NO_TIME) && e->opcode != FXT_LARGE && !e->category &&
+                    !e->thread && w->args_n == 0;
     if (fits && is_plain)
         write_small_blob(w, name, bytes);
     else
@@ -292,7 +304,8 @@ static void write_blob(struct fxt_writer *w)
 
 /* --- Objects (types 6, 7 and 10) --- */
 
-/* A userspace object belongs to a process: by a thread of the table, or by its koid alone (text: one word). */
+/* A userspace object belongs to a process: by a thread of the table, or by its koid alone (text:
+ * one word). */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_out to;
@@ -308,8 +321,10 @@ static void write_pointer(struct fxt_writer *w)
     struct fxt_text name = fxt_text_by_id(w, e->name);
     uint32_t words = 2u + (thread.ref == 0) + fxt_ref_words(name.ref);
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - words);
-    if (!fxt_record(w, &to, words + w->args_words, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, thread.ref) |
-                                                  fxt_put(FXT_USERSPACE_NAME, name.ref) | fxt_put(FXT_USERSPACE_ARGS, w->args_n)))
+    if (!fxt_record(w, &to, words + w->args_words,
+                    FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, thread.ref) |
+                        fxt_put(FXT_USERSPACE_NAME, name.ref) |
+                        fxt_put(FXT_USERSPACE_ARGS, w->args_n)))
         return;
     fxt_word_out(&to, e->link);
     if (!thread.ref)
@@ -323,11 +338,13 @@ static void add_process(struct fxt_writer *w)
 {
     ttr_thread thread;
     ttr_field field;
-    if (!ttr_thread_get(w->out->t, w->event->thread, &thread) || !thread.pid_known || w->args_n == FXT_ARGS_MAX ||
-        ttr_field_find(w->out->t, w->event, "process", &field))
+    if (!ttr_thread_get(w->out->t, w->event->thread, &thread) || !thread.pid_known ||
+        w->args_n == FXT_ARGS_MAX || ttr_field_find(w->out->t, w->event, "process", &field))
         return;
     struct fxt_argument *arg = &w->args[w->args_n++];
-    *arg = (struct fxt_argument){.value = thread.pid, .name = fxt_text_in_place(w, (ttr_text){"process", 7}, FXT_INLINE_MAX)};
+    *arg = (struct fxt_argument){
+        .value = thread.pid,
+        .name = fxt_text_in_place(w, (ttr_text){"process", 7}, FXT_INLINE_MAX)};
     arg->header = FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 3) | fxt_put(FXT_ARG_NAME, arg->name.ref);
     w->args_words += 3;
 }
@@ -346,9 +363,13 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
         kernel_type = type.value.v.u;
     if (kernel_type > 255)
         fxt_lost(w, FXT_LOST_OBJECT_ID);
-    lose_places(w, NO_CATEGORY | NO_TIME | (kernel_type == FXT_KERNEL_PROCESS || kernel_type == FXT_KERNEL_THREAD ? 0u : NO_THREAD));
-    if (!fxt_record(w, &to, words + w->args_words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, kernel_type & 255) |
-                                                  fxt_put(FXT_KERNEL_NAME, name.ref) | fxt_put(FXT_KERNEL_ARGS, w->args_n)))
+    lose_places(w, NO_CATEGORY | NO_TIME |
+                       (kernel_type == FXT_KERNEL_PROCESS || kernel_type == FXT_KERNEL_THREAD
+                            ? 0u
+                            : NO_THREAD));
+    if (!fxt_record(w, &to, words + w->args_words,
+                    FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, kernel_type & 255) |
+                        fxt_put(FXT_KERNEL_NAME, name.ref) | fxt_put(FXT_KERNEL_ARGS, w->args_n)))
         return;
     fxt_word_out(&to, e->link);
     fxt_text_out(&to, &name);
@@ -380,8 +401,9 @@ static void write_module(struct fxt_writer *w)
     fxt_args_collect(w, &build_id, 1, 0);
     ttr_text name = cut_to_byte(w, ttr_text_get(w->out->t, w->event->name), true);
     ttr_text id = cut_to_byte(w, build_id.value.text, false);
-    uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MODULE) | fxt_put(FXT_MODULE_ID, module_id(w)) |
-                      fxt_put(FXT_MODULE_NAME_BYTES, name.n) | fxt_put(FXT_MODULE_BUILD_ID_BYTES, id.n);
+    uint64_t header =
+        fxt_put(FXT_PROFILER_KIND, FXT_MODULE) | fxt_put(FXT_MODULE_ID, module_id(w)) |
+        fxt_put(FXT_MODULE_NAME_BYTES, name.n) | fxt_put(FXT_MODULE_BUILD_ID_BYTES, id.n);
     if (!begin_profiler(w, &to, header, ticks, fxt_words(name.n) + fxt_words(id.n)))
         return;
     fxt_stream_out(&to, name.p, name.n);
@@ -391,14 +413,17 @@ static void write_module(struct fxt_writer *w)
 static void write_mapping(struct fxt_writer *w)
 {
     struct fxt_out to;
-    struct fxt_wanted fields[] = {{.name = "start", .type = TTR_TYPE_UINT}, {.name = "size", .type = TTR_TYPE_UINT},
-                                  {.name = "address_in_module", .type = TTR_TYPE_UINT}, {.name = "flags", .type = TTR_TYPE_UINT}};
+    struct fxt_wanted fields[] = {{.name = "start", .type = TTR_TYPE_UINT},
+                                  {.name = "size", .type = TTR_TYPE_UINT},
+                                  {.name = "address_in_module", .type = TTR_TYPE_UINT},
+                                  {.name = "flags", .type = TTR_TYPE_UINT}};
     lose_places(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_ticks(w);
     fxt_args_collect(w, fields, 4, 0);
     if (fields[3].value.v.u > 7)
         fxt_lost(w, FXT_LOST_FIELD_PLACE);
-    uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MAPPING) | fxt_put(FXT_MODULE_ID, module_id(w)) |
+    uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MAPPING) |
+                      fxt_put(FXT_MODULE_ID, module_id(w)) |
                       fxt_put(FXT_MAPPING_FLAGS, fields[3].value.v.u & 7);
     if (!begin_profiler(w, &to, header, ticks, 3))
         return;
@@ -418,10 +443,18 @@ static void write_object(struct fxt_writer *w)
         write_kernel_object(w, FXT_KERNEL_THREAD);
         fxt_thread_named(w, e->thread, e->name);
         return;
-    case TTR_OBJECT_POINTER: write_pointer(w); return;
-    case TTR_OBJECT_MODULE: write_module(w); return;
-    case TTR_OBJECT_MAPPING: write_mapping(w); return;
-    default: write_kernel_object(w, 0); return;
+    case TTR_OBJECT_POINTER:
+        write_pointer(w);
+        return;
+    case TTR_OBJECT_MODULE:
+        write_module(w);
+        return;
+    case TTR_OBJECT_MAPPING:
+        write_mapping(w);
+        return;
+    default:
+        write_kernel_object(w, 0);
+        return;
     }
 }
 
@@ -436,36 +469,30 @@ static void write_gap(struct fxt_writer *w)
     if (w->event->link)
         fxt_lost(w, FXT_LOST_GAP_COUNT);
     fxt_args_collect(w, NULL, 0, 0);
-    (void)fxt_record(w, &to, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) | fxt_put(FXT_METADATA_PROVIDER, provider));
+    (void)fxt_record(w, &to, 1,
+                     FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
+                         fxt_put(FXT_METADATA_PROVIDER, provider));
 }
 
 /* --- All kinds --- */
 
 static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
-    [TTR_KIND_INSTANT] = write_event,
-    [TTR_KIND_BEGIN] = write_event,
-    [TTR_KIND_END] = write_event,
-    [TTR_KIND_SPAN] = write_event,
-    [TTR_KIND_COUNTER] = write_event,
-    [TTR_KIND_ASYNC_BEGIN] = write_event,
-    [TTR_KIND_ASYNC_STEP] = write_event,
-    [TTR_KIND_ASYNC_END] = write_event,
-    [TTR_KIND_FLOW_BEGIN] = write_event,
-    [TTR_KIND_FLOW_STEP] = write_event,
-    [TTR_KIND_FLOW_END] = write_event,
-    [TTR_KIND_SWITCH] = write_switch,
-    [TTR_KIND_WAKE] = write_wake,
-    [TTR_KIND_SAMPLE] = write_sample,
-    [TTR_KIND_LOG] = write_log,
-    [TTR_KIND_BLOB] = write_blob,
-    [TTR_KIND_OBJECT] = write_object,
-    [TTR_KIND_GAP] = write_gap,
+    [TTR_KIND_INSTANT] = write_event,    [TTR_KIND_BEGIN] = write_event,
+    [TTR_KIND_END] = write_event,        [TTR_KIND_SPAN] = write_event,
+    [TTR_KIND_COUNTER] = write_event,    [TTR_KIND_ASYNC_BEGIN] = write_event,
+    [TTR_KIND_ASYNC_STEP] = write_event, [TTR_KIND_ASYNC_END] = write_event,
+    [TTR_KIND_FLOW_BEGIN] = write_event, [TTR_KIND_FLOW_STEP] = write_event,
+    [TTR_KIND_FLOW_END] = write_event,   [TTR_KIND_SWITCH] = write_switch,
+    [TTR_KIND_WAKE] = write_wake,        [TTR_KIND_SAMPLE] = write_sample,
+    [TTR_KIND_LOG] = write_log,          [TTR_KIND_BLOB] = write_blob,
+    [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
 /* Kinds whose records say what `link` is; that of a gap is counted there. */
 static bool has_id(unsigned kind)
 {
-    const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN | 7u << TTR_KIND_FLOW_BEGIN | 1u << TTR_KIND_SWITCH |
+    const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
+                           7u << TTR_KIND_FLOW_BEGIN | 1u << TTR_KIND_SWITCH |
                            1u << TTR_KIND_OBJECT | 1u << TTR_KIND_GAP;
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
@@ -502,7 +529,8 @@ void fxt_write_kind(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     const uint8_t rare = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_BACKWARD;
-    if (e->level | e->opcode | (e->flags & rare) || e->keyword || e->sequence || e->activity || e->related || (e->link && !has_id(e->kind)))
+    if (e->level | e->opcode | (e->flags & rare) || e->keyword || e->sequence || e->activity ||
+        e->related || (e->link && !has_id(e->kind)))
         lose_attributes(w);
     void (*write)(struct fxt_writer *) = e->kind < TTR_KIND_COUNT ? writers[e->kind] : NULL;
     if (write)

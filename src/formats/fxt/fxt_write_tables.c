@@ -1,9 +1,11 @@
-/* The tables of a trace being written: strings and threads get a slot when they are first used, and are named by it afterwards.
+/* The tables of a trace being written: strings and threads get a slot when they are first used, and
+ * are named by it afterwards.
  *
- * Ids of the model are small numbers, so a slot is found in an array of pages, without hashing.  When a table is full (32,767 strings,
- * 255 threads), what is new stands in the record itself; after as many of these as cost what registering everything anew costs,
- * the table begins anew, for by then other things are in use.  Reckoned for threads in random order, against replacing the oldest
- * at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
+ * Ids of the model are small numbers, so a slot is found in an array of pages, without hashing.
+ * When a table is full (32,767 strings, 255 threads), what is new stands in the record itself;
+ * after as many of these as cost what registering everything anew costs, the table begins anew, for
+ * by then other things are in use.  Reckoned for threads in random order, against replacing the
+ * oldest at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
  * Left out: forgetting single entries. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
@@ -36,7 +38,8 @@ void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc)
 static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
-    if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries, (slots->used_pages + 1) * FXT_SLOTS_PAGE, sizeof *slots->entry))
+    if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries,
+                       (slots->used_pages + 1) * FXT_SLOTS_PAGE, sizeof *slots->entry))
         return false;
     memset(slots->entry + before, 0, (slots->entries - before) * sizeof *slots->entry);
     slots->used_pages++;
@@ -60,7 +63,8 @@ static uint32_t *slots_place(struct fxt_slots *slots, const struct alloc *alloc,
     return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
 }
 
-/* A slot for an id that has none, marked as cut or not; 0 when the table is full, or memory is out. */
+/* A slot for an id that has none, marked as cut or not; 0 when the table is full, or memory is out.
+ */
 static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
@@ -98,7 +102,8 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
         n = utf8_cut(text.p, n, FXT_STRING_MAX);
         fxt_lost(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, &to, 1 + fxt_words(n), FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
+    if (fxt_record(w, &to, 1 + fxt_words(n),
+                   FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
         fxt_stream_out(&to, text.p, n);
     return (struct fxt_text){.ref = slot};
 }
@@ -135,17 +140,20 @@ static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_t
     struct fxt_text key = {.ref = 0};
     if (has_process)
         key = fxt_text_in_place(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
-    struct fxt_text name = fxt_text_by_id(w, is_thread ? thread->thread_name : thread->process_name);
+    struct fxt_text name =
+        fxt_text_by_id(w, is_thread ? thread->thread_name : thread->process_name);
     uint64_t words = 2 + fxt_ref_words(name.ref) + (has_process ? 2 + fxt_ref_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
-    if (!fxt_record(w, &to, words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) | fxt_put(FXT_KERNEL_NAME, name.ref) |
-                                  fxt_put(FXT_KERNEL_ARGS, has_process)))
+    if (!fxt_record(w, &to, words,
+                    FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
+                        fxt_put(FXT_KERNEL_NAME, name.ref) | fxt_put(FXT_KERNEL_ARGS, has_process)))
         return;
     fxt_word_out(&to, is_thread ? thread->tid : thread->pid);
     fxt_text_out(&to, &name);
     if (!has_process)
         return;
-    fxt_word_out(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) | fxt_put(FXT_ARG_NAME, key.ref));
+    fxt_word_out(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) |
+                          fxt_put(FXT_ARG_NAME, key.ref));
     fxt_text_out(&to, &key);
     fxt_word_out(&to, thread->pid);
 }
@@ -156,17 +164,20 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     const ttr *t = w->out->t;
     const struct alloc *alloc = &w->out->t->counted;
     size_t known = w->known_n, processes = w->processes_n;
-    bool has_room = alloc_reserve(alloc, (void **)&w->known, &w->known_n, (size_t)thread + 1, sizeof *w->known);
+    bool has_room =
+        alloc_reserve(alloc, (void **)&w->known, &w->known_n, (size_t)thread + 1, sizeof *w->known);
     if (w->known_n > known)
         memset(w->known + known, 0, (w->known_n - known) * sizeof *w->known);
-    has_room = has_room && alloc_reserve(alloc, (void **)&w->processes, &w->processes_n, t->processes_n, sizeof *w->processes);
+    has_room = has_room && alloc_reserve(alloc, (void **)&w->processes, &w->processes_n,
+                                         t->processes_n, sizeof *w->processes);
     if (w->processes_n > processes)
         memset(w->processes + processes, 0, (w->processes_n - processes) * sizeof *w->processes);
     w->failed |= !has_room;
     return has_room;
 }
 
-/* Readers take a koid for the thread that came up last with it, in a table, in place or as an object. */
+/* Readers take a koid for the thread that came up last with it, in a table, in place or as an
+ * object. */
 static void introduce(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};
@@ -176,7 +187,8 @@ static void introduce(struct fxt_writer *w, ttr_id id)
     w->known[id].is_introduced = true;
     if (pairmap_get(&w->introduced, thread.pid, thread.tid))
         return; /* the same numbers in another source, or those of no thread */
-    if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) || !pairmap_put(&w->by_koid, thread.tid, 0, id))
+    if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) ||
+        !pairmap_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
 }
 
@@ -202,8 +214,9 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     introduce(w, id);
 }
 
-/* Names are looked at when a thread is first used, and when it is used again after any name has changed.  FXT traces name threads by objects, which are events
- * and written as such; only what is missing at the end is added then. */
+/* Names are looked at when a thread is first used, and when it is used again after any name has
+ * changed.  FXT traces name threads by objects, which are events and written as such; only what is
+ * missing at the end is added then. */
 static void name_thread(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;

@@ -1,6 +1,7 @@
-/* The FXT writer against bytes derived from the text of the format, and its ledger against what was really lost.
- * The expected records are annotated text (tests/README.md): bit fields by their numbers, so that they can be checked with the
- * specification alone.  Copying of raw records is tested with the reader, in tests/matrix. */
+/* The FXT writer against bytes derived from the text of the format, and its ledger against what was
+ * really lost. The expected records are annotated text (tests/README.md): bit fields by their
+ * numbers, so that they can be checked with the specification alone.  Copying of raw records is
+ * tested with the reader, in tests/matrix. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -126,9 +127,10 @@ static void strings_and_threads_are_registered_once(void **state)
     put(&world);
     event(&world, TTR_KIND_INSTANT)->time = 101;
     put(&world);
-    expect_no_loss(&world, HEAD TABLES
-                   "word64le [0..3]=4 [4..15]=2 [16..19]=0 [20..23]=0 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-                   "word64le [0..3]=4 [4..15]=2 [16..19]=0 [20..23]=0 [24..31]=1 [32..47]=1 [48..63]=2 u64le 101\n");
+    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=2 [16..19]=0 [20..23]=0 "
+                                       "[24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+                                       "word64le [0..3]=4 [4..15]=2 [16..19]=0 [20..23]=0 "
+                                       "[24..31]=1 [32..47]=1 [48..63]=2 u64le 101\n");
 }
 
 static void begin_and_end_of_a_span_have_no_last_word(void **state)
@@ -139,9 +141,10 @@ static void begin_and_end_of_a_span_have_no_last_word(void **state)
     put(&world);
     event(&world, TTR_KIND_END);
     put(&world);
-    expect_no_loss(&world, HEAD TABLES
-                   "word64le [0..3]=4 [4..15]=2 [16..19]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-                   "word64le [0..3]=4 [4..15]=2 [16..19]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
+    expect_no_loss(
+        &world, HEAD TABLES
+        "word64le [0..3]=4 [4..15]=2 [16..19]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+        "word64le [0..3]=4 [4..15]=2 [16..19]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
 }
 
 static void a_span_is_a_complete_event_with_its_end(void **state)
@@ -150,24 +153,30 @@ static void a_span_is_a_complete_event_with_its_end(void **state)
     begin(&world);
     event(&world, TTR_KIND_SPAN)->duration = 23;
     put(&world);
-    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=3 [16..19]=4 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100 u64le 123\n");
+    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=3 [16..19]=4 [24..31]=1 "
+                                       "[32..47]=1 [48..63]=2 u64le 100 u64le 123\n");
 }
 
 static void counters_asyncs_and_flows_end_with_their_id(void **state)
 {
     (void)state;
-    static const uint8_t kinds[] = {TTR_KIND_COUNTER, TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_STEP, TTR_KIND_ASYNC_END,
-                                    TTR_KIND_FLOW_BEGIN, TTR_KIND_FLOW_STEP, TTR_KIND_FLOW_END};
+    static const uint8_t kinds[] = {TTR_KIND_COUNTER,   TTR_KIND_ASYNC_BEGIN, TTR_KIND_ASYNC_STEP,
+                                    TTR_KIND_ASYNC_END, TTR_KIND_FLOW_BEGIN,  TTR_KIND_FLOW_STEP,
+                                    TTR_KIND_FLOW_END};
     begin(&world);
     for (size_t i = 0; i < sizeof kinds; i++) {
         event(&world, kinds[i])->link = UINT64_MAX - i;
         put(&world);
     }
-#define KIND(number, id) "word64le [0..3]=4 [4..15]=3 [16..19]=" #number " [24..31]=1 [32..47]=1 [48..63]=2 u64le 100 u64le " #id "\n"
-    expect_no_loss(&world, HEAD TABLES KIND(1, -1) KIND(5, -2) KIND(6, -3) KIND(7, -4) KIND(8, -5) KIND(9, -6) KIND(10, -7));
+#define KIND(number, id)                            \
+    "word64le [0..3]=4 [4..15]=3 [16..19]=" #number \
+    " [24..31]=1 [32..47]=1 [48..63]=2 u64le 100 u64le " #id "\n"
+    expect_no_loss(&world, HEAD TABLES KIND(1, -1) KIND(5, -2) KIND(6, -3) KIND(7, -4) KIND(8, -5)
+                               KIND(9, -6) KIND(10, -7));
 }
 
-#define KEY(number, name) "word64le [0..3]=2 [4..15]=2 [16..30]=" #number " [32..46]=1 str \"" name "\" pad 8\n"
+#define KEY(number, name) \
+    "word64le [0..3]=2 [4..15]=2 [16..30]=" #number " [32..46]=1 str \"" name "\" pad 8\n"
 
 static void put_value(struct world *w, const char *name, ttr_value value)
 {
@@ -192,21 +201,25 @@ static void every_type_of_value_has_its_argument(void **state)
     ttr_put_bytes(world.b, "l", "\0\xff", 2);
     ttr_put_text(world.b, "m", "");
     put(&world);
-    expect_no_loss(&world, HEAD TABLES KEY(3, "a") KEY(4, "b") KEY(5, "d") KEY(6, "e") KEY(7, "f") KEY(8, "g") KEY(9, "h") KEY(10, "i")
-                   KEY(11, "j") KEY(12, "k") KEY(13, "l") KEY(14, "m")
-                   "word64le [0..3]=4 [4..15]=21 [16..19]=0 [20..23]=12 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-                   "word64le [0..3]=0 [4..15]=1 [16..31]=3\n"
-                   "word64le [0..3]=1 [4..15]=1 [16..31]=4 [32..63]=0xfffffffe\n"
-                   "word64le [0..3]=2 [4..15]=1 [16..31]=5 [32..63]=0xffffffff\n"
-                   "word64le [0..3]=3 [4..15]=2 [16..31]=6 u64le 0x8000000000000000\n"
-                   "word64le [0..3]=4 [4..15]=2 [16..31]=7 u64le -1\n"
-                   "word64le [0..3]=5 [4..15]=2 [16..31]=8 f64le -0.0\n"
-                   "word64le [0..3]=6 [4..15]=2 [16..31]=9 [32..47]=0x8006 str \"a text\" pad 8\n"
-                   "word64le [0..3]=7 [4..15]=2 [16..31]=10 u64le 7\n"
-                   "word64le [0..3]=8 [4..15]=2 [16..31]=11 u64le 8\n"
-                   "word64le [0..3]=9 [4..15]=1 [16..31]=12 [32]=1\n"
-                   "word64le [0..3]=10 [4..15]=2 [16..31]=13 [32..63]=2 00 ff pad 8\n"
-                   "word64le [0..3]=6 [4..15]=1 [16..31]=14 [32..47]=0\n");
+    expect_no_loss(
+        &world,
+        HEAD TABLES KEY(3, "a") KEY(4, "b") KEY(5, "d") KEY(6, "e") KEY(7, "f") KEY(8, "g")
+            KEY(9, "h") KEY(10, "i") KEY(11, "j") KEY(12, "k") KEY(13, "l") KEY(
+                14,
+                "m") "word64le [0..3]=4 [4..15]=21 [16..19]=0 [20..23]=12 [24..31]=1 [32..47]=1 "
+                     "[48..63]=2 u64le 100\n"
+                     "word64le [0..3]=0 [4..15]=1 [16..31]=3\n"
+                     "word64le [0..3]=1 [4..15]=1 [16..31]=4 [32..63]=0xfffffffe\n"
+                     "word64le [0..3]=2 [4..15]=1 [16..31]=5 [32..63]=0xffffffff\n"
+                     "word64le [0..3]=3 [4..15]=2 [16..31]=6 u64le 0x8000000000000000\n"
+                     "word64le [0..3]=4 [4..15]=2 [16..31]=7 u64le -1\n"
+                     "word64le [0..3]=5 [4..15]=2 [16..31]=8 f64le -0.0\n"
+                     "word64le [0..3]=6 [4..15]=2 [16..31]=9 [32..47]=0x8006 str \"a text\" pad 8\n"
+                     "word64le [0..3]=7 [4..15]=2 [16..31]=10 u64le 7\n"
+                     "word64le [0..3]=8 [4..15]=2 [16..31]=11 u64le 8\n"
+                     "word64le [0..3]=9 [4..15]=1 [16..31]=12 [32]=1\n"
+                     "word64le [0..3]=10 [4..15]=2 [16..31]=13 [32..63]=2 00 ff pad 8\n"
+                     "word64le [0..3]=6 [4..15]=1 [16..31]=14 [32..47]=0\n");
 }
 
 static void integers_keep_their_stored_width(void **state)
@@ -218,11 +231,12 @@ static void integers_keep_their_stored_width(void **state)
     put_value(&world, "b", (ttr_value){.type = TTR_TYPE_UINT, .bits = 64, .v.u = 2});
     put_value(&world, "d", (ttr_value){.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2});
     put(&world);
-    expect_no_loss(&world, HEAD TABLES KEY(3, "a") KEY(4, "b") KEY(5, "d")
-                   "word64le [0..3]=4 [4..15]=7 [16..19]=0 [20..23]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-                   "word64le [0..3]=3 [4..15]=2 [16..31]=3 u64le -2\n"
-                   "word64le [0..3]=4 [4..15]=2 [16..31]=4 u64le 2\n"
-                   "word64le [0..3]=2 [4..15]=1 [16..31]=5 [32..63]=2\n");
+    expect_no_loss(&world, HEAD TABLES KEY(3, "a") KEY(4, "b")
+                               KEY(5, "d") "word64le [0..3]=4 [4..15]=7 [16..19]=0 [20..23]=3 "
+                                           "[24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+                                           "word64le [0..3]=3 [4..15]=2 [16..31]=3 u64le -2\n"
+                                           "word64le [0..3]=4 [4..15]=2 [16..31]=4 u64le 2\n"
+                                           "word64le [0..3]=2 [4..15]=1 [16..31]=5 [32..63]=2\n");
 }
 
 static ttr_event *switch_event(struct world *w)
@@ -240,7 +254,9 @@ static ttr_event *switch_event(struct world *w)
     return e;
 }
 
-#define SWITCH_THREADS "word64le [0..3]=3 [4..15]=3 [16..23]=1 u64le 6 u64le 7 word64le [0..3]=3 [4..15]=3 [16..23]=2 u64le 4 u64le 5\n"
+#define SWITCH_THREADS                                                                    \
+    "word64le [0..3]=3 [4..15]=3 [16..23]=1 u64le 6 u64le 7 word64le [0..3]=3 [4..15]=3 " \
+    "[16..23]=2 u64le 4 u64le 5\n"
 
 static void a_switch_with_priorities_is_the_old_record(void **state)
 {
@@ -251,7 +267,8 @@ static void a_switch_with_priorities_is_the_old_record(void **state)
     ttr_put_uint(world.b, "incoming_priority", 255);
     put(&world);
     expect_no_loss(&world, HEAD SWITCH_THREADS
-                   "word64le [0..3]=8 [4..15]=2 [16..23]=9 [24..27]=3 [28..35]=1 [36..43]=2 [44..51]=24 [52..59]=255 [60..63]=0 u64le 100\n");
+                   "word64le [0..3]=8 [4..15]=2 [16..23]=9 [24..27]=3 [28..35]=1 [36..43]=2 "
+                   "[44..51]=24 [52..59]=255 [60..63]=0 u64le 100\n");
 }
 
 static void any_other_switch_is_the_new_record(void **state)
@@ -261,9 +278,11 @@ static void any_other_switch_is_the_new_record(void **state)
     switch_event(&world)->cpu = 65535;
     ttr_put_int(world.b, "w", -1);
     put(&world);
-    expect_no_loss(&world, HEAD SWITCH_THREADS KEY(1, "w")
-                   "word64le [0..3]=8 [4..15]=5 [16..19]=1 [20..35]=65535 [36..39]=3 [60..63]=1 u64le 100 u64le 7 u64le 5\n"
-                   "word64le [0..3]=1 [4..15]=1 [16..31]=1 [32..63]=0xffffffff\n");
+    expect_no_loss(&world,
+                   HEAD SWITCH_THREADS KEY(
+                       1, "w") "word64le [0..3]=8 [4..15]=5 [16..19]=1 [20..35]=65535 [36..39]=3 "
+                               "[60..63]=1 u64le 100 u64le 7 u64le 5\n"
+                               "word64le [0..3]=1 [4..15]=1 [16..31]=1 [32..63]=0xffffffff\n");
 }
 
 static void a_wake_is_a_thread_wakeup(void **state)
@@ -274,7 +293,8 @@ static void a_wake_is_a_thread_wakeup(void **state)
     e->kind = TTR_KIND_WAKE;
     e->link = 0;
     put(&world);
-    expect_no_loss(&world, HEAD THREAD "word64le [0..3]=8 [4..15]=3 [20..35]=9 [60..63]=2 u64le 100 u64le 5\n");
+    expect_no_loss(&world, HEAD THREAD
+                   "word64le [0..3]=8 [4..15]=3 [20..35]=9 [60..63]=2 u64le 100 u64le 5\n");
 }
 
 static ttr_event *nameless(struct world *w, ttr_kind kind)
@@ -291,7 +311,9 @@ static void a_log_is_a_log_record(void **state)
     nameless(&world, TTR_KIND_LOG);
     ttr_put_text(world.b, "message", "it is nine");
     put(&world);
-    expect_no_loss(&world, HEAD THREAD "word64le [0..3]=9 [4..15]=4 [16..30]=10 [32..39]=1 u64le 100 str \"it is nine\" pad 8\n");
+    expect_no_loss(
+        &world, HEAD THREAD
+        "word64le [0..3]=9 [4..15]=4 [16..30]=10 [32..39]=1 u64le 100 str \"it is nine\" pad 8\n");
 }
 
 static void a_blob_without_time_is_a_blob_record(void **state)
@@ -304,7 +326,11 @@ static void a_blob_without_time_is_a_blob_record(void **state)
     e->tag = 2;
     ttr_put_bytes(world.b, "data", "\1\2\3", 3);
     put(&world);
-    expect_no_loss(&world, HEAD KEY(1, "n") "word64le [0..3]=5 [4..15]=2 [16..31]=1 [32..46]=3 [48..55]=2 01 02 03 pad 8\n");
+    expect_no_loss(
+        &world,
+        HEAD KEY(
+            1,
+            "n") "word64le [0..3]=5 [4..15]=2 [16..31]=1 [32..46]=3 [48..55]=2 01 02 03 pad 8\n");
 }
 
 static void a_blob_too_large_for_that_is_a_bare_large_record(void **state)
@@ -317,8 +343,10 @@ static void a_blob_too_large_for_that_is_a_bare_large_record(void **state)
     e->flags |= TTR_EVENT_NO_TIME;
     ttr_put_bytes(world.b, "data", zeros, sizeof zeros);
     put(&world);
-    expect_no_loss(&world, HEAD KEY(1, "n") KEY(2, "c")
-                   "word64le [0..3]=15 [4..35]=4103 [36..39]=0 [40..43]=1 word64le [0..15]=2 [16..31]=1 u64le 32800 zeros 32800\n");
+    expect_no_loss(&world,
+                   HEAD KEY(1, "n")
+                       KEY(2, "c") "word64le [0..3]=15 [4..35]=4103 [36..39]=0 [40..43]=1 "
+                                   "word64le [0..15]=2 [16..31]=1 u64le 32800 zeros 32800\n");
 }
 
 static void a_blob_with_time_is_a_large_record_with_metadata(void **state)
@@ -329,9 +357,11 @@ static void a_blob_with_time_is_a_large_record_with_metadata(void **state)
     ttr_put_bytes(world.b, "data", "\1", 1);
     ttr_put_bool(world.b, "f", true);
     put(&world);
-    expect_no_loss(&world, HEAD KEY(1, "n") KEY(2, "f") THREAD KEY(3, "c")
-                   "word64le [0..3]=15 [4..35]=6 [36..39]=0 [40..43]=0 word64le [0..15]=3 [16..31]=1 [32..35]=1 [36..43]=1 u64le 100\n"
-                   "word64le [0..3]=9 [4..15]=1 [16..31]=2 [32]=1 u64le 1 01 pad 8\n");
+    expect_no_loss(&world,
+                   HEAD KEY(1, "n") KEY(2, "f") THREAD KEY(
+                       3, "c") "word64le [0..3]=15 [4..35]=6 [36..39]=0 [40..43]=0 word64le "
+                               "[0..15]=3 [16..31]=1 [32..35]=1 [36..43]=1 u64le 100\n"
+                               "word64le [0..3]=9 [4..15]=1 [16..31]=2 [32]=1 u64le 1 01 pad 8\n");
 }
 
 static void objects_without_time_are_object_records(void **state)
@@ -357,13 +387,15 @@ static void objects_without_time_are_object_records(void **state)
     e->tag = TTR_OBJECT_POINTER;
     e->link = 0xdead;
     put(&world);
-    expect_no_loss(&world, HEAD KEY(1, "n")
-                   "word64le [0..3]=7 [4..15]=5 [16..23]=2 [24..39]=1 [40..43]=1 u64le 5\n"
-                   "word64le [0..3]=8 [4..15]=3 [16..31]=0x8007 str \"process\" pad 8 u64le 4\n"
-                   KEY(2, "x")
-                   "word64le [0..3]=7 [4..15]=3 [16..23]=17 [24..39]=1 [40..43]=1 u64le 77 word64le [0..3]=9 [4..15]=1 [16..31]=2\n"
-                   THREAD
-                   "word64le [0..3]=6 [4..15]=2 [16..23]=1 [24..39]=1 u64le 0xdead\n");
+    expect_no_loss(
+        &world,
+        HEAD KEY(
+            1,
+            "n") "word64le [0..3]=7 [4..15]=5 [16..23]=2 [24..39]=1 [40..43]=1 u64le 5\n"
+                 "word64le [0..3]=8 [4..15]=3 [16..31]=0x8007 str \"process\" pad 8 u64le 4\n" KEY(
+                     2, "x") "word64le [0..3]=7 [4..15]=3 [16..23]=17 [24..39]=1 [40..43]=1 u64le "
+                             "77 word64le [0..3]=9 [4..15]=1 [16..31]=2\n" THREAD
+                             "word64le [0..3]=6 [4..15]=2 [16..23]=1 [24..39]=1 u64le 0xdead\n");
 }
 
 static void modules_mappings_and_samples_are_profiler_records(void **state)
@@ -387,12 +419,16 @@ static void modules_mappings_and_samples_are_profiler_records(void **state)
     nameless(&world, TTR_KIND_SAMPLE);
     put_value(&world, "frames", (ttr_value){.type = TTR_TYPE_ARRAY, .count = 2});
     for (uint64_t pc = 1; pc <= 2; pc++)
-        ttr_put_field(world.b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = pc}});
+        ttr_put_field(world.b,
+                      &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = pc}});
     put(&world);
-    expect_no_loss(&world, HEAD THREAD
-                   "word64le [0..3]=10 [4..15]=4 [16..19]=0 [20..27]=1 [28..43]=300 [44..51]=1 [52..59]=2 u64le 100 str \"n\" pad 8 ab cd pad 8\n"
-                   "word64le [0..3]=10 [4..15]=5 [16..19]=1 [20..27]=1 [28..43]=300 [44..46]=5 u64le 100 u64le 0x1000 u64le 0x200 u64le 0x10\n"
-                   "word64le [0..3]=10 [4..15]=4 [16..19]=2 [20..27]=1 [28..35]=2 u64le 100 u64le 1 u64le 2\n");
+    expect_no_loss(&world,
+                   HEAD THREAD "word64le [0..3]=10 [4..15]=4 [16..19]=0 [20..27]=1 [28..43]=300 "
+                               "[44..51]=1 [52..59]=2 u64le 100 str \"n\" pad 8 ab cd pad 8\n"
+                               "word64le [0..3]=10 [4..15]=5 [16..19]=1 [20..27]=1 [28..43]=300 "
+                               "[44..46]=5 u64le 100 u64le 0x1000 u64le 0x200 u64le 0x10\n"
+                               "word64le [0..3]=10 [4..15]=4 [16..19]=2 [20..27]=1 [28..35]=2 "
+                               "u64le 100 u64le 1 u64le 2\n");
 }
 
 static void a_gap_is_a_provider_event_and_its_count_is_lost(void **state)
@@ -416,14 +452,15 @@ static void names_stand_before_the_first_event_of_a_thread(void **state)
     assert_true(ttr_thread_name(world.t, 4, 5, "app", "main"));
     event(&world, TTR_KIND_INSTANT);
     put(&world);
-    expect_no_loss(&world, HEAD
-                   "word64le [0..3]=2 [4..15]=2 [16..30]=1 [32..46]=3 str \"app\" pad 8\n"
-                   "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=1 [40..43]=0 u64le 4\n"
-                   "word64le [0..3]=2 [4..15]=2 [16..30]=2 [32..46]=4 str \"main\" pad 8\n"
-                   "word64le [0..3]=7 [4..15]=5 [16..23]=2 [24..39]=2 [40..43]=1 u64le 5\n"
-                   "word64le [0..3]=8 [4..15]=3 [16..31]=0x8007 str \"process\" pad 8 u64le 4\n"
-                   THREAD KEY(3, "c") KEY(4, "n")
-                   "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=3 [48..63]=4 u64le 100\n");
+    expect_no_loss(
+        &world, HEAD
+        "word64le [0..3]=2 [4..15]=2 [16..30]=1 [32..46]=3 str \"app\" pad 8\n"
+        "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=1 [40..43]=0 u64le 4\n"
+        "word64le [0..3]=2 [4..15]=2 [16..30]=2 [32..46]=4 str \"main\" pad 8\n"
+        "word64le [0..3]=7 [4..15]=5 [16..23]=2 [24..39]=2 [40..43]=1 u64le 5\n"
+        "word64le [0..3]=8 [4..15]=3 [16..31]=0x8007 str \"process\" pad 8 u64le 4\n" THREAD KEY(
+            3, "c")
+            KEY(4, "n") "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=3 [48..63]=4 u64le 100\n");
 }
 
 static void the_name_of_a_thread_without_a_number_is_a_loss(void **state)
@@ -447,7 +484,8 @@ static void a_name_that_becomes_known_later_is_written_at_the_end(void **state)
     event(&world, TTR_KIND_INSTANT);
     put(&world);
     assert_true(ttr_thread_name(world.t, 4, 5, "n", NULL));
-    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+    expect_no_loss(&world, HEAD TABLES
+                   "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
                    "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=2 [40..43]=0 u64le 4\n");
 }
 
@@ -460,7 +498,8 @@ static void a_name_stands_before_the_first_event_after_it_became_known(void **st
     assert_true(ttr_thread_name(world.t, 4, 5, "n", NULL));
     event(&world, TTR_KIND_INSTANT);
     put(&world);
-    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+    expect_no_loss(&world, HEAD TABLES
+                   "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
                    "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=2 [40..43]=0 u64le 4\n"
                    "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
 }
@@ -475,9 +514,10 @@ static void each_provider_has_tables_of_its_own(void **state)
         put(&world);
     }
 #define INSTANT "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-    expect_no_loss(&world, HEAD TABLES INSTANT
-                   "word64le [0..3]=0 [4..15]=2 [16..19]=1 [20..51]=2 [52..59]=1 str \"q\" pad 8\n" CLOCK TABLES INSTANT
-                   "word64le [0..3]=0 [4..15]=1 [16..19]=2 [20..51]=1\n" INSTANT);
+    expect_no_loss(
+        &world, HEAD TABLES INSTANT
+        "word64le [0..3]=0 [4..15]=2 [16..19]=1 [20..51]=2 [52..59]=1 str \"q\" pad 8\n" CLOCK
+            TABLES INSTANT "word64le [0..3]=0 [4..15]=1 [16..19]=2 [20..51]=1\n" INSTANT);
 }
 
 static void an_anchored_clock_says_its_base(void **state)
@@ -486,7 +526,9 @@ static void an_anchored_clock_says_its_base(void **state)
     begin_with(&world, "anchor=yes");
     event(&world, TTR_KIND_INSTANT);
     put(&world);
-    expect_no_loss(&world, MAGIC PROVIDER "word64le [0..3]=1 [4..15]=4 u64le 1000000000 u64le 100 u64le 100\n" TABLES INSTANT);
+    expect_no_loss(
+        &world, MAGIC PROVIDER
+        "word64le [0..3]=1 [4..15]=4 u64le 1000000000 u64le 100 u64le 100\n" TABLES INSTANT);
 }
 
 static void the_16th_field_is_lost_and_counted(void **state)
@@ -497,7 +539,8 @@ static void the_16th_field_is_lost_and_counted(void **state)
     for (unsigned i = 0; i < 17; i++)
         ttr_put_null(world.b, "");
     put(&world);
-    expect(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=17 [20..23]=15 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100 repeat 15 { word64le [4..15]=1 }\n");
+    expect(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=17 [20..23]=15 [24..31]=1 [32..47]=1 "
+                               "[48..63]=2 u64le 100 repeat 15 { word64le [4..15]=1 }\n");
     assert_int_equal(world.losses_n, 1);
     assert_int_equal(lost(&world, "field.count"), 2);
 }
@@ -509,12 +552,16 @@ static void arrays_and_structs_become_dotted_names(void **state)
     event(&world, TTR_KIND_INSTANT);
     put_value(&world, "a", (ttr_value){.type = TTR_TYPE_ARRAY, .count = 2});
     ttr_put_field(world.b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_NULL}});
-    ttr_put_field(world.b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(world.b, &(ttr_field){.name = {"b", 1}, .depth = 2, .value = {.type = TTR_TYPE_NULL}});
+    ttr_put_field(world.b,
+                  &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(world.b,
+                  &(ttr_field){.name = {"b", 1}, .depth = 2, .value = {.type = TTR_TYPE_NULL}});
     ttr_put_null(world.b, "n");
     put(&world);
-    expect(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=7 [20..23]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
-           "word64le [4..15]=2 [16..31]=0x8003 str \"a.0\" pad 8 word64le [4..15]=2 [16..31]=0x8005 str \"a.1.b\" pad 8 word64le [4..15]=1 [16..31]=2\n");
+    expect(&world, HEAD TABLES
+           "word64le [0..3]=4 [4..15]=7 [20..23]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+           "word64le [4..15]=2 [16..31]=0x8003 str \"a.0\" pad 8 word64le [4..15]=2 "
+           "[16..31]=0x8005 str \"a.1.b\" pad 8 word64le [4..15]=1 [16..31]=2\n");
     assert_int_equal(world.losses_n, 1);
     assert_int_equal(lost(&world, "field.nested"), 1);
 }
@@ -524,9 +571,18 @@ static void names_of_values_and_contexts_are_counted(void **state)
     (void)state;
     begin(&world);
     event(&world, TTR_KIND_INSTANT);
-    put_value(&world, "n", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .bits = 32, .v.u = 7});
-    put_value(&world, "n", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .bits = 32, .v.u = 7});
-    ttr_put_field(world.b, &(ttr_field){.name = {"n", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_NULL}});
+    put_value(&world, "n",
+              (ttr_value){.type = TTR_TYPE_UINT,
+                          .hint = TTR_HINT_ENUM,
+                          .count = 1,
+                          .text = {"A", 1},
+                          .bits = 32,
+                          .v.u = 7});
+    put_value(&world, "n",
+              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .bits = 32, .v.u = 7});
+    ttr_put_field(world.b, &(ttr_field){.name = {"n", 1},
+                                        .group = TTR_GROUP_COMMON,
+                                        .value = {.type = TTR_TYPE_NULL}});
     put(&world);
     end(&world);
     assert_int_equal(world.losses_n, 2);
@@ -580,8 +636,10 @@ static void what_no_record_has_is_counted(void **state)
     ttr_put_bool(world.b, "more", true);
     put(&world);
     end(&world);
-    static const char *const once[] = {"time.negative", "attribute.level", "attribute.opcode", "attribute.sequence", "attribute.keyword",
-                                       "attribute.activity", "attribute.cpu", "span.end", "thread.none", "switch.cpu", "field.place"};
+    static const char *const once[] = {
+        "time.negative",     "attribute.level",    "attribute.opcode", "attribute.sequence",
+        "attribute.keyword", "attribute.activity", "attribute.cpu",    "span.end",
+        "thread.none",       "switch.cpu",         "field.place"};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++)
         if (lost(&world, once[i]) != 1)
             fail_msg("%s: %u times", once[i], (unsigned)lost(&world, once[i]));
@@ -600,7 +658,8 @@ static void a_full_thread_table_is_followed_by_threads_in_place(void **state)
         put(&world);
     }
     end(&world);
-    /* Head 56 bytes, two strings 32, then thread and event for 255, and an event with the thread in it. */
+    /* Head 56 bytes, two strings 32, then thread and event for 255, and an event with the thread in
+     * it. */
     assert_int_equal(world.losses_n, 0);
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 255 * (24 + 16) + 32);
 }
@@ -615,7 +674,8 @@ static void a_table_that_stays_full_begins_anew(void **state)
         put(&world);
     }
     end(&world);
-    /* 255 with a record each, 1024 in place, and so on: 2 * 255 + 2 * 1024 = 2558, then 255 again, then 187 in place. */
+    /* 255 with a record each, 1024 in place, and so on: 2 * 255 + 2 * 1024 = 2558, then 255 again,
+     * then 187 in place. */
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 3 * 255 * (24 + 16) + (2 * 1024 + 187) * 32);
 }
 

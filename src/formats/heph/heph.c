@@ -3,9 +3,12 @@
 #include "formats/heph/heph_writer.h"
 
 static const ttr_option_info options[] = {
-    {"layout", "auto|0.1|pre-substream", "layout of the events; auto tells today's from that of before March 2021", false},
+    {"layout", "auto|0.1|pre-substream",
+     "layout of the events; auto tells today's from that of before March 2021", false},
     {"epoch", "NS", "Unix time of the trace's zero in ns, instead of what the trace says", false},
-    {"epoch", "NS", "Unix time that the times written are relative to, instead of one chosen by the first event", true},
+    {"epoch", "NS",
+     "Unix time that the times written are relative to, instead of one chosen by the first event",
+     true},
 };
 
 const struct format format_heph = {

@@ -1,5 +1,6 @@
-/* The search for arrays in arrays, see the header.  Depth first, flat before nested, so that the least surprising reading wins;
- * the work is bounded by the size of the packet, or a hostile one could make it exponential. */
+/* The search for arrays in arrays, see the header.  Depth first, flat before nested, so that the
+ * least surprising reading wins; the work is bounded by the size of the packet, or a hostile one
+ * could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
 static bool spend(struct heph_nesting *nesting)
@@ -10,8 +11,10 @@ static bool spend(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array, behind its type byte, that has so many levels (at most HEPH_LEVELS_MAX, so the recursion ends). */
-static bool skip_array(struct cursor *c, uint8_t type, unsigned levels, struct heph_nesting *nesting)
+/* Skips an array, behind its type byte, that has so many levels (at most HEPH_LEVELS_MAX, so the
+ * recursion ends). */
+static bool skip_array(struct cursor *c, uint8_t type, unsigned levels,
+                       struct heph_nesting *nesting)
 {
     if (!spend(nesting))
         return false;

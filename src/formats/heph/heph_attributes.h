@@ -1,8 +1,10 @@
-/* Walking over attributes without looking at their values: the hot part of reading, so it is inline.
+/* Walking over attributes without looking at their values: the hot part of reading, so it is
+ * inline.
  *
- * The original writer compiles arrays of arrays though the format has none: the type byte is that of a flat array, each row
- * has its own count.  Such a packet does not add up when read flat, but does when one or more of its arrays are read with
- * two or three levels: heph_find_nesting tries. */
+ * The original writer compiles arrays of arrays though the format has none: the type byte is that
+ * of a flat array, each row has its own count.  Such a packet does not add up when read flat, but
+ * does when one or more of its arrays are read with two or three levels: heph_find_nesting tries.
+ */
 #ifndef TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
 #define TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
 
@@ -12,7 +14,8 @@
 #define HEPH_LEVELS_MAX 3u   /* arrays in arrays in arrays */
 #define HEPH_NESTING_MAX 32u /* arrays of one event that may be nested; later ones are flat */
 
-/* How many levels each of the first arrays of an event has, less one: two bits an array, the first lowest. */
+/* How many levels each of the first arrays of an event has, less one: two bits an array, the first
+ * lowest. */
 struct heph_nesting {
     uint64_t levels;
     uint64_t work; /* values the search may still look at */
@@ -67,8 +70,8 @@ static inline bool heph_skip_attributes(struct cursor *c)
     return true;
 }
 
-/* True where description and attributes of an event packet fill its size exactly; the size is at least that of the header, whose last
- * two bytes are the description's length. */
+/* True where description and attributes of an event packet fill its size exactly; the size is at
+ * least that of the header, whose last two bytes are the description's length. */
 static inline bool heph_event_is_exact(const uint8_t *packet, uint32_t size, uint32_t header)
 {
     struct cursor c = cursor_over(packet + header, size - header, 0);

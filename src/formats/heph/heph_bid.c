@@ -1,22 +1,29 @@
 /* Is it a Heph trace, and of which layout?
  *
- * Files written before the substream was added (early 2021) carry the same magics and the same version, so only the contents
- * tell: their events do not add up with a 42-byte header and do with one of 34 bytes. */
+ * Files written before the substream was added (early 2021) carry the same magics and the same
+ * version, so only the contents tell: their events do not add up with a 42-byte header and do with
+ * one of 34 bytes. */
 #include <string.h>
 
 #include "formats/heph/heph.h"
 
 #define PROBE_EVENTS 16u
 
-static const struct heph_layout layout_now = {.header = HEPH_EVENT_HEADER, .substream = 16, .start = 24, .end = 32, .description_length = 40};
-static const struct heph_layout layout_old = {.header = HEPH_EVENT_HEADER_OLD, .substream = 0, .start = 16, .end = 24, .description_length = 32};
+static const struct heph_layout layout_now = {
+    .header = HEPH_EVENT_HEADER, .substream = 16, .start = 24, .end = 32, .description_length = 40};
+static const struct heph_layout layout_old = {.header = HEPH_EVENT_HEADER_OLD,
+                                              .substream = 0,
+                                              .start = 16,
+                                              .end = 24,
+                                              .description_length = 32};
 
 struct probe {
     unsigned events, good;
 };
 
 /* How many of the first events add up in a layout. */
-static struct probe try_layout(const struct window *window, const struct heph_layout *layout, uint64_t max_packet)
+static struct probe try_layout(const struct window *window, const struct heph_layout *layout,
+                               uint64_t max_packet)
 {
     struct probe probe = {0, 0};
     struct cursor c = cursor_over(window->bytes, window->n, 0);
@@ -33,7 +40,8 @@ static struct probe try_layout(const struct window *window, const struct heph_la
     return probe;
 }
 
-const struct heph_layout *heph_layout_named(const char *name, const struct window *window, uint64_t max_packet)
+const struct heph_layout *heph_layout_named(const char *name, const struct window *window,
+                                            uint64_t max_packet)
 {
     if (strcmp(name, "0.1") == 0)
         return &layout_now;
@@ -41,17 +49,21 @@ const struct heph_layout *heph_layout_named(const char *name, const struct windo
         return &layout_old;
     if (strcmp(name, "auto") != 0)
         return NULL;
-    struct probe now = try_layout(window, &layout_now, max_packet), old = try_layout(window, &layout_old, max_packet);
+    struct probe now = try_layout(window, &layout_now, max_packet),
+                 old = try_layout(window, &layout_old, max_packet);
     bool is_old = old.events > 0 && old.good == old.events && now.good < now.events;
     return is_old ? &layout_old : &layout_now;
 }
 
-/* Bits verified of the packet at p; 0 when it is none.  A packet that is cut by the end of the peek counts by its frame. */
+/* Bits verified of the packet at p; 0 when it is none.  A packet that is cut by the end of the peek
+ * counts by its frame. */
 static unsigned weigh(const uint8_t *p, size_t n)
 {
     const struct heph_layout *layout = &layout_old;
     if (n < HEPH_FRAME)
-        return n >= 4 && (load_u32be(p) == HEPH_MAGIC_EVENT || load_u32be(p) == HEPH_MAGIC_METADATA) ? 32 : 0;
+        return n >= 4 && (load_u32be(p) == HEPH_MAGIC_EVENT || load_u32be(p) == HEPH_MAGIC_METADATA)
+                   ? 32
+                   : 0;
     if (!heph_is_frame(p, layout, UINT32_MAX))
         return 0;
     uint32_t size = heph_size(p);
@@ -70,7 +82,8 @@ unsigned heph_bid(const struct peek *peek)
     /* The beginning may be damaged: a packet that adds up and is followed by another is enough. */
     for (size_t at = 1; at + HEPH_FRAME <= peek->n; at++) {
         const uint8_t *p = peek->bytes + at;
-        if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) || weigh(p, peek->n - at) != 64)
+        if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||
+            weigh(p, peek->n - at) != 64)
             continue;
         size_t next = at + heph_size(p);
         if (weigh(peek->bytes + next, peek->n - next) >= 32)

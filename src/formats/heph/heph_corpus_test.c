@@ -1,5 +1,6 @@
-/* Recorded traces of two versions of the original writer: what they hold, and that a copy is the same bytes.  TTR_CORPUS names the
- * folder of recorded traces; without it the tests pass with a line that says so. */
+/* Recorded traces of two versions of the original writer: what they hold, and that a copy is the
+ * same bytes.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a
+ * line that says so. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -114,7 +115,8 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
         check_same_bytes(path, &copy);
         buffer_free(&copy);
     }
-    /* Without metadata the writer makes the epoch packet itself, and counts: the same where counters were in order. */
+    /* Without metadata the writer makes the epoch packet itself, and counts: the same where
+     * counters were in order. */
     if (corpus_find("heph", "heph-head-redis-app.trace", path, sizeof path)) {
         struct buffer copy;
         copy_trace(path, 0, &copy);
@@ -140,7 +142,9 @@ static void streams_and_actors_have_the_names_of_the_runtime(void **state)
         ttr_thread thread;
         assert_true(ttr_thread_get(t, id, &thread));
         const char *name = ttr_text_get(t, thread.process_name).p;
-        assert_string_equal(name, thread.pid == 0 ? "coordinator" : thread.pid == 1 ? "worker 1" : "sync actor 0");
+        assert_string_equal(name, thread.pid == 0   ? "coordinator"
+                                  : thread.pid == 1 ? "worker 1"
+                                                    : "sync actor 0");
         named += thread.thread_name != 0;
     }
     assert_int_not_equal(named, 0);

@@ -6,7 +6,8 @@
 /* Where a stream's first counter is put, so that earlier ones find room below. */
 #define BASE (UINT64_C(1) << 40)
 
-/* A hole this large around a single counter is a damaged counter rather than as many lost events. */
+/* A hole this large around a single counter is a damaged counter rather than as many lost events.
+ */
 #define FAR 65536u
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
@@ -18,7 +19,8 @@ void heph_counters_init(struct heph_counters *counters, const struct alloc *allo
 void heph_counters_free(struct heph_counters *counters)
 {
     for (size_t i = 0; i < counters->n; i++)
-        alloc_free(counters->alloc, counters->streams[i].ranges, counters->streams[i].capacity, sizeof(struct heph_range));
+        alloc_free(counters->alloc, counters->streams[i].ranges, counters->streams[i].capacity,
+                   sizeof(struct heph_range));
     alloc_free(counters->alloc, counters->streams, counters->capacity, sizeof *counters->streams);
     pairmap_free(&counters->index);
     counters->streams = NULL;
@@ -38,7 +40,8 @@ uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t id, bool 
     if (!*is_new)
         return index;
     void *streams = counters->streams;
-    bool has_room = alloc_reserve(counters->alloc, &streams, &counters->capacity, counters->n + 1, sizeof *counters->streams);
+    bool has_room = alloc_reserve(counters->alloc, &streams, &counters->capacity, counters->n + 1,
+                                  sizeof *counters->streams);
     counters->streams = streams;
     if (!has_room || !pairmap_put(&counters->index, id, 0, (uint32_t)counters->n))
         return UINT32_MAX;
@@ -72,11 +75,13 @@ static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 
 static void remove_range(struct heph_stream *stream, size_t at)
 {
-    memmove(&stream->ranges[at], &stream->ranges[at + 1], (stream->n - at - 1) * sizeof *stream->ranges);
+    memmove(&stream->ranges[at], &stream->ranges[at + 1],
+            (stream->n - at - 1) * sizeof *stream->ranges);
     stream->n--;
 }
 
-static bool insert_range(struct heph_counters *counters, struct heph_stream *stream, size_t at, uint64_t counter)
+static bool insert_range(struct heph_counters *counters, struct heph_stream *stream, size_t at,
+                         uint64_t counter)
 {
     if (stream->n >= HEPH_RANGES_MAX) {
         stream->settled += stream->ranges[1].begin - stream->ranges[0].end;
@@ -85,17 +90,20 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
         at -= at > 0;
     }
     void *ranges = stream->ranges;
-    bool has_room = alloc_reserve(counters->alloc, &ranges, &stream->capacity, stream->n + 1, sizeof *stream->ranges);
+    bool has_room = alloc_reserve(counters->alloc, &ranges, &stream->capacity, stream->n + 1,
+                                  sizeof *stream->ranges);
     stream->ranges = ranges;
     if (!has_room)
         return false;
-    memmove(&stream->ranges[at + 1], &stream->ranges[at], (stream->n - at) * sizeof *stream->ranges);
+    memmove(&stream->ranges[at + 1], &stream->ranges[at],
+            (stream->n - at) * sizeof *stream->ranges);
     stream->ranges[at] = (struct heph_range){counter, counter + 1};
     stream->n++;
     return true;
 }
 
-/* The counter extends the range at its end or its beginning, and may close the hole to a neighbour. */
+/* The counter extends the range at its end or its beginning, and may close the hole to a neighbour.
+ */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];
@@ -112,7 +120,8 @@ static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter
     }
 }
 
-bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream, uint32_t counter)
+bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
+                          uint32_t counter)
 {
     if (stream->n == 0)
         stream->near = BASE + counter;

@@ -1,9 +1,10 @@
 /* What the counters of the streams tell: which events are missing, late, or there twice.
  *
- * Every stream keeps the exact set of counters seen, as ranges: events arrive in the order they ended and threads share
- * stream 0, so a hole may be filled thousands of events later, and only the end of the trace says what is lost.  The set is
- * bounded: beyond HEPH_RANGES_MAX ranges the lowest hole of the stream is settled as lost.
- * Counters wrap; they are widened to 64 bits by their signed distance to the stream's last run. */
+ * Every stream keeps the exact set of counters seen, as ranges: events arrive in the order they
+ * ended and threads share stream 0, so a hole may be filled thousands of events later, and only the
+ * end of the trace says what is lost.  The set is bounded: beyond HEPH_RANGES_MAX ranges the lowest
+ * hole of the stream is settled as lost. Counters wrap; they are widened to 64 bits by their signed
+ * distance to the stream's last run. */
 #ifndef TRACETTA_FORMATS_HEPH_COUNTERS_H
 #define TRACETTA_FORMATS_HEPH_COUNTERS_H
 
@@ -23,15 +24,15 @@ struct heph_range {
 
 struct heph_stream {
     uint32_t id;
-    uint32_t next;             /* counter that would extend the last range */
+    uint32_t next; /* counter that would extend the last range */
     ttr_id track;
     struct heph_range *ranges; /* ordered, apart from each other */
     size_t n, capacity;
-    uint64_t near;             /* a counter of the stream's last run: new ones are near to it */
-    uint64_t settled;          /* lost in holes given up */
-    uint64_t late;             /* events that filled a hole */
-    uint64_t duplicates;       /* counters seen again */
-    uint64_t restarts;         /* of them, zeros: another writer began on this stream */
+    uint64_t near;       /* a counter of the stream's last run: new ones are near to it */
+    uint64_t settled;    /* lost in holes given up */
+    uint64_t late;       /* events that filled a hole */
+    uint64_t duplicates; /* counters seen again */
+    uint64_t restarts;   /* of them, zeros: another writer began on this stream */
 };
 
 struct heph_counters {
@@ -52,10 +53,12 @@ TTR_MUST uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t 
 uint32_t heph_counters_find(const struct heph_counters *counters, uint32_t id);
 
 /* The long way of heph_counters_add; false when memory is out. */
-TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream, uint32_t counter);
+TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
+                                   uint32_t counter);
 
 /* Counts an event in; false when memory is out. */
-static inline bool heph_counters_add(struct heph_counters *counters, uint32_t index, uint32_t counter)
+static inline bool heph_counters_add(struct heph_counters *counters, uint32_t index,
+                                     uint32_t counter)
 {
     struct heph_stream *stream = &counters->streams[index];
     counters->any |= counter;
@@ -66,7 +69,8 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
     return true;
 }
 
-/* Events lost in a stream by now.  Single counters far from all others are damage, not loss: they come back in `strays`. */
+/* Events lost in a stream by now.  Single counters far from all others are damage, not loss: they
+ * come back in `strays`. */
 uint64_t heph_stream_lost(const struct heph_stream *stream, uint64_t *strays);
 
 /* The highest counter of the stream's last run. */

@@ -1,14 +1,17 @@
 /* The epoch: which Unix time is 0 on the trace's time line.
  *
- * An epoch packet may stand anywhere and holds for the whole trace, also for events before it.  In practice it comes first, and
- * reading never goes back: so the beginning of the input is looked through before the first event is given, and a file
- * without an epoch there is looked through to its end by a second reader of its own.  What comes later on a pipe holds from there.
- * Several different epochs: when the counters of the streams begin again behind one, traces were put one behind the other, and
- * each has its own; otherwise the last of those seen in advance holds.  The specification: "Options". */
+ * An epoch packet may stand anywhere and holds for the whole trace, also for events before it.  In
+ * practice it comes first, and reading never goes back: so the beginning of the input is looked
+ * through before the first event is given, and a file without an epoch there is looked through to
+ * its end by a second reader of its own.  What comes later on a pipe holds from there. Several
+ * different epochs: when the counters of the streams begin again behind one, traces were put one
+ * behind the other, and each has its own; otherwise the last of those seen in advance holds.  The
+ * specification: "Options". */
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Events behind an epoch packet that decide whether counting began again, and how high a first counter may be for that. */
+/* Events behind an epoch packet that decide whether counting began again, and how high a first
+ * counter may be for that. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
@@ -24,7 +27,8 @@ struct packets {
 static bool next_packet(struct packets *packets)
 {
     packets->packet = packets->at.p;
-    if (cursor_left(&packets->at) < HEPH_FRAME || !heph_is_frame(packets->packet, packets->layout, packets->max_packet))
+    if (cursor_left(&packets->at) < HEPH_FRAME ||
+        !heph_is_frame(packets->packet, packets->layout, packets->max_packet))
         return false;
     packets->size = heph_size(packets->packet);
     return cursor_skip(&packets->at, packets->size);
@@ -35,8 +39,8 @@ static bool is_event(const struct packets *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* True where the streams behind `packets` that are known in `counters` start anew from low counters.  One that goes on, or none
- * that is known, speaks against it. */
+/* True where the streams behind `packets` that are known in `counters` start anew from low
+ * counters.  One that goes on, or none that is known, speaks against it. */
 static bool restarts(struct packets packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
@@ -57,11 +61,13 @@ static bool restarts(struct packets packets, const struct heph_counters *counter
 static struct packets packets_over(const struct input *in, const struct window *window)
 {
     const struct heph_reader *reader = in->own;
-    return (struct packets){.at = cursor_over(window->bytes, window->n, window->offset), .layout = reader->layout,
+    return (struct packets){.at = cursor_over(window->bytes, window->n, window->offset),
+                            .layout = reader->layout,
                             .max_packet = reader->max_packet};
 }
 
-/* Looks through the window; the last epoch of the first trace in it holds.  False when memory is out. */
+/* Looks through the window; the last epoch of the first trace in it holds.  False when memory is
+ * out. */
 static bool look_through(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->own;
@@ -70,8 +76,10 @@ static bool look_through(struct input *in, struct heph_counters *counters)
     bool is_new;
     while (next_packet(&packets)) {
         if (is_event(&packets)) {
-            uint32_t index = heph_counters_stream(counters, load_u32be(packets.packet + 8), &is_new);
-            if (index == UINT32_MAX || !heph_counters_add(counters, index, load_u32be(packets.packet + 12)))
+            uint32_t index =
+                heph_counters_stream(counters, load_u32be(packets.packet + 8), &is_new);
+            if (index == UINT32_MAX ||
+                !heph_counters_add(counters, index, load_u32be(packets.packet + 12)))
                 return false;
         } else if (heph_is_epoch(packets.packet, packets.size, &epoch)) {
             if (reader->has_epoch && epoch != reader->epoch && restarts(packets, counters))
@@ -91,22 +99,27 @@ static ttr_status look_behind(struct input *in, struct source *source, ttr_error
     struct window window;
     uint64_t offset = 0, need = HEPH_FRAME;
     ttr_status status;
-    while ((status = source_fill(source, offset, need, &window, error)) == TTR_OK && window.n >= HEPH_FRAME && !reader->has_epoch) {
+    while ((status = source_fill(source, offset, need, &window, error)) == TTR_OK &&
+           window.n >= HEPH_FRAME && !reader->has_epoch) {
         struct packets packets = packets_over(in, &window);
         const uint8_t *before = packets.at.p;
         while (next_packet(&packets))
-            if (!is_event(&packets) && heph_is_epoch(packets.packet, packets.size, &reader->epoch)) {
+            if (!is_event(&packets) &&
+                heph_is_epoch(packets.packet, packets.size, &reader->epoch)) {
                 reader->has_epoch = true;
                 reader->epochs_until = packets.at.offset;
                 break;
             }
         offset = packets.at.offset;
         bool is_stuck = packets.at.p == before;
-        if (is_stuck && (window.at_end || !heph_is_frame(before, reader->layout, reader->max_packet)))
+        if (is_stuck &&
+            (window.at_end || !heph_is_frame(before, reader->layout, reader->max_packet)))
             break;
         need = is_stuck ? heph_size(before) : HEPH_FRAME;
     }
-    return status == TTR_E_NOMEM ? status : TTR_OK; /* any other failure is met again, and told, by the reading itself */
+    return status == TTR_E_NOMEM
+               ? status
+               : TTR_OK; /* any other failure is met again, and told, by the reading itself */
 }
 
 static ttr_status add_clock(struct input *in, ttr_error *error)
@@ -152,8 +165,9 @@ ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
         return TTR_OK;
     if (reader->offset < reader->epochs_until) {
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.second-epoch",
-                   "the trace sets more than one epoch; expected one: the last holds for all of it");
+        input_note(
+            in, TTR_NOTE_ODD, reader->offset, "heph.second-epoch",
+            "the trace sets more than one epoch; expected one: the last holds for all of it");
         return TTR_OK;
     }
     struct window rest = in->window;
@@ -162,11 +176,13 @@ ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     (void)next_packet(&packets);
     if (reader->has_epoch && restarts(packets, &reader->counters)) {
         input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.next-trace",
-                   "another trace follows in the same input: its streams count from the beginning and it has an epoch of its own");
+                   "another trace follows in the same input: its streams count from the beginning "
+                   "and it has an epoch of its own");
         reader->is_restart = true;
     } else {
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
-                   "an epoch comes behind events that were given without it; it holds from here on");
+        input_note(
+            in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
+            "an epoch comes behind events that were given without it; it holds from here on");
     }
     return take_epoch(in, epoch, error);
 }

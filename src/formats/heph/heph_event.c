@@ -1,12 +1,12 @@
-/* A packet becomes an event.  Runs for every event, so what was met before (descriptions, threads) is found in small
- * direct-mapped caches; what is new goes to the tables of the context. */
+/* A packet becomes an event.  Runs for every event, so what was met before (descriptions, threads)
+ * is found in small direct-mapped caches; what is new goes to the tables of the context. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/heph/heph.h"
 
-/* The first and last eight bytes of a description.  The bytes before it belong to the header, so the last eight can always be
- * loaded; of shorter ones what is not theirs is shifted out. */
+/* The first and last eight bytes of a description.  The bytes before it belong to the header, so
+ * the last eight can always be loaded; of shorter ones what is not theirs is shifted out. */
 static void ends_of(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);
@@ -16,8 +16,8 @@ static void ends_of(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *las
 
 static bool is_name(const struct heph_name *name, const struct heph_name *wanted)
 {
-    return name->n == wanted->n && name->first == wanted->first && name->last == wanted->last && name->p &&
-           (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
+    return name->n == wanted->n && name->first == wanted->first && name->last == wanted->last &&
+           name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
 }
 
 /* The description's slot, filled; NULL when memory is out. */
@@ -26,7 +26,8 @@ static const struct heph_name *find_name(struct input *in, const uint8_t *p, uin
     struct heph_reader *reader = in->own;
     struct heph_name wanted = {.p = (const char *)p, .n = n};
     ends_of(p, n, &wanted.first, &wanted.last);
-    struct heph_name *slot = &reader->names[hash_fold(wanted.first ^ 0x9e3779b97f4a7c15u, wanted.last + n) % HEPH_NAMES];
+    struct heph_name *slot =
+        &reader->names[hash_fold(wanted.first ^ 0x9e3779b97f4a7c15u, wanted.last + n) % HEPH_NAMES];
     if (is_name(slot, &wanted))
         return slot;
     wanted.id = intern_add(&in->base.t->strings, p, n);
@@ -38,7 +39,8 @@ static const struct heph_name *find_name(struct input *in, const uint8_t *p, uin
     return slot;
 }
 
-static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream, struct heph_thread *slot)
+static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream,
+                        struct heph_thread *slot)
 {
     struct heph_reader *reader = in->own;
     bool is_new = false;
@@ -47,13 +49,15 @@ static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream, s
     if (index == UINT32_MAX || !thread)
         return false;
     if (is_new) {
-        ttr_id track = context_add_track(in->base.t, &(ttr_track){.number = stream, .source = in->id});
+        ttr_id track =
+            context_add_track(in->base.t, &(ttr_track){.number = stream, .source = in->id});
         reader->counters.streams[index].track = track;
         if (!track || !heph_name_stream(in, stream))
             return false;
     }
     reader->has_substreams |= substream != 0;
-    *slot = (struct heph_thread){.stream = stream, .substream = substream, .index = index, .thread = thread};
+    *slot = (struct heph_thread){
+        .stream = stream, .substream = substream, .index = index, .thread = thread};
     return true;
 }
 
@@ -69,25 +73,30 @@ static const struct heph_thread *find_thread(struct input *in, uint32_t stream, 
 }
 
 /* Places start and end on the time line; sums that do not fit are cut and flagged. */
-static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_t start, uint64_t end)
+static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
+                     uint64_t end)
 {
     uint64_t time;
     bool is_over = __builtin_add_overflow(reader->epoch, start, &time) || time > INT64_MAX;
     event->time = is_over ? INT64_MAX : (int64_t)time;
     event->ticks = start;
     event->duration = end >= start ? end - start : 0;
-    event->flags |= (uint8_t)((is_over ? TTR_EVENT_CLAMPED : 0u) | (end < start ? TTR_EVENT_BACKWARD : 0u));
+    event->flags |=
+        (uint8_t)((is_over ? TTR_EVENT_CLAMPED : 0u) | (end < start ? TTR_EVENT_BACKWARD : 0u));
 }
 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
-    /* The caller has seen that the header and the description lie inside the packet: all bounds of this function. */
+    /* The caller has seen that the header and the description lie inside the packet: all bounds of
+     * this function. */
     struct heph_reader *reader = in->own;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);
     uint32_t description_n = load_u16be(packet + layout->description_length);
-    const struct heph_thread *thread = find_thread(in, stream, layout->substream ? load_u64be(packet + layout->substream) : 0);
-    const struct heph_name *name = thread ? find_name(in, packet + layout->header, description_n) : NULL;
+    const struct heph_thread *thread =
+        find_thread(in, stream, layout->substream ? load_u64be(packet + layout->substream) : 0);
+    const struct heph_name *name =
+        thread ? find_name(in, packet + layout->header, description_n) : NULL;
     if (!name || !heph_counters_add(&reader->counters, thread->index, counter)) {
         reader->is_out_of_memory = true;
         return NULL;

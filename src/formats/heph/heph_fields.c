@@ -1,8 +1,9 @@
 /* Attributes, decoded when somebody asks for them.
  *
- * An array is an ARRAY field followed by its elements.  In an event whose content is damaged the attributes before the damage are
- * given as they are and the rest of the packet as one field "undecoded"; the writer's own nested arrays have a walk of their own
- * (heph_attributes.h).  The specification: "Event Packet", attributes. */
+ * An array is an ARRAY field followed by its elements.  In an event whose content is damaged the
+ * attributes before the damage are given as they are and the rest of the packet as one field
+ * "undecoded"; the writer's own nested arrays have a walk of their own (heph_attributes.h).  The
+ * specification: "Event Packet", attributes. */
 #include <string.h>
 
 #include "formats/heph/heph.h"
@@ -128,7 +129,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
     uint8_t type = cursor_u8(&walk->at);
     if (walk->at.failed)
         return false;
-    return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field) : read_value(&walk->at, type, &field->value);
+    return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field)
+                                  : read_value(&walk->at, type, &field->value);
 }
 
 /* None has several names.  At the end nothing is asked of the walk any more. */

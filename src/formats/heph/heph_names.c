@@ -1,7 +1,8 @@
-/* What the descriptions of the Heph runtime tell: the format has no names for streams and substreams, but its one known writer
- * numbers them by rule.  Stream 0 is the coordinator (and all thread-safe actors), 1..N are the N workers, above them or
- * from 10000 on come the threads of synchronous actors.  A substream is the id of an actor, whose name stands in the
- * event that ran it.  Left out: traces in which no runtime description is found get no names. */
+/* What the descriptions of the Heph runtime tell: the format has no names for streams and
+ * substreams, but its one known writer numbers them by rule.  Stream 0 is the coordinator (and all
+ * thread-safe actors), 1..N are the N workers, above them or from 10000 on come the threads of
+ * synchronous actors.  A substream is the id of an actor, whose name stands in the event that ran
+ * it.  Left out: traces in which no runtime description is found get no names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +77,8 @@ static bool learn_workers(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->own;
     ttr_field field;
-    if (!ttr_field_find(in->base.t, event, "worker_threads", &field) || field.value.type != TTR_TYPE_UINT)
+    if (!ttr_field_find(in->base.t, event, "worker_threads", &field) ||
+        field.value.type != TTR_TYPE_UINT)
         return true;
     reader->workers = field.value.v.u;
     return name_all_streams(in);
@@ -87,8 +89,9 @@ static bool learn_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_field id, name;
-    if (!ttr_field_find(t, event, "id", &id) || id.value.type != TTR_TYPE_UINT || id.value.v.u == 0 ||
-        !ttr_field_find(t, event, "name", &name) || name.value.type != TTR_TYPE_TEXT)
+    if (!ttr_field_find(t, event, "id", &id) || id.value.type != TTR_TYPE_UINT ||
+        id.value.v.u == 0 || !ttr_field_find(t, event, "name", &name) ||
+        name.value.type != TTR_TYPE_TEXT)
         return true;
     uint32_t text = intern_add(&t->strings, name.value.text.p, name.value.text.n);
     return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);

@@ -1,7 +1,8 @@
 /* Is it a packet?  Frames (magic and size), and contents that fill their size exactly.
  *
- * The format has no checksum; that the lengths inside a packet add up to its size is the strongest evidence there is, so
- * reading, bidding and searching all rest on the functions here.  The specification: "Metadata Packet", "Event Packet". */
+ * The format has no checksum; that the lengths inside a packet add up to its size is the strongest
+ * evidence there is, so reading, bidding and searching all rest on the functions here.  The
+ * specification: "Metadata Packet", "Event Packet". */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
@@ -21,7 +22,8 @@ bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t 
 }
 
 /* The attributes of an event packet; failed when the description does not fit. */
-static struct cursor attributes_of(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+static struct cursor attributes_of(const uint8_t *packet, uint32_t size,
+                                   const struct heph_layout *layout)
 {
     struct cursor c = cursor_over(packet, size, 0);
     (void)cursor_skip(&c, layout->description_length);
@@ -51,7 +53,8 @@ bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     (void)cursor_skip(&c, HEPH_FRAME);
     uint16_t n = cursor_u16be(&c);
     const uint8_t *name = cursor_take(&c, n);
-    if (size != HEPH_EPOCH_PACKET || load_u32be(packet) != HEPH_MAGIC_METADATA || n != 5 || !name || memcmp(name, "epoch", 5) != 0)
+    if (size != HEPH_EPOCH_PACKET || load_u32be(packet) != HEPH_MAGIC_METADATA || n != 5 || !name ||
+        memcmp(name, "epoch", 5) != 0)
         return false;
     *epoch = cursor_u64be(&c);
     return true;

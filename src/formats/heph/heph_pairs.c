@@ -23,7 +23,8 @@ static struct key key_of(const ttr_event *event)
 {
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
         return (struct key){event->thread, 0};
-    return (struct key){event->link, (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
+    return (struct key){event->link,
+                        (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
 /* A slot that nobody uses; HEPH_NO_BEGIN when memory is out. */
@@ -35,8 +36,9 @@ static uint32_t take_slot(struct heph_pairs *pairs)
         return slot;
     }
     void *begins = pairs->begins;
-    bool has_room = pairs->n < HEPH_NO_BEGIN &&
-                    alloc_reserve(pairs->alloc, &begins, &pairs->capacity, pairs->n + 1, sizeof *pairs->begins);
+    bool has_room =
+        pairs->n < HEPH_NO_BEGIN &&
+        alloc_reserve(pairs->alloc, &begins, &pairs->capacity, pairs->n + 1, sizeof *pairs->begins);
     pairs->begins = begins;
     if (!has_room)
         return HEPH_NO_BEGIN;
@@ -54,7 +56,8 @@ static void give_back(struct heph_pairs *pairs, uint32_t slot)
 
 bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event)
 {
-    return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN || pairs->n < HEPH_OPEN_MAX;
+    return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN ||
+           pairs->n < HEPH_OPEN_MAX;
 }
 
 struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event)

@@ -1,5 +1,6 @@
-/* Fields of any event as attributes.  Numbers, strings and arrays of one type go over as they are; what the format lacks
- * (structs, booleans, null, bytes, mixed arrays) takes the nearest shape and is counted. */
+/* Fields of any event as attributes.  Numbers, strings and arrays of one type go over as they are;
+ * what the format lacks (structs, booleans, null, bytes, mixed arrays) takes the nearest shape and
+ * is counted. */
 #include "formats/heph/heph_put.h"
 
 #include "base/number.h"
@@ -87,8 +88,9 @@ void heph_put_bytes(const struct heph_put *put, const char *name, ttr_text bytes
 static uint8_t stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
-        [TTR_TYPE_NULL] = HEPH_TYPE_TEXT, [TTR_TYPE_BOOL] = HEPH_TYPE_UINT, [TTR_TYPE_UINT] = HEPH_TYPE_UINT,
-        [TTR_TYPE_INT] = HEPH_TYPE_INT, [TTR_TYPE_FLOAT] = HEPH_TYPE_FLOAT, [TTR_TYPE_TEXT] = HEPH_TYPE_TEXT,
+        [TTR_TYPE_NULL] = HEPH_TYPE_TEXT,   [TTR_TYPE_BOOL] = HEPH_TYPE_UINT,
+        [TTR_TYPE_UINT] = HEPH_TYPE_UINT,   [TTR_TYPE_INT] = HEPH_TYPE_INT,
+        [TTR_TYPE_FLOAT] = HEPH_TYPE_FLOAT, [TTR_TYPE_TEXT] = HEPH_TYPE_TEXT,
         [TTR_TYPE_BYTES] = HEPH_TYPE_TEXT,
     };
     return value->type < TTR_TYPE_COUNT ? types[value->type] : 0;
@@ -125,13 +127,15 @@ static void put_value(const struct heph_put *put, const ttr_value *value)
         put_hex(put, value->text);
         break;
     default:
-        if (value->hint == TTR_HINT_THREAD && ttr_thread_get(put->out->t, (ttr_id)value->v.u, &thread))
+        if (value->hint == TTR_HINT_THREAD &&
+            ttr_thread_get(put->out->t, (ttr_id)value->v.u, &thread))
             number = thread.tid;
         heph_put_u64(put->to, number);
     }
 }
 
-/* True where the elements of an array can be one array of the format: no arrays inside, and all of one type. */
+/* True where the elements of an array can be one array of the format: no arrays inside, and all of
+ * one type. */
 static bool is_plain(ttr_fields elements, uint32_t count)
 {
     ttr_field field;
@@ -191,11 +195,13 @@ static void make_path(const struct heph_put *put, struct level *level, ttr_text 
 }
 
 /* One field; `levels` are those it may open and is in. */
-static void put_field(const struct heph_put *put, ttr_fields *fields, const ttr_field *field, struct level *levels)
+static void put_field(const struct heph_put *put, ttr_fields *fields, const ttr_field *field,
+                      struct level *levels)
 {
     const ttr_value *value = &field->value;
     uint8_t type = stored_type(value);
-    if (field->depth == 0 && (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
+    if (field->depth == 0 &&
+        (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
         output_lost(put->out, HEPH_LOST_CONTEXT, put->offset);
     make_path(put, &levels[field->depth], field->name);
     ttr_text path = {(const char *)put->path->bytes, put->path->n};

@@ -1,4 +1,5 @@
-/* Appending attributes and packets, all big-endian; what the format cannot hold is counted in the writer's ledger. */
+/* Appending attributes and packets, all big-endian; what the format cannot hold is counted in the
+ * writer's ledger. */
 #ifndef TRACETTA_FORMATS_HEPH_PUT_H
 #define TRACETTA_FORMATS_HEPH_PUT_H
 
@@ -7,12 +8,47 @@
 
 /* Rules of loss: indices into heph_losses. */
 enum heph_loss {
-    HEPH_LOST_INSTANT, HEPH_LOST_PAIR, HEPH_LOST_UNMATCHED, HEPH_LOST_COUNTER, HEPH_LOST_ASYNC, HEPH_LOST_STEP, HEPH_LOST_FLOW,
-    HEPH_LOST_SWITCH, HEPH_LOST_WAKE, HEPH_LOST_SAMPLE, HEPH_LOST_LOG, HEPH_LOST_BLOB, HEPH_LOST_OBJECT, HEPH_LOST_GAP, HEPH_LOST_MISSING,
-    HEPH_LOST_CATEGORY, HEPH_LOST_PROVIDER, HEPH_LOST_CPU, HEPH_LOST_LEVEL, HEPH_LOST_ACTIVITY, HEPH_LOST_ID, HEPH_LOST_END,
-    HEPH_LOST_THREAD, HEPH_LOST_PID, HEPH_LOST_NAME, HEPH_LOST_TIME, HEPH_LOST_MARK, HEPH_LOST_BACKWARD, HEPH_LOST_CONTENT,
-    HEPH_LOST_TEXT, HEPH_LOST_ELEMENTS, HEPH_LOST_MIXED, HEPH_LOST_STRUCT, HEPH_LOST_NULL, HEPH_LOST_BOOL, HEPH_LOST_BYTES,
-    HEPH_LOST_HINT, HEPH_LOST_LABEL, HEPH_LOST_CONTEXT, HEPH_LOST_DEPTH, HEPH_LOST_PACKET,
+    HEPH_LOST_INSTANT,
+    HEPH_LOST_PAIR,
+    HEPH_LOST_UNMATCHED,
+    HEPH_LOST_COUNTER,
+    HEPH_LOST_ASYNC,
+    HEPH_LOST_STEP,
+    HEPH_LOST_FLOW,
+    HEPH_LOST_SWITCH,
+    HEPH_LOST_WAKE,
+    HEPH_LOST_SAMPLE,
+    HEPH_LOST_LOG,
+    HEPH_LOST_BLOB,
+    HEPH_LOST_OBJECT,
+    HEPH_LOST_GAP,
+    HEPH_LOST_MISSING,
+    HEPH_LOST_CATEGORY,
+    HEPH_LOST_PROVIDER,
+    HEPH_LOST_CPU,
+    HEPH_LOST_LEVEL,
+    HEPH_LOST_ACTIVITY,
+    HEPH_LOST_ID,
+    HEPH_LOST_END,
+    HEPH_LOST_THREAD,
+    HEPH_LOST_PID,
+    HEPH_LOST_NAME,
+    HEPH_LOST_TIME,
+    HEPH_LOST_MARK,
+    HEPH_LOST_BACKWARD,
+    HEPH_LOST_CONTENT,
+    HEPH_LOST_TEXT,
+    HEPH_LOST_ELEMENTS,
+    HEPH_LOST_MIXED,
+    HEPH_LOST_STRUCT,
+    HEPH_LOST_NULL,
+    HEPH_LOST_BOOL,
+    HEPH_LOST_BYTES,
+    HEPH_LOST_HINT,
+    HEPH_LOST_LABEL,
+    HEPH_LOST_CONTEXT,
+    HEPH_LOST_DEPTH,
+    HEPH_LOST_PACKET,
     HEPH_LOSSES
 };
 
@@ -22,8 +58,8 @@ extern const ttr_loss heph_losses[HEPH_LOSSES];
 struct heph_put {
     struct ttr_writer *out;
     struct buffer *to;
-    struct buffer *path;  /* scratch for dotted names */
-    uint64_t offset;      /* of the event, for the ledger */
+    struct buffer *path; /* scratch for dotted names */
+    uint64_t offset;     /* of the event, for the ledger */
 };
 
 void heph_put_u16(struct buffer *to, uint16_t x);

@@ -1,7 +1,9 @@
-/* Reading: runs of good packets become batches; everything else is attended to between batches, when the window may move.
+/* Reading: runs of good packets become batches; everything else is attended to between batches,
+ * when the window may move.
  *
- * Losses are known only at the end, because events come in the order they ended: they are given as gap events, one a stream, with
- * notes on what came late or twice.  The specification: "Trace Format" as a whole. */
+ * Losses are known only at the end, because events come in the order they ended: they are given as
+ * gap events, one a stream, with notes on what came late or twice.  The specification: "Trace
+ * Format" as a whole. */
 #include <string.h>
 
 #include "base/clockmath.h"
@@ -10,7 +12,8 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* A packet larger than this is fetched together with what follows: a window that creeps is copied again and again. */
+/* A packet larger than this is fetched together with what follows: a window that creeps is copied
+ * again and again. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 
@@ -30,14 +33,17 @@ static ttr_status read_options(struct input *in, ttr_error *error)
     const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
     reader->is_epoch_given = reader->has_epoch = epoch != NULL;
     if (epoch && !number_get_u64(epoch, strlen(epoch), &reader->epoch))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
     reader->layout = heph_layout_named(layout ? layout : "auto", &in->window, reader->max_packet);
     if (!reader->layout)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "layout=%s: expected auto, 0.1 or pre-substream", layout);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "layout=%s: expected auto, 0.1 or pre-substream", layout);
     if (!reader->layout->substream && !layout)
         input_note(in, TTR_NOTE_REMARK, 0, "heph.old-layout",
-                   "the events have no substream: read by the layout of before March 2021 (layout=0.1 reads them by today's)");
+                   "the events have no substream: read by the layout of before March 2021 "
+                   "(layout=0.1 reads them by today's)");
     return TTR_OK;
 }
 
@@ -50,8 +56,10 @@ ttr_status heph_open(struct input *in, ttr_error *error)
     reader->max_packet = in->max_record < UINT32_MAX ? in->max_record : UINT32_MAX;
     if (in->max_record == UINT32_MAX)
         reader->max_packet = HEPH_PACKET_MAX_DEFAULT;
-    reader->schema = context_add_schema(t, &(struct schema){.ops = &heph_field_ops, .own = in, .format = &format_heph});
-    reader->nested = context_add_schema(t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
+    reader->schema = context_add_schema(
+        t, &(struct schema){.ops = &heph_field_ops, .own = in, .format = &format_heph});
+    reader->nested = context_add_schema(
+        t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
     ttr_status status = heph_fill(in, OPEN_BYTES, error);
@@ -78,16 +86,19 @@ static void read_run(struct input *in)
     uint32_t header = reader->layout->header;
     while (in->n < in->batch && cursor_left(&c) >= header) {
         uint32_t size = load_u32be(c.p + 4);
-        if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) || size > reader->max_packet)
+        if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) ||
+            size > reader->max_packet)
             break;
-        if (!heph_event_is_exact(c.p, size, header) || !heph_add_event(in, c.p, size, reader->schema))
+        if (!heph_event_is_exact(c.p, size, header) ||
+            !heph_add_event(in, c.p, size, reader->schema))
             break;
         (void)cursor_skip(&c, size);
     }
     reader->offset = c.offset;
 }
 
-static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_t size, ttr_error *error)
+static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_t size,
+                                ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     uint64_t epoch;
@@ -102,12 +113,12 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     if (heph_is_epoch(packet, size, &epoch))
         status = heph_meet_epoch(in, epoch, error);
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.bad-epoch", "the epoch has %zu bytes, expected 8; it is not used",
-                   cursor_left(&c));
+        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.bad-epoch",
+                   "the epoch has %zu bytes, expected 8; it is not used", cursor_left(&c));
     else
         input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.unknown-option",
-                   "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over", (int)(n < 64 ? n : 64),
-                   (const char *)option.p, cursor_left(&c));
+                   "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over",
+                   (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
     if (status != TTR_OK || reader->is_restart)
         return status;
     heph_add_definition(in, packet, size, name);
@@ -116,7 +127,8 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
 }
 
 /* A packet that is whole but no good event in the flat reading. */
-static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t size, ttr_error *error)
+static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t size,
+                             ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     bool is_exact = heph_is_exact(packet, size, reader->layout);
@@ -126,8 +138,9 @@ static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t s
         return TTR_OK; /* it was only not whole before */
     if (!heph_is_nested(packet, size, reader->layout))
         return heph_recover(in, error);
-    input_note(in, TTR_NOTE_ODD, reader->offset, "heph.nested-array",
-               "an array of arrays, which the format does not have; read with a count for each row");
+    input_note(
+        in, TTR_NOTE_ODD, reader->offset, "heph.nested-array",
+        "an array of arrays, which the format does not have; read with a count for each row");
     if (!heph_add_event(in, packet, size, reader->nested))
         return fail_memory(error);
     reader->offset += size;
@@ -149,7 +162,8 @@ static struct counted count_streams(const struct heph_counters *counters)
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer repeats the first one's counters: that is how it writes, not something gone wrong. */
+        /* A second writer repeats the first one's counters: that is how it writes, not something
+         * gone wrong. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
     return sum;
@@ -160,25 +174,31 @@ static void tell_counters(struct input *in)
     const struct heph_reader *reader = in->own;
     struct counted sum = count_streams(&reader->counters);
     if (!sum.is_used && reader->events > 1)
-        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.no-counters", "all event counters are 0: losses cannot be seen");
+        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.no-counters",
+                   "all event counters are 0: losses cannot be seen");
     if (!sum.is_used)
         return;
     if (sum.late)
-        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered", "%llu events stand behind later ones of their stream",
+        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered",
+                   "%llu events stand behind later ones of their stream",
                    (unsigned long long)sum.late);
     if (sum.restarts)
         input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.second-writer",
-                   "a stream counts from 0 again while it goes on: it has more than one writer (%llu restarts)",
+                   "a stream counts from 0 again while it goes on: it has more than one writer "
+                   "(%llu restarts)",
                    (unsigned long long)sum.restarts);
     if (sum.duplicates)
-        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.duplicate", "%llu event counters are there twice: events were copied or counted wrong",
+        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.duplicate",
+                   "%llu event counters are there twice: events were copied or counted wrong",
                    (unsigned long long)sum.duplicates);
     if (sum.strays)
-        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.stray-counter", "%llu event counters are far from all others of their stream",
+        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.stray-counter",
+                   "%llu event counters are far from all others of their stream",
                    (unsigned long long)sum.strays);
 }
 
-/* Gives what the counters say is missing, a gap a stream; nothing more to give: the batch stays empty. */
+/* Gives what the counters say is missing, a gap a stream; nothing more to give: the batch stays
+ * empty. */
 static void give_gaps(struct input *in)
 {
     struct heph_reader *reader = in->own;
@@ -214,7 +234,8 @@ static ttr_status restart(struct input *in)
     return TTR_OK;
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, metadata, damage. The batch is empty. */
+/* Sees to what stopped a run: the end of the window or of the input, metadata, damage. The batch is
+ * empty. */
 static ttr_status attend(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -233,7 +254,8 @@ static ttr_status attend(struct input *in, ttr_error *error)
         give_gaps(in);
         return in->n ? TTR_OK : TTR_END;
     }
-    if (in->window.n < HEPH_FRAME || !heph_is_frame(in->window.bytes, reader->layout, reader->max_packet))
+    if (in->window.n < HEPH_FRAME ||
+        !heph_is_frame(in->window.bytes, reader->layout, reader->max_packet))
         return heph_recover(in, error);
     uint32_t size = heph_size(in->window.bytes);
     if (size > in->window.n) {
@@ -241,7 +263,8 @@ static ttr_status attend(struct input *in, ttr_error *error)
         if (status != TTR_OK)
             return status;
     }
-    return size > in->window.n ? heph_recover(in, error) : read_other(in, in->window.bytes, size, error);
+    return size > in->window.n ? heph_recover(in, error)
+                               : read_other(in, in->window.bytes, size, error);
 }
 
 ttr_status heph_next(struct input *in, ttr_error *error)

@@ -1,8 +1,9 @@
 /* Behind damage: what can be saved of the bad packet, and where the next good one begins.
  *
- * A packet is believed when its magic is right, its content fills its size exactly, and what follows looks like a packet too (or
- * the input ends there).  That a magic stands somewhere proves nothing: it may be part of a string.  So a bad packet is first
- * read on from its own beginning: a wrong size shows when its attributes lead to a good packet all the same, a wrong magic when
+ * A packet is believed when its magic is right, its content fills its size exactly, and what
+ * follows looks like a packet too (or the input ends there).  That a magic stands somewhere proves
+ * nothing: it may be part of a string.  So a bad packet is first read on from its own beginning: a
+ * wrong size shows when its attributes lead to a good packet all the same, a wrong magic when
  * everything else fits; only then the bytes behind its header are searched.
  * The work is bounded by the bytes passed, whatever a hostile input makes of it. */
 #include <string.h>
@@ -27,11 +28,13 @@ struct candidate {
     uint64_t need; /* with NEEDS_MORE: so many from p on */
 };
 
-/* The bytes from an offset up to another; what a window happens to hold beyond must not change what is found. */
+/* The bytes from an offset up to another; what a window happens to hold beyond must not change what
+ * is found. */
 static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
-    struct candidate candidate = {.p = in->window.bytes + at, .left = in->window.n - at, .at_end = in->window.at_end};
+    struct candidate candidate = {
+        .p = in->window.bytes + at, .left = in->window.n - at, .at_end = in->window.at_end};
     if (candidate.left > until - offset) {
         candidate.left = (size_t)(until - offset);
         candidate.at_end = false;
@@ -40,7 +43,8 @@ static struct candidate candidate_at(const struct input *in, uint64_t offset, ui
 }
 
 /* What follows a packet: the end, another frame, the beginning of one, or zeros. */
-static enum verdict judge_next(const struct heph_reader *reader, struct candidate *candidate, uint32_t size)
+static enum verdict judge_next(const struct heph_reader *reader, struct candidate *candidate,
+                               uint32_t size)
 {
     const uint8_t *next = candidate->p + size;
     size_t left = candidate->left - size;
@@ -49,9 +53,13 @@ static enum verdict judge_next(const struct heph_reader *reader, struct candidat
         return NEEDS_MORE;
     }
     if (left < HEPH_FRAME)
-        return left == 0 || next[0] == HEPH_MAGIC_EVENT >> 24 || next[0] == HEPH_MAGIC_METADATA >> 24 || next[0] == 0
-                   ? IS_PACKET : IS_NO_PACKET;
-    return heph_is_frame(next, reader->layout, reader->max_packet) || load_u64be(next) == 0 ? IS_PACKET : IS_NO_PACKET;
+        return left == 0 || next[0] == HEPH_MAGIC_EVENT >> 24 ||
+                       next[0] == HEPH_MAGIC_METADATA >> 24 || next[0] == 0
+                   ? IS_PACKET
+                   : IS_NO_PACKET;
+    return heph_is_frame(next, reader->layout, reader->max_packet) || load_u64be(next) == 0
+               ? IS_PACKET
+               : IS_NO_PACKET;
 }
 
 /* Takes work, which is granted by the bytes passed so far; false when there is too much of it. */
@@ -82,7 +90,8 @@ static enum verdict judge(struct heph_reader *reader, struct candidate *candidat
     return heph_is_exact(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
 
-/* Reads the attributes of an event packet whatever its size says, until a good packet follows: gives the true size, or 0. */
+/* Reads the attributes of an event packet whatever its size says, until a good packet follows:
+ * gives the true size, or 0. */
 static uint32_t true_size(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->own;
@@ -109,12 +118,15 @@ static bool is_misnamed(struct heph_reader *reader, const struct candidate *bad)
 {
     uint32_t size = bad->left >= reader->layout->header ? heph_size(bad->p) : 0;
     struct candidate rest = *bad;
-    return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left && spend(reader, size / 8) &&
-           judge_next(reader, &rest, size) == IS_PACKET && heph_is_exact(bad->p, size, reader->layout);
+    return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
+           spend(reader, size / 8) && judge_next(reader, &rest, size) == IS_PACKET &&
+           heph_is_exact(bad->p, size, reader->layout);
 }
 
-/* Gives a packet whose frame was damaged; its record is not what the format wants, so nobody may copy it as it is. */
-static ttr_status give_repaired(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
+/* Gives a packet whose frame was damaged; its record is not what the format wants, so nobody may
+ * copy it as it is. */
+static ttr_status give_repaired(struct input *in, const struct candidate *bad, uint32_t size,
+                                ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     uint64_t offset = reader->offset;
@@ -123,13 +135,16 @@ static ttr_status give_repaired(struct input *in, const struct candidate *bad, u
         return fail_memory(error);
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     reader->offset += size;
-    return input_damage(in, offset, HEPH_FRAME, "heph.bad-frame", error,
-                        "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
-                        load_u32be(bad->p), heph_size(bad->p), size);
+    return input_damage(
+        in, offset, HEPH_FRAME, "heph.bad-frame", error,
+        "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
+        load_u32be(bad->p), heph_size(bad->p), size);
 }
 
-/* How many bytes of an event packet make sense: header, description and whole attributes; 0 when not even its header does. */
-static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad, size_t until)
+/* How many bytes of an event packet make sense: header, description and whole attributes; 0 when
+ * not even its header does. */
+static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad,
+                         size_t until)
 {
     struct cursor c = cursor_over(bad->p, until, 0);
     (void)cursor_skip(&c, reader->layout->description_length);
@@ -153,8 +168,9 @@ static size_t find_good(struct heph_reader *reader, const struct candidate *bad,
     return until;
 }
 
-/* True where two good packets or more stand one behind the other in the bad one, up to its very end: then its size is a damaged one that
- * happens to lead to a packet.  (One alone may be a string.) */
+/* True where two good packets or more stand one behind the other in the bad one, up to its very
+ * end: then its size is a damaged one that happens to lead to a packet.  (One alone may be a
+ * string.) */
 static bool holds_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
 {
     size_t at = find_good(reader, bad, size);
@@ -170,7 +186,8 @@ static bool holds_packets(struct heph_reader *reader, const struct candidate *ba
 }
 
 /* Gives an event whose content is damaged from `whole` on; `until` bounds its bytes. */
-static ttr_status give_partial(struct input *in, const struct candidate *bad, uint32_t whole, uint32_t until, ttr_error *error)
+static ttr_status give_partial(struct input *in, const struct candidate *bad, uint32_t whole,
+                               uint32_t until, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     ttr_event *event = heph_add_event(in, bad->p, until, reader->schema);
@@ -179,8 +196,10 @@ static ttr_status give_partial(struct input *in, const struct candidate *bad, ui
     event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     uint64_t offset = reader->offset + whole;
     reader->offset += until;
-    return input_damage(in, offset, until - whole, "heph.bad-content", error,
-                        "an event packet of %u bytes has attributes that make sense up to byte %u of it", heph_size(bad->p), whole);
+    return input_damage(
+        in, offset, until - whole, "heph.bad-content", error,
+        "an event packet of %u bytes has attributes that make sense up to byte %u of it",
+        heph_size(bad->p), whole);
 }
 
 static bool is_zero(const struct candidate *bad)
@@ -191,7 +210,8 @@ static bool is_zero(const struct candidate *bad)
     return true;
 }
 
-/* Counts the zeros from the packet's place on; in *is_tail whether nothing else follows.  Only the last window is kept. */
+/* Counts the zeros from the packet's place on; in *is_tail whether nothing else follows.  Only the
+ * last window is kept. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
@@ -218,7 +238,8 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
     reader->offset = at;
 }
 
-/* Zeros as far as was looked: room that was never written, where they go on up to the end, and damage elsewhere. */
+/* Zeros as far as was looked: room that was never written, where they go on up to the end, and
+ * damage elsewhere. */
 static ttr_status meet_zeros(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -228,7 +249,9 @@ static ttr_status meet_zeros(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     if (is_tail) {
-        input_note(in, TTR_NOTE_REMARK, from, "heph.zeros", "%llu zero bytes up to the end: room not written", (unsigned long long)(end - from));
+        input_note(in, TTR_NOTE_REMARK, from, "heph.zeros",
+                   "%llu zero bytes up to the end: room not written",
+                   (unsigned long long)(end - from));
         reader->zeros_until = end;
         return TTR_OK;
     }
@@ -240,7 +263,8 @@ void heph_pass_zeros(struct input *in)
 {
     static const uint8_t zeros[ZERO_PIECE] = {0};
     struct heph_reader *reader = in->own;
-    while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch && reader->offset < reader->zeros_until) {
+    while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch &&
+           reader->offset < reader->zeros_until) {
         uint64_t left = reader->zeros_until - reader->offset;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
         heph_add_definition(in, zeros, n, 0);
@@ -250,7 +274,8 @@ void heph_pass_zeros(struct input *in)
         reader->offset = reader->zeros_until;
 }
 
-/* True for the beginning of a packet that is larger than allowed: all that was looked at is part of it, and no other packet lies inside. */
+/* True for the beginning of a packet that is larger than allowed: all that was looked at is part of
+ * it, and no other packet lies inside. */
 static bool is_too_large(struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < LOOK_AHEAD || heph_size(bad->p) <= reader->max_packet)
@@ -266,8 +291,9 @@ static bool is_too_large(struct heph_reader *reader, const struct candidate *bad
     return (is_event ? c.failed : !c.failed) && find_good(reader, bad, bad->left) == bad->left;
 }
 
-/* Gives what was looked at of an event that is larger than allowed.  The rest is passed over next, up to where its size says, unless a packet is found
- * before: then it was the size that is damaged. */
+/* Gives what was looked at of an event that is larger than allowed.  The rest is passed over next,
+ * up to where its size says, unless a packet is found before: then it was the size that is damaged.
+ */
 static ttr_status meet_too_large(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -279,7 +305,8 @@ static ttr_status meet_too_large(struct input *in, const struct candidate *bad, 
         event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     reader->large_size = size;
     reader->large_until = reader->offset + size;
-    begin_search(reader, reader->offset + whole, reader->offset + (whole > HEPH_FRAME ? whole : HEPH_FRAME));
+    begin_search(reader, reader->offset + whole,
+                 reader->offset + (whole > HEPH_FRAME ? whole : HEPH_FRAME));
     return TTR_OK;
 }
 
@@ -293,7 +320,8 @@ static bool is_misframed_epoch(struct heph_reader *reader, const struct candidat
 }
 
 /* Takes the epoch, and gives its packet as it should be. */
-static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad, ttr_error *error)
+static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad,
+                                       ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
@@ -303,19 +331,23 @@ static ttr_status take_misframed_epoch(struct input *in, const struct candidate 
     if (status == TTR_OK && !reader->is_restart)
         heph_add_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
-        status = input_damage(in, reader->offset, HEPH_FRAME, "heph.bad-frame", error,
-                              "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
-                              load_u32be(bad->p), heph_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
+        status = input_damage(
+            in, reader->offset, HEPH_FRAME, "heph.bad-frame", error,
+            "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
+            load_u32be(bad->p), heph_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
     reader->offset += reader->is_restart ? 0 : HEPH_EPOCH_PACKET;
     return status;
 }
 
-/* True for what the end of the input may have cut off: a frame that fits but for its size, or not even a frame. */
+/* True for what the end of the input may have cut off: a frame that fits but for its size, or not
+ * even a frame. */
 static bool is_torn(const struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < HEPH_FRAME)
-        return bad->at_end && (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
-    return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) && heph_size(bad->p) > bad->left;
+        return bad->at_end &&
+               (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
+    return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) &&
+           heph_size(bad->p) > bad->left;
 }
 
 /* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
@@ -339,8 +371,10 @@ static ttr_status recover_frame(struct input *in, const struct candidate *bad, t
     return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
 }
 
-/* A packet follows where the size says: so the size is right, or it is wrong by the length of other packets. */
-static ttr_status recover_content(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
+/* A packet follows where the size says: so the size is right, or it is wrong by the length of other
+ * packets. */
+static ttr_status recover_content(struct input *in, const struct candidate *bad, uint32_t size,
+                                  ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     if (holds_packets(reader, bad, size))
@@ -350,8 +384,9 @@ static ttr_status recover_content(struct input *in, const struct candidate *bad,
         return give_partial(in, bad, whole, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
-    return input_damage(in, offset, size, "heph.bad-content", error,
-                        "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
+    return input_damage(
+        in, offset, size, "heph.bad-content", error,
+        "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
 
 /* Fetches `need` bytes of the bad packet and what follows it. */
@@ -373,7 +408,8 @@ ttr_status heph_recover(struct input *in, ttr_error *error)
         return meet_zeros(in, error);
     if (status == TTR_OK && is_too_large(reader, &bad))
         return meet_too_large(in, &bad, error);
-    bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME && heph_is_frame(bad.p, reader->layout, reader->max_packet);
+    bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME &&
+                     heph_is_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
         status = look(in, (uint64_t)heph_size(bad.p) + LOOK_AHEAD, &bad, error);
     if (status != TTR_OK)
@@ -384,23 +420,33 @@ ttr_status heph_recover(struct input *in, ttr_error *error)
     return recover_frame(in, &bad, error);
 }
 
-/* The search in a packet that is larger than allowed is over: at its end, at that of the input, or at another packet. */
+/* The search in a packet that is larger than allowed is over: at its end, at that of the input, or
+ * at another packet. */
 static ttr_status end_large(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    const uint64_t offset = reader->lost_from, n = reader->offset - offset, until = reader->large_until;
-    const bool is_cut = reader->offset < until && reader->offset == in->window.offset + in->window.n && in->window.at_end;
+    const uint64_t offset = reader->lost_from, n = reader->offset - offset,
+                   until = reader->large_until;
+    const bool is_cut = reader->offset < until &&
+                        reader->offset == in->window.offset + in->window.n && in->window.at_end;
     reader->large_until = 0;
     if (reader->offset < until && !is_cut)
-        return input_damage(in, offset, n, "heph.bad-frame", error, "a packet that says that it has %u bytes ends before: another one begins in it",
-                            reader->large_size);
-    ttr_status status = input_damage(in, offset, n, "heph.too-large", error, "a packet of %u bytes, more than the %llu that may be held (ttr_read_options.max_record): passed over",
+        return input_damage(
+            in, offset, n, "heph.bad-frame", error,
+            "a packet that says that it has %u bytes ends before: another one begins in it",
+            reader->large_size);
+    ttr_status status = input_damage(in, offset, n, "heph.too-large", error,
+                                     "a packet of %u bytes, more than the %llu that may be held "
+                                     "(ttr_read_options.max_record): passed over",
                                      reader->large_size, (unsigned long long)reader->max_packet);
     if (status != TTR_OK)
         return fail_option(error, status, "max_record");
     if (is_cut)
-        status = input_damage(in, reader->offset, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);
-    return status != TTR_OK || !is_cut ? status : fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
+        status = input_damage(in, reader->offset, 0, "heph.truncated", error,
+                              "the input ends inside a packet of %u bytes", reader->large_size);
+    return status != TTR_OK || !is_cut ? status
+                                       : fail(error, TTR_E_TRUNCATED, offset,
+                                              "the input ends inside a packet (heph.truncated)");
 }
 
 /* The search is over: tells what it passed as one damage. */
@@ -414,11 +460,15 @@ static ttr_status end_search(struct input *in, ttr_error *error)
     if (n == 0)
         return TTR_OK;
     if (!reader->is_torn || !in->window.at_end)
-        return input_damage(in, offset, n, "heph.no-packet", error,
-                            "no packet begins here (magic %08x or %08x and contents that fit were expected)", HEPH_MAGIC_EVENT,
-                            HEPH_MAGIC_METADATA);
-    ttr_status status = input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
-    return status == TTR_OK ? status : fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
+        return input_damage(
+            in, offset, n, "heph.no-packet", error,
+            "no packet begins here (magic %08x or %08x and contents that fit were expected)",
+            HEPH_MAGIC_EVENT, HEPH_MAGIC_METADATA);
+    ttr_status status =
+        input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
+    return status == TTR_OK ? status
+                            : fail(error, TTR_E_TRUNCATED, offset,
+                                   "the input ends inside a packet (heph.truncated)");
 }
 
 ttr_status heph_search(struct input *in, ttr_error *error)
@@ -441,6 +491,8 @@ ttr_status heph_search(struct input *in, ttr_error *error)
         return verdict == IS_PACKET ? end_search(in, error) : heph_fill(in, here.need, error);
     }
     const bool is_over = at >= stop || all.at_end;
-    reader->offset += at >= stop || stop < all.left ? stop : all.at_end ? all.left : all.left - (HEPH_FRAME - 1);
+    reader->offset += at >= stop || stop < all.left ? stop
+                      : all.at_end                  ? all.left
+                                                    : all.left - (HEPH_FRAME - 1);
     return is_over ? end_search(in, error) : TTR_OK;
 }

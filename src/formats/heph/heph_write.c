@@ -1,9 +1,11 @@
-/* Writing Heph: spans as they are, everything else as the nearest thing a format of spans can say (heph_losses.c).
+/* Writing Heph: spans as they are, everything else as the nearest thing a format of spans can say
+ * (heph_losses.c).
  *
- * Events that come from a Heph trace, unchanged, are copied byte for byte; with the trace's own metadata between them the output
- * is the input again.  All others are encoded: stream = process id, substream = thread id, as a Heph reader gives them back;
- * counters count each stream from 0 without holes; the epoch comes first and times follow it.
- * The specification: "Metadata Packet", "Event Packet". */
+ * Events that come from a Heph trace, unchanged, are copied byte for byte; with the trace's own
+ * metadata between them the output is the input again.  All others are encoded: stream = process
+ * id, substream = thread id, as a Heph reader gives them back; counters count each stream from 0
+ * without holes; the epoch comes first and times follow it. The specification: "Metadata Packet",
+ * "Event Packet". */
 #include <string.h>
 
 #include "base/number.h"
@@ -41,7 +43,8 @@ ttr_status heph_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&writer->path, alloc);
     const char *epoch = output_option(out, "epoch");
     if (epoch && !number_get_u64(epoch, strlen(epoch), &writer->epoch))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
     return TTR_OK;
 }
@@ -56,7 +59,8 @@ void heph_drop(struct ttr_writer *out)
     pairmap_free(&writer->told_processes);
     heph_pairs_free(&writer->pairs);
     buffer_free(&writer->path);
-    alloc_free(&out->t->counted, writer->counters, writer->counters_capacity, sizeof *writer->counters);
+    alloc_free(&out->t->counted, writer->counters, writer->counters_capacity,
+               sizeof *writer->counters);
 }
 
 /* The next counter of a stream; the pointer lives until the next call. */
@@ -67,8 +71,8 @@ static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
     if (index)
         return &writer->counters[*index];
     void *counters = writer->counters;
-    bool has_room = alloc_reserve(&out->t->counted, &counters, &writer->counters_capacity, writer->counters_n + 1,
-                                  sizeof *writer->counters);
+    bool has_room = alloc_reserve(&out->t->counted, &counters, &writer->counters_capacity,
+                                  writer->counters_n + 1, sizeof *writer->counters);
     writer->counters = counters;
     if (!has_room || !pairmap_put(&writer->streams, stream, 0, (uint32_t)writer->counters_n)) {
         writer->is_out_of_memory = true;
@@ -78,7 +82,8 @@ static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* True where the process may have the stream of its own number: it fits, and no process of another input has it. */
+/* True where the process may have the stream of its own number: it fits, and no process of another
+ * input has it. */
 static bool owns_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
@@ -114,7 +119,8 @@ static struct place place_of(struct ttr_writer *out, const ttr_event *event)
     place.pid = place.thread.pid;
     place.substream = place.thread.tid;
     place.is_spare = !owns_stream(writer, place.pid, event->source);
-    place.stream = place.is_spare ? spare_stream(writer, place.pid, event->source) : (uint32_t)place.pid;
+    place.stream =
+        place.is_spare ? spare_stream(writer, place.pid, event->source) : (uint32_t)place.pid;
     return place;
 }
 
@@ -130,10 +136,12 @@ static void put_epoch(struct ttr_writer *out, uint64_t epoch)
 static bool is_of_heph(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
-    return ttr_source_get(t, event->source, &source) && source.format && strcmp(source.format, "heph") == 0;
+    return ttr_source_get(t, event->source, &source) && source.format &&
+           strcmp(source.format, "heph") == 0;
 }
 
-/* Settles the epoch by the first event: that of its own trace, or one before it where times are Unix times. */
+/* Settles the epoch by the first event: that of its own trace, or one before it where times are
+ * Unix times. */
 static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -141,8 +149,9 @@ static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
     if (writer->has_epoch)
         return;
     writer->has_epoch = true;
-    if (!output_option(out, "epoch") && is_of_heph(out->t, event) && !(event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_NO_TIME)) &&
-        event->time >= 0 && event->ticks <= (uint64_t)event->time)
+    if (!output_option(out, "epoch") && is_of_heph(out->t, event) &&
+        !(event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_NO_TIME)) && event->time >= 0 &&
+        event->ticks <= (uint64_t)event->time)
         writer->epoch = (uint64_t)event->time - event->ticks;
     else if (!output_option(out, "epoch") && is_anchored)
         writer->epoch = (uint64_t)(event->time - EPOCH_MARGIN);
@@ -166,17 +175,19 @@ struct packet {
     struct place place;
     uint64_t duration;
     ttr_text description;
-    size_t at;              /* in the buffer */
-    size_t attributes;      /* in the buffer */
+    size_t at;         /* in the buffer */
+    size_t attributes; /* in the buffer */
 };
 
 static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    return (struct heph_put){.out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
+    return (struct heph_put){
+        .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
-/* The counter of a packet: the next of its stream, or that of a damaged packet of the trace that is copied. */
+/* The counter of a packet: the next of its stream, or that of a damaged packet of the trace that is
+ * copied. */
 static uint32_t count(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->own;
@@ -216,7 +227,8 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 }
 
 /* A name that is another than the thread's events before told. */
-static bool put_name(const struct heph_put *put, const char *attribute, struct pairmap *told, ttr_id thread, ttr_id name)
+static bool put_name(const struct heph_put *put, const char *attribute, struct pairmap *told,
+                     ttr_id thread, ttr_id name)
 {
     struct heph_writer *writer = put->out->own;
     const uint32_t *last = pairmap_get(told, thread, 0);
@@ -227,8 +239,8 @@ static bool put_name(const struct heph_put *put, const char *attribute, struct p
     return true;
 }
 
-/* The names of a thread stand in its first event, and in the first with another name, since threads may be renamed; a Heph trace's own
- * names are made by rule, so they are not kept. */
+/* The names of a thread stand in its first event, and in the first with another name, since threads
+ * may be renamed; a Heph trace's own names are made by rule, so they are not kept. */
 static void put_names(const struct heph_put *put, const struct packet *packet)
 {
     struct heph_writer *writer = put->out->own;
@@ -284,7 +296,8 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         output_lost(out, HEPH_LOST_MARK, event->offset);
 }
 
-/* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by default loses its attributes. */
+/* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by
+ * default loses its attributes. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
     struct heph_put put = put_for(out, packet->event);
@@ -362,7 +375,9 @@ static void write_one(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_put put = put_for(out, event);
     bool is_span = event->kind == TTR_KIND_SPAN;
-    struct packet packet = {.event = event, .duration = is_span ? event->duration : 0, .description = ttr_text_get(out->t, event->name)};
+    struct packet packet = {.event = event,
+                            .duration = is_span ? event->duration : 0,
+                            .description = ttr_text_get(out->t, event->name)};
     if (event->kind == TTR_KIND_GAP && event->name == 0)
         packet.description = (ttr_text){"gap", 3};
     begin_packet(out, &packet);
@@ -409,24 +424,32 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-/* True where an end says what its begin did not.  What it leaves open it shares with its begin; a span has no place for more. */
+/* True where an end says what its begin did not.  What it leaves open it shares with its begin; a
+ * span has no place for more. */
 static bool says_more(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
-    bool has_other_text = (end->name && end->name != begin->name) || (end->category && end->category != begin->category) ||
+    bool has_other_text = (end->name && end->name != begin->name) ||
+                          (end->category && end->category != begin->category) ||
                           (end->provider && end->provider != begin->provider);
-    bool has_other_cpu = (end->flags & TTR_EVENT_HAS_CPU) && (!(begin->flags & TTR_EVENT_HAS_CPU) || end->cpu != begin->cpu);
-    bool has_other_number = (end->level && end->level != begin->level) || (end->keyword && end->keyword != begin->keyword) ||
-                            (end->opcode && end->opcode != begin->opcode) || (end->link && end->link != begin->link);
-    return has_other_text || has_other_cpu || has_other_number || end->activity || end->related || (end->flags & marks);
+    bool has_other_cpu = (end->flags & TTR_EVENT_HAS_CPU) &&
+                         (!(begin->flags & TTR_EVENT_HAS_CPU) || end->cpu != begin->cpu);
+    bool has_other_number = (end->level && end->level != begin->level) ||
+                            (end->keyword && end->keyword != begin->keyword) ||
+                            (end->opcode && end->opcode != begin->opcode) ||
+                            (end->link && end->link != begin->link);
+    return has_other_text || has_other_cpu || has_other_number || end->activity || end->related ||
+           (end->flags & marks);
 }
 
 /* A begin that has met its end becomes a span. */
 static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
 {
     struct heph_put put = put_for(out, &begin->event);
-    bool is_backward = end->time < begin->event.time, is_asynchronous = end->kind == TTR_KIND_ASYNC_END;
-    struct packet packet = {.event = &begin->event, .description = ttr_text_get(out->t, begin->event.name)};
+    bool is_backward = end->time < begin->event.time,
+         is_asynchronous = end->kind == TTR_KIND_ASYNC_END;
+    struct packet packet = {.event = &begin->event,
+                            .description = ttr_text_get(out->t, begin->event.name)};
     packet.duration = is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time;
     if (is_backward)
         output_lost(out, HEPH_LOST_BACKWARD, end->offset);
@@ -463,7 +486,8 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
 static void write_unfinished(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_put put = put_for(out, &begin->event);
-    struct packet packet = {.event = &begin->event, .description = ttr_text_get(out->t, begin->event.name)};
+    struct packet packet = {.event = &begin->event,
+                            .description = ttr_text_get(out->t, begin->event.name)};
     begin_packet(out, &packet);
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
     put_kind(&put, &begin->event);
@@ -494,13 +518,15 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* True where the packets of this event's source are copied in order and with their metadata: the output is then that trace, bytes
- * and all.  The first event decides, later sources do not disturb it. */
+/* True where the packets of this event's source are copied in order and with their metadata: the
+ * output is then that trace, bytes and all.  The first event decides, later sources do not disturb
+ * it. */
 static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (writer->is_copying || writer->has_epoch || schema->format != out->format || output_option(out, "epoch"))
+    if (writer->is_copying || writer->has_epoch || schema->format != out->format ||
+        output_option(out, "epoch"))
         return writer->is_copying && writer->copied == event->source;
     const struct input *in = schema->own;
     if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
@@ -520,7 +546,8 @@ static void copy_whole(struct ttr_writer *out, const ttr_event *event)
     uint64_t epoch;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (event->kind == TTR_KIND_DEFINITION) {
-        if (event->payload_size >= HEPH_METADATA_HEADER && heph_is_epoch(event->payload, event->payload_size, &epoch))
+        if (event->payload_size >= HEPH_METADATA_HEADER &&
+            heph_is_epoch(event->payload, event->payload_size, &epoch))
             writer->epoch = epoch;
         return;
     }
@@ -531,14 +558,16 @@ static void copy_whole(struct ttr_writer *out, const ttr_event *event)
     out->events++;
 }
 
-/* True where the packet says the same in the output as in its source: same epoch, today's layout, its stream is its own. */
+/* True where the packet says the same in the output as in its source: same epoch, today's layout,
+ * its stream is its own. */
 static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     const struct input *in = context_schema(out->t, event->schema)->own;
     const struct heph_reader *reader = in->own;
     settle_epoch(out, event);
-    return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) && (uint64_t)event->time - event->ticks == writer->epoch &&
+    return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) &&
+           (uint64_t)event->time - event->ticks == writer->epoch &&
            owns_stream(writer, load_u32be(event->payload + 8), event->source);
 }
 

@@ -1,4 +1,5 @@
-/* Packets expected here are written by hand from the specification; what is read back is compared with what was put in. */
+/* Packets expected here are written by hand from the specification; what is read back is compared
+ * with what was put in. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -19,8 +20,10 @@ static void a_span_is_a_packet_of_its_process_and_thread(void **state)
     ttr_put_uint(w.builder, "Test", 123);
     writing_end(&w);
     writing_finish(&w);
-    support_assert_hex(w.text, w.n, "c1fc1fb7 00000041 00000000 00000000 0000000000000001 0000000000000064 00000000000000c8"
-                                    "0008 4d79206576656e74 0004 54657374 01 000000000000007b");
+    support_assert_hex(
+        w.text, w.n,
+        "c1fc1fb7 00000041 00000000 00000000 0000000000000001 0000000000000064 00000000000000c8"
+        "0008 4d79206576656e74 0004 54657374 01 000000000000007b");
     writing_close(&w);
 }
 
@@ -33,8 +36,9 @@ static void the_epoch_comes_first_where_times_are_unix_times(void **state)
     ttr_on_thread(w.builder, 0, 0);
     writing_end(&w);
     writing_finish(&w);
-    support_assert_hex(w.text, w.n, EPOCH "165845e91214ec90 c1fc1fb7 0000002a 00000000 00000000 0000000000000000"
-                                          "0000000000000005 0000000000000005 0000");
+    support_assert_hex(w.text, w.n,
+                       EPOCH "165845e91214ec90 c1fc1fb7 0000002a 00000000 00000000 0000000000000000"
+                             "0000000000000005 0000000000000005 0000");
     writing_close(&w);
 }
 
@@ -44,14 +48,18 @@ static void begins_and_ends_become_spans_and_counters_have_no_holes(void **state
     (void)state;
     writing_open(&w, "heph", 0, NULL);
     for (int i = 0; i < 4; i++) {
-        ttr_event_begin(w.builder, i < 2 ? TTR_KIND_BEGIN : TTR_KIND_END, 10 * i, NULL, i == 0 || i == 3 ? "a" : "b");
+        ttr_event_begin(w.builder, i < 2 ? TTR_KIND_BEGIN : TTR_KIND_END, 10 * i, NULL,
+                        i == 0 || i == 3 ? "a" : "b");
         ttr_on_thread(w.builder, 3, 4);
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "kind.pair"), 2);
     writing_finish(&w);
-    support_assert_hex(w.text, w.n, "c1fc1fb7 0000002b 00000003 00000000 0000000000000004 000000000000000a 0000000000000014 0001 62"
-                                    "c1fc1fb7 0000002b 00000003 00000001 0000000000000004 0000000000000000 000000000000001e 0001 61");
+    support_assert_hex(w.text, w.n,
+                       "c1fc1fb7 0000002b 00000003 00000000 0000000000000004 000000000000000a "
+                       "0000000000000014 0001 62"
+                       "c1fc1fb7 0000002b 00000003 00000001 0000000000000004 0000000000000000 "
+                       "000000000000001e 0001 61");
     writing_close(&w);
 }
 
@@ -73,8 +81,9 @@ static void asynchronous_spans_are_paired_by_category_and_id(void **state)
     assert_int_equal(writing_lost(&w, "kind.async"), 1);
     assert_int_equal(writing_lost(&w, "kind.unmatched"), 0);
     writing_finish(&w);
-    support_assert_hex(w.text + 42, w.n - 42, "72657175657374 0008 63617465676f7279 04 0002 696f"
-                                              "0004 6b696e64 04 0005 6173796e63 0002 6964 01 0000000000000007");
+    support_assert_hex(w.text + 42, w.n - 42,
+                       "72657175657374 0008 63617465676f7279 04 0002 696f"
+                       "0004 6b696e64 04 0005 6173796e63 0002 6964 01 0000000000000007");
     writing_close(&w);
 }
 
@@ -124,7 +133,8 @@ static void what_is_missing_before_a_stream_begins_is_told_as_lost(void **state)
         ttr_on_thread(w.builder, 7, 9);
         ttr_event_edit(w.builder)->link = 18626;
         writing_end(&w);
-        assert_int_equal(writing_lost(&w, "events.missing"), 18626); /* the second one shows in the counters */
+        assert_int_equal(writing_lost(&w, "events.missing"),
+                         18626); /* the second one shows in the counters */
     }
     assert_int_equal(writing_lost(&w, "kind.gap"), 2);
     writing_finish(&w);
@@ -169,10 +179,22 @@ static void names_of_values_and_contexts_are_counted(void **state)
     (void)state;
     writing_open(&w, "heph", 0, NULL);
     writing_begin(&w, TTR_KIND_SPAN, 1, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .v.u = 5}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .text = {"", 0}, .v.u = 5}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"n", 1}, .group = TTR_GROUP_COMMON,
-                                          .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1},
+                                          .value = {.type = TTR_TYPE_UINT,
+                                                    .hint = TTR_HINT_ENUM,
+                                                    .count = 1,
+                                                    .text = {"A", 1},
+                                                    .v.u = 5}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){
+            .name = {"f", 1},
+            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .text = {"", 0}, .v.u = 5}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"n", 1},
+                                          .group = TTR_GROUP_COMMON,
+                                          .value = {.type = TTR_TYPE_TEXT,
+                                                    .hint = TTR_HINT_NUMBER,
+                                                    .text = {"18446744073709551616", 20}}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.label"), 1);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
@@ -198,10 +220,12 @@ static void a_thread_that_is_renamed_tells_its_name_again(void **state)
     const char *const space = "0000000000000002 0000000000000000 0000000000000000 0000";
     char expected[1000];
     (void)snprintf(expected, sizeof expected,
-                   "c1fc1fb7 00000043 00000001 00000000 %s 0007 70726f63657373 04 0001 70  0006 746872656164 04 0001 61"
+                   "c1fc1fb7 00000043 00000001 00000000 %s 0007 70726f63657373 04 0001 70  0006 "
+                   "746872656164 04 0001 61"
                    "c1fc1fb7 0000002a 00000001 00000001 %s"
                    "c1fc1fb7 00000036 00000001 00000002 %s 0006 746872656164 04 0001 62"
-                   "c1fc1fb7 0000002a 00000001 00000003 %s", space, space, space, space);
+                   "c1fc1fb7 0000002a 00000001 00000003 %s",
+                   space, space, space, space);
     support_assert_hex(w.text, w.n, expected);
     writing_close(&w);
 }
@@ -213,19 +237,25 @@ static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_elemen
     writing_open(&w, "heph", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_SPAN, 0, NULL, "");
     ttr_on_thread(w.builder, 0, 0);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"m", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.name = {"a", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"m", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
     ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
     ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -2}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.struct"), 1);
     assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);
     writing_finish(&w);
-    support_assert_hex(w.text + 42, w.n - 42, "0003 732e61 01 0000000000000001  0003 6d2e30 01 0000000000000002"
-                                              "0003 6d2e31 02 ffffffffffffffff  0001 70 82 0001 fffffffffffffffe");
+    support_assert_hex(w.text + 42, w.n - 42,
+                       "0003 732e61 01 0000000000000001  0003 6d2e30 01 0000000000000002"
+                       "0003 6d2e31 02 ffffffffffffffff  0001 70 82 0001 fffffffffffffffe");
     writing_close(&w);
 }
 

@@ -1,8 +1,8 @@
 /* Reading the files of EventHeader's test interceptor.
  *
- * A record is believed when its size is possible, its name is one of EventHeader's with the level that the event has, and its flags
- * are known; behind damage the next such place is searched byte by byte.
- * Left out: writing. */
+ * A record is believed when its size is possible, its name is one of EventHeader's with the level
+ * that the event has, and its flags are known; behind damage the next such place is searched byte
+ * by byte. Left out: writing. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -16,22 +16,23 @@
 
 struct interceptor {
     struct event_headers *headers;
-    uint64_t at;           /* offset of the next record */
-    uint64_t lost_from;    /* of the bytes passed over, UINT64_MAX = none */
-    const char *trouble;   /* why a record is none at lost_from */
+    uint64_t at;         /* offset of the next record */
+    uint64_t lost_from;  /* of the bytes passed over, UINT64_MAX = none */
+    const char *trouble; /* why a record is none at lost_from */
     bool is_big_endian;
 };
 
 struct record {
-    uint32_t size, body;   /* body: offset of the event in it */
+    uint32_t size, body; /* body: offset of the event in it */
     ttr_text name;
-    const char *trouble;   /* why it is none */
+    const char *trouble; /* why it is none */
 };
 
 static bool is_level_right(ttr_text text, const uint8_t *event)
 {
     struct event_header_name name;
-    return event_header_name_take(text, &name) && name.level == event[7] && (event[0] & ~EVENT_HEADER_FLAGS) == 0;
+    return event_header_name_take(text, &name) && name.level == event[7] &&
+           (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
 /* Takes the head of a record; false with the trouble where it is none. */
@@ -41,8 +42,10 @@ static bool take_record(struct cursor c, bool is_big_endian, struct record *reco
     record->size = is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
     if (c.failed || record->size < INTERCEPTOR_LEAST || record->size > INTERCEPTOR_MOST)
         return false;
-    size_t n = record->size - INTERCEPTOR_SIZE < cursor_left(&c) ? record->size - INTERCEPTOR_SIZE : cursor_left(&c);
-    const uint8_t *name = c.p, *zero = memchr(name, 0, n < EVENT_HEADER_NAME_MAX ? n : EVENT_HEADER_NAME_MAX);
+    size_t n = record->size - INTERCEPTOR_SIZE < cursor_left(&c) ? record->size - INTERCEPTOR_SIZE
+                                                                 : cursor_left(&c);
+    const uint8_t *name = c.p,
+                  *zero = memchr(name, 0, n < EVENT_HEADER_NAME_MAX ? n : EVENT_HEADER_NAME_MAX);
     record->trouble = "its tracepoint has no name";
     if (!zero || zero == name)
         return false;
@@ -72,14 +75,16 @@ static unsigned interceptor_bid(const struct peek *peek)
 static struct event_header_raw raw(const void *own, const ttr_event *event)
 {
     (void)own;
-    return (struct event_header_raw){event->payload + event->body, event->payload_size - event->body};
+    return (struct event_header_raw){event->payload + event->body,
+                                     event->payload_size - event->body};
 }
 
 static ttr_status interceptor_open(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
     reader->lost_from = UINT64_MAX;
-    reader->headers = event_headers_new(&(struct event_headers_spec){.t = in->base.t, .format = in->format, .own = in, .raw = raw});
+    reader->headers = event_headers_new(
+        &(struct event_headers_spec){.t = in->base.t, .format = in->format, .own = in, .raw = raw});
     if (!reader->headers)
         return fail_memory(error);
     ttr_status status = input_fill(in, 0, LOOK, error);
@@ -95,7 +100,8 @@ static void interceptor_close(struct input *in)
     event_headers_free(reader->headers);
 }
 
-static ttr_status add_event(struct input *in, const uint8_t *p, const struct record *record, ttr_error *error)
+static ttr_status add_event(struct input *in, const uint8_t *p, const struct record *record,
+                            ttr_error *error)
 {
     struct interceptor *reader = in->own;
     const char *why;
@@ -113,7 +119,8 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
         return fail_memory(error);
     }
     if (why)
-        input_note(in, TTR_NOTE_ODD, reader->at, "event_header.bad-event", "an event of \"%.*s\": %s", (int)record->name.n, record->name.p, why);
+        input_note(in, TTR_NOTE_ODD, reader->at, "event_header.bad-event",
+                   "an event of \"%.*s\": %s", (int)record->name.n, record->name.p, why);
     reader->at += record->size;
     return TTR_OK;
 }
@@ -127,7 +134,8 @@ static ttr_status read_run(struct input *in, ttr_error *error)
     ttr_status status = TTR_OK;
     if (reader->at < in->window.offset || !cursor_skip(&c, reader->at - in->window.offset))
         return TTR_OK;
-    while (status == TTR_OK && in->n < in->batch && take_record(c, reader->is_big_endian, &record)) {
+    while (status == TTR_OK && in->n < in->batch &&
+           take_record(c, reader->is_big_endian, &record)) {
         const uint8_t *p = cursor_take(&c, record.size);
         if (!p)
             break;
@@ -136,7 +144,8 @@ static ttr_status read_run(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Searches the next record behind one that is none, in what the window shows; all that is passed over is one damage. */
+/* Searches the next record behind one that is none, in what the window shows; all that is passed
+ * over is one damage. */
 static ttr_status search(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
@@ -159,7 +168,8 @@ static ttr_status search(struct input *in, ttr_error *error)
                         "no record of an event (%s): the next one is searched", reader->trouble);
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, or damage.  The batch is empty. */
+/* Sees to what stopped a run: the end of the window or of the input, or damage.  The batch is
+ * empty. */
 static ttr_status attend(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
@@ -169,7 +179,8 @@ static ttr_status attend(struct input *in, ttr_error *error)
         return status;
     if (in->window.n == 0)
         return TTR_END;
-    bool is_good = take_record(cursor_over(in->window.bytes, in->window.n, reader->at), reader->is_big_endian, &record);
+    bool is_good = take_record(cursor_over(in->window.bytes, in->window.n, reader->at),
+                               reader->is_big_endian, &record);
     if (is_good && record.size > in->window.n) {
         status = input_fill(in, reader->at, record.size, error);
         if (status != TTR_OK)
@@ -198,7 +209,8 @@ static ttr_status interceptor_next(struct input *in, ttr_error *error)
     return status;
 }
 
-static bool interceptor_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+static bool interceptor_describe(struct input *in, size_t i, struct event_class *about,
+                                 uint64_t *events)
 {
     const struct interceptor *reader = in->own;
     return event_headers_describe(reader->headers, i, about, events);

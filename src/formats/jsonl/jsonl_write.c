@@ -1,7 +1,8 @@
-/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq and column stores.  Keys always come in
- * the same order; a key without a value is left out.  Names are escaped once (text cache) and a line is written into room asked
- * for once, except for its fields.
- * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading. */
+/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq and
+ * column stores.  Keys always come in the same order; a key without a value is left out.  Names are
+ * escaped once (text cache) and a line is written into room asked for once, except for its fields.
+ * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading.
+ */
 #include "base/endian.h"
 #include "base/jsontext.h"
 #include "encodings/json/field_json.h"
@@ -16,28 +17,30 @@
 #define WHOS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
-/* What a line has from its kind to its name: "kind":...,"provider":...,"category":...,"name":"...". */
+/* What a line has from its kind to its name: "kind":...,"provider":...,"category":...,"name":"...".
+ */
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n;         /* bytes; 0: nothing is kept here */
-    uint8_t changed;   /* how many of its strings lost something */
+    uint8_t n;       /* bytes; 0: nothing is kept here */
+    uint8_t changed; /* how many of its strings lost something */
     char text[TITLE_MAX];
 };
 
-/* What a line has of its thread: "pid":...,"tid":..., and where they are known "process":...,"thread":.... */
+/* What a line has of its thread: "pid":...,"tid":..., and where they are known
+ * "process":...,"thread":.... */
 struct who {
     ttr_id thread;
     ttr_thread known;
-    uint8_t changed;   /* how many of its strings lost something */
+    uint8_t changed; /* how many of its strings lost something */
     bool is_kept;
-    size_t ids_n;      /* bytes of the text up to the names */
+    size_t ids_n;       /* bytes of the text up to the names */
     struct buffer text; /* with room for TEXT_CACHE_PADDING bytes more */
 };
 
 struct jsonl {
     struct field_json fields, context;
-    struct buffer context_text; /* of an event, until its payload is written */
+    struct buffer context_text;  /* of an event, until its payload is written */
     struct title titles[TITLES]; /* by name */
     struct who whos[WHOS];       /* by thread */
     uint64_t second;             /* the last one written, ... */
@@ -101,15 +104,17 @@ static void describe(struct ttr_writer *out, struct who *who)
     if (known->process_name)
         who->changed = add_string(out, text, ",\"process\":\"", known->process_name);
     if (known->thread_name)
-        who->changed = (uint8_t)(who->changed + add_string(out, text, ",\"thread\":\"", known->thread_name));
+        who->changed =
+            (uint8_t)(who->changed + add_string(out, text, ",\"thread\":\"", known->thread_name));
     who->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
     out->buffer.failed |= !who->is_kept;
 }
 
 static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
 {
-    return a->pid == b->pid && a->tid == b->tid && a->process_name == b->process_name && a->thread_name == b->thread_name &&
-           a->pid_known == b->pid_known && a->tid_known == b->tid_known;
+    return a->pid == b->pid && a->tid == b->tid && a->process_name == b->process_name &&
+           a->thread_name == b->thread_name && a->pid_known == b->pid_known &&
+           a->tid_known == b->tid_known;
 }
 
 static const struct who *look_who(struct ttr_writer *out, const ttr_event *event)
@@ -142,27 +147,32 @@ static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct
     title->n = 0;
     if (to->failed || n > TITLE_MAX)
         return;
-    *title = (struct title){.provider = event->provider, .category = event->category, .name = event->name, .kind = event->kind,
-                            .n = (uint8_t)n, .changed = (uint8_t)changed};
+    *title = (struct title){.provider = event->provider,
+                            .category = event->category,
+                            .name = event->name,
+                            .kind = event->kind,
+                            .n = (uint8_t)n,
+                            .changed = (uint8_t)changed};
     memcpy(title->text, to->bytes + begin, n);
 }
 
 static inline bool is_title(const struct title *title, const ttr_event *event)
 {
-    return title->n && title->name == event->name && title->kind == event->kind && title->provider == event->provider &&
-           title->category == event->category;
+    return title->n && title->name == event->name && title->kind == event->kind &&
+           title->provider == event->provider && title->category == event->category;
 }
 
 static bool has_id(unsigned kind)
 {
-    return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) || kind == TTR_KIND_COUNTER ||
-           kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
+    return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
+           kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
 static const char *tag_text(const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
-    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    static const char *const objects[] = {"other",   "process", "thread",
+                                          "pointer", "module",  "mapping"};
     if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
         return states[event->tag];
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
@@ -201,7 +211,8 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
 {
     at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    bool has_length = event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
+    bool has_length =
+        event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
     at = put_always(at, ",\"dur_ns\":", has_length, event->duration);
     if (has_id(event->kind))
         at = put_u64(put_text(at, ",\"id\":"), event->link);
@@ -211,12 +222,20 @@ static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
 
 static char *put_level(char *at, const ttr_event *event)
 {
-#define LEVEL(text) {sizeof text - 1, text}
+#define LEVEL(text)           \
+    {                         \
+        sizeof text - 1, text \
+    }
     static const struct {
         uint8_t n;
         char text[23];
-    } levels[] = {LEVEL(""), LEVEL(",\"level\":\"trace\""), LEVEL(",\"level\":\"debug\""), LEVEL(",\"level\":\"info\""),
-                  LEVEL(",\"level\":\"warning\""), LEVEL(",\"level\":\"error\""), LEVEL(",\"level\":\"fatal\"")};
+    } levels[] = {LEVEL(""),
+                  LEVEL(",\"level\":\"trace\""),
+                  LEVEL(",\"level\":\"debug\""),
+                  LEVEL(",\"level\":\"info\""),
+                  LEVEL(",\"level\":\"warning\""),
+                  LEVEL(",\"level\":\"error\""),
+                  LEVEL(",\"level\":\"fatal\"")};
 #undef LEVEL
     if (event->level >= sizeof levels / sizeof *levels)
         return at;
@@ -229,7 +248,9 @@ static char *put_flags(char *at, unsigned flags)
     static const struct {
         unsigned flag;
         const char *text;
-    } names[] = {{TTR_EVENT_CLAMPED, "\"clamped\""}, {TTR_EVENT_BACKWARD, "\"backward\""}, {TTR_EVENT_PARTIAL, "\"partial\""},
+    } names[] = {{TTR_EVENT_CLAMPED, "\"clamped\""},
+                 {TTR_EVENT_BACKWARD, "\"backward\""},
+                 {TTR_EVENT_PARTIAL, "\"partial\""},
                  {TTR_EVENT_NO_TIME, "\"no_time\""}};
     unsigned told = 0;
     if (!(flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME)))
@@ -243,7 +264,8 @@ static char *put_flags(char *at, unsigned flags)
     return told ? put_text(at, "]") : at;
 }
 
-/* Four bytes, the first one lowest, as eight hexadecimal digits: all at once, each in a byte of a word. */
+/* Four bytes, the first one lowest, as eight hexadecimal digits: all at once, each in a byte of a
+ * word. */
 static inline char *put_four(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
@@ -312,7 +334,8 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
     struct title *title = &own->titles[(event->name ^ event->kind) % TITLES];
-    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + NUMBER_MAX + TITLE_MAX + TEXT_CACHE_PADDING);
+    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + NUMBER_MAX +
+                                                        TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
     bool is_kept = is_title(title, event);
@@ -332,7 +355,8 @@ static void write_head(struct ttr_writer *out, const ttr_event *event)
     const char *text = (const char *)who->text.bytes;
     ttr_id source = context_told_path(out->t, event->source);
     write_title(out, event);
-    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + who->text.n), *at = begin;
+    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + who->text.n),
+         *at = begin;
     if (!begin)
         return;
     at = put_cached(at, (ttr_text){text, who->ids_n});

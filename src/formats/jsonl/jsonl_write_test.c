@@ -22,9 +22,12 @@ static void an_event_is_one_line_with_keys_in_order(void **state)
     ttr_put_uint(w.builder, "bytes", UINT64_MAX);
     ttr_put_text(w.builder, "path", "/a");
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":1650535872123456789,\"kind\":\"span\",\"provider\":\"prov\",\"category\":\"cat\",\"name\":\"read\","
-                       "\"pid\":7,\"tid\":9,\"cpu\":3,\"dur_ns\":1500,\"level\":\"warning\",\"process\":\"server\",\"thread\":\"worker\","
-                       "\"flags\":[\"clamped\",\"partial\"],\"fields\":{\"bytes\":18446744073709551615,\"path\":\"/a\"}}\n");
+    writing_expect(&w, "{\"time_ns\":1650535872123456789,\"kind\":\"span\",\"provider\":\"prov\","
+                       "\"category\":\"cat\",\"name\":\"read\","
+                       "\"pid\":7,\"tid\":9,\"cpu\":3,\"dur_ns\":1500,\"level\":\"warning\","
+                       "\"process\":\"server\",\"thread\":\"worker\","
+                       "\"flags\":[\"clamped\",\"partial\"],\"fields\":{\"bytes\":"
+                       "18446744073709551615,\"path\":\"/a\"}}\n");
 }
 
 static void keys_without_a_value_are_null_or_left_out(void **state)
@@ -34,7 +37,9 @@ static void keys_without_a_value_are_null_or_left_out(void **state)
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, -5, NULL, "x");
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":-5,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"fields\":{}}\n");
+    writing_expect(
+        &w, "{\"time_ns\":-5,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":"
+            "\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"fields\":{}}\n");
 }
 
 static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(void **state)
@@ -54,10 +59,16 @@ static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_BLOB, 3, "", "b");
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":1,\"kind\":\"flow_step\",\"provider\":\"\",\"category\":\"\",\"name\":\"f\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"id\":18446744073709551615,\"fields\":{}}\n"
-                       "{\"time_ns\":2,\"kind\":\"switch\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":3,\"tid\":4,"
-                       "\"cpu\":null,\"dur_ns\":null,\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\",\"fields\":{}}\n"
-                       "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"tag\":0,\"fields\":{}}\n");
+    writing_expect(
+        &w, "{\"time_ns\":1,\"kind\":\"flow_step\",\"provider\":\"\",\"category\":\"\",\"name\":"
+            "\"f\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"id\":"
+            "18446744073709551615,\"fields\":{}}\n"
+            "{\"time_ns\":2,\"kind\":\"switch\",\"provider\":\"\",\"category\":\"\",\"name\":\"\","
+            "\"pid\":3,\"tid\":4,"
+            "\"cpu\":null,\"dur_ns\":null,\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\","
+            "\"fields\":{}}\n"
+            "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\","
+            "\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"tag\":0,\"fields\":{}}\n");
 }
 
 static void fields_of_contexts_stand_apart(void **state)
@@ -66,12 +77,20 @@ static void fields_of_contexts_stand_apart(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = 7}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"b", 1}, .group = TTR_GROUP_CONTEXT, .depth = 1, .value = {.type = TTR_TYPE_NULL}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"vpid", 4},
+                                          .group = TTR_GROUP_COMMON,
+                                          .value = {.type = TTR_TYPE_INT, .v.s = 7}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+                                          .group = TTR_GROUP_CONTEXT,
+                                          .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"b", 1},
+                                          .group = TTR_GROUP_CONTEXT,
+                                          .depth = 1,
+                                          .value = {.type = TTR_TYPE_NULL}});
     ttr_put_uint(w.builder, "vpid", 8);
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,"
+    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\","
+                       "\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,"
                        "\"fields\":{\"vpid\":8},\"context\":{\"vpid\":7,\"a\":{\"b\":null}}}\n");
 }
 
@@ -85,16 +104,24 @@ static void tracks_are_told_and_inputs_where_there_are_several(void **state)
         assert_int_equal(context_add_source(w.t, i == 1 ? "a" : "b\"", "fxt"), i);
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "", "");
         ttr_event_edit(w.builder)->source = i;
-        ttr_event_edit(w.builder)->track = context_add_track(w.t, &(ttr_track){.number = 5, .source = i});
+        ttr_event_edit(w.builder)->track =
+            context_add_track(w.t, &(ttr_track){.number = 5, .source = i});
         ttr_event_edit(w.builder)->keyword = UINT64_MAX;
         ttr_event_edit(w.builder)->opcode = 3;
         ttr_event_edit(w.builder)->activity = id;
         ttr_event_edit(w.builder)->related = id;
         writing_end(&w);
     }
-#define RARE "\"keyword\":18446744073709551615,\"opcode\":3,\"activity\":\"0a0000000000000000000000000000ff\",\"related\":\"0a0000000000000000000000000000ff\""
-    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5," RARE ",\"fields\":{}}\n"
-                       "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
+#define RARE                                                      \
+    "\"keyword\":18446744073709551615,\"opcode\":3,\"activity\":" \
+    "\"0a0000000000000000000000000000ff\",\"related\":\"0a0000000000000000000000000000ff\""
+    writing_expect(
+        &w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\","
+            "\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5," RARE
+            ",\"fields\":{}}\n"
+            "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\","
+            "\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5,\"source\":"
+            "\"b\\\"\"," RARE ",\"fields\":{}}\n");
 }
 
 static void gaps_tell_how_long_and_how_many(void **state)
@@ -110,8 +137,11 @@ static void gaps_tell_how_long_and_how_many(void **state)
     ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
     ttr_event_edit(w.builder)->sequence = 3;
     writing_end(&w);
-#define GAP "{\"time_ns\":5,\"kind\":\"gap\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":"
-    writing_expect(&w, GAP "1500,\"id\":7,\"fields\":{}}\n" GAP "null,\"id\":0,\"packets\":3,\"fields\":{}}\n");
+#define GAP                                                                                      \
+    "{\"time_ns\":5,\"kind\":\"gap\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":" \
+    "null,\"tid\":null,\"cpu\":null,\"dur_ns\":"
+    writing_expect(&w, GAP "1500,\"id\":7,\"fields\":{}}\n" GAP
+                           "null,\"id\":0,\"packets\":3,\"fields\":{}}\n");
 }
 
 static void definitions_are_not_printed(void **state)
@@ -133,8 +163,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* 19 kinds are printed; in each the name and one text are no UTF-8, three floats not finite, "uint" is there twice, "x" in the
-     * struct and once again outside (another object) */
+    /* 19 kinds are printed; in each the name and one text are no UTF-8, three floats not finite,
+     * "uint" is there twice, "x" in the struct and once again outside (another object) */
     assert_int_equal(writing_lost(&w, "text.not-utf8"), 19 * 2);
     assert_int_equal(writing_lost(&w, "field.bytes"), 19);
     assert_int_equal(writing_lost(&w, "field.not-finite"), 19 * 3);
@@ -204,11 +234,19 @@ static void write_large(const char *format, uint32_t n, struct pushed *pushed)
     pushed->most = 0;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 7, "c", "large");
     ttr_put_uint(builder, "first", 1);
-    ttr_put_field(builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = n}});
+    ttr_put_field(builder,
+                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = n}});
     for (uint32_t i = 0; i < n; i++) {
-        ttr_put_field(builder, &(ttr_field){.name = {"", 0}, .depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_put_field(builder, &(ttr_field){.name = {"first", 5}, .depth = 2, .value = {.type = TTR_TYPE_UINT, .v.u = i}});
-        ttr_put_field(builder, &(ttr_field){.name = {"text", 4}, .depth = 2, .value = {.type = TTR_TYPE_TEXT, .text = {"of some length", 14}}});
+        ttr_put_field(builder, &(ttr_field){.name = {"", 0},
+                                            .depth = 1,
+                                            .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+        ttr_put_field(builder, &(ttr_field){.name = {"first", 5},
+                                            .depth = 2,
+                                            .value = {.type = TTR_TYPE_UINT, .v.u = i}});
+        ttr_put_field(builder, &(ttr_field){.name = {"text", 4},
+                                            .depth = 2,
+                                            .value = {.type = TTR_TYPE_TEXT,
+                                                      .text = {"of some length", 14}}});
     }
     ttr_put_uint(builder, "first", 2);
     assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
@@ -218,7 +256,8 @@ static void write_large(const char *format, uint32_t n, struct pushed *pushed)
     ttr_free(t);
 }
 
-static void expect_large(const char *format, const char *begin, const char *element, const char *end)
+static void expect_large(const char *format, const char *begin, const char *element,
+                         const char *end)
 {
     const uint32_t n = 50000;
     struct pushed pushed;
@@ -243,12 +282,18 @@ static void expect_large(const char *format, const char *begin, const char *elem
 static void an_event_larger_than_the_buffer_goes_out_in_parts(void **state)
 {
     (void)state;
-    expect_large("jsonl", "\"fields\":{\"first\":1,\"list\":[{\"first\":0,\"text\":\"of some length\"}", "%s{\"first\":%u,\"text\":\"of some length\"}", "],\"first#2\":2}}\n");
-    expect_large("text", "{ first = 1, list = [{ first = 0, text = \"of some length\" }", "%s { first = %u, text = \"of some length\" }", "], first = 2 }\n");
-    expect_large("csv", "\"{\"\"first\"\":1,\"\"list\"\":[{\"\"first\"\":0,\"\"text\"\":\"\"of some length\"\"}", "%s{\"\"first\"\":%u,\"\"text\"\":\"\"of some length\"\"}",
-                 "],\"\"first#2\"\":2}\"\r\n");
-    expect_large("babeltrace2", "{ first = 1, list = [ [0] = { first = 0, text = \"of some length\" }", "%1$s [%2$u] = { first = %2$u, text = \"of some length\" }",
-                 " ], first = 2 }\n");
+    expect_large("jsonl",
+                 "\"fields\":{\"first\":1,\"list\":[{\"first\":0,\"text\":\"of some length\"}",
+                 "%s{\"first\":%u,\"text\":\"of some length\"}", "],\"first#2\":2}}\n");
+    expect_large("text", "{ first = 1, list = [{ first = 0, text = \"of some length\" }",
+                 "%s { first = %u, text = \"of some length\" }", "], first = 2 }\n");
+    expect_large(
+        "csv",
+        "\"{\"\"first\"\":1,\"\"list\"\":[{\"\"first\"\":0,\"\"text\"\":\"\"of some length\"\"}",
+        "%s{\"\"first\"\":%u,\"\"text\"\":\"\"of some length\"\"}", "],\"\"first#2\"\":2}\"\r\n");
+    expect_large("babeltrace2",
+                 "{ first = 1, list = [ [0] = { first = 0, text = \"of some length\" }",
+                 "%1$s [%2$u] = { first = %2$u, text = \"of some length\" }", " ], first = 2 }\n");
 }
 
 int main(void)

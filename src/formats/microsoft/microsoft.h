@@ -1,5 +1,6 @@
-/* Events as perf-decode prints them, Microsoft's decoder of perf.data and EventHeader: one object of JSON a line, its values spelled alike to
- * the byte, so that scripts made for its output go on working.
+/* Events as perf-decode prints them, Microsoft's decoder of perf.data and EventHeader: one object
+ * of JSON a line, its values spelled alike to the byte, so that scripts made for its output go on
+ * working.
  *
  * Ownership: what is appended goes to json->to.  Thread rule: that of the writer. */
 #ifndef TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
@@ -9,7 +10,8 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/json/field_json.h"
 
-/* Appends a float as std::to_chars does: the shortest digits that are this number again, with an exponent where that is shorter; `bits` 32 or
+/* Appends a float as std::to_chars does: the shortest digits that are this number again, with an
+ * exponent where that is shorter; `bits` 32 or
  * 64.  At most NUMBER_MAX bytes; gives how many. */
 size_t microsoft_put_float(char *to, double x, unsigned bits);
 
@@ -19,14 +21,17 @@ void microsoft_add_text(struct buffer *to, const void *p, size_t n);
 /* Appends "48 6f", with quotes. */
 void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n);
 
-/* Puts "2033-05-18T03:33:20", or "TIME(n)" of years that C has no number for, without quotes: at most two NUMBER_MAX. */
+/* Puts "2033-05-18T03:33:20", or "TIME(n)" of years that C has no number for, without quotes: at
+ * most two NUMBER_MAX. */
 char *microsoft_put_time(char *at, int64_t unix_s);
 
 /* Appends a value of EventHeader, and one of any other event. */
-void microsoft_add_item(struct buffer *to, const struct event_header_item *item, const ttr_value *value);
+void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
+                        const ttr_value *value);
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value);
 
-/* Appends the fields of an event of the kernel's tracepoints; false, with nothing appended, where it is none. */
+/* Appends the fields of an event of the kernel's tracepoints; false, with nothing appended, where
+ * it is none. */
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event);
 
 #endif

@@ -1,4 +1,5 @@
-/* What perf-decode's values look like, byte by byte; whole events are compared with its own output (tests/peers/eventheader.sh). */
+/* What perf-decode's values look like, byte by byte; whole events are compared with its own output
+ * (tests/peers/eventheader.sh). */
 #include "formats/microsoft/microsoft.h"
 
 #include <math.h>
@@ -20,12 +21,32 @@ static void floats_have_the_fewest_characters(void **state)
         double x;
         unsigned bits;
         const char *text;
-    } cases[] = {{0, 64, "0"}, {-0.0, 64, "-0"}, {1, 64, "1"}, {-1.5, 64, "-1.5"}, {6.28, 64, "6.28"}, {1.0 / 3, 64, "0.3333333333333333"},
-                 {1e5, 64, "1e+05"}, {123456, 64, "123456"}, {1e4, 64, "10000"}, {0.001, 64, "0.001"}, {0.0001, 64, "1e-04"}, {0.00012, 64, "0.00012"},
-                 {1.5e300, 64, "1.5e+300"}, {5e-324, 64, "5e-324"}, {1234567890123456789012.0, 64, "1234567890123456774144"},
-                 {1.2345678901234567e20, 64, "123456789012345667584"}, {1e22, 64, "1e+22"}, {123456789.F, 32, "123456792"}, {3.14F, 32, "3.14"}, {1.0F / 3, 32, "0.33333334"},
-                 {16777216, 32, "16777216"}, {3.4028234663852886e38, 32, "3.4028235e+38"}, {1.401298464324817e-45, 32, "1e-45"}, {0.1F, 32, "0.1"},
-                 {NAN, 64, "nan"}, {-INFINITY, 32, "-inf"}};
+    } cases[] = {{0, 64, "0"},
+                 {-0.0, 64, "-0"},
+                 {1, 64, "1"},
+                 {-1.5, 64, "-1.5"},
+                 {6.28, 64, "6.28"},
+                 {1.0 / 3, 64, "0.3333333333333333"},
+                 {1e5, 64, "1e+05"},
+                 {123456, 64, "123456"},
+                 {1e4, 64, "10000"},
+                 {0.001, 64, "0.001"},
+                 {0.0001, 64, "1e-04"},
+                 {0.00012, 64, "0.00012"},
+                 {1.5e300, 64, "1.5e+300"},
+                 {5e-324, 64, "5e-324"},
+                 {1234567890123456789012.0, 64, "1234567890123456774144"},
+                 {1.2345678901234567e20, 64, "123456789012345667584"},
+                 {1e22, 64, "1e+22"},
+                 {123456789.F, 32, "123456792"},
+                 {3.14F, 32, "3.14"},
+                 {1.0F / 3, 32, "0.33333334"},
+                 {16777216, 32, "16777216"},
+                 {3.4028234663852886e38, 32, "3.4028235e+38"},
+                 {1.401298464324817e-45, 32, "1e-45"},
+                 {0.1F, 32, "0.1"},
+                 {NAN, 64, "nan"},
+                 {-INFINITY, 32, "-inf"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[NUMBER_MAX + 1] = "";
@@ -93,9 +114,13 @@ static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
     static const struct {
         int64_t s;
         const char *text;
-    } cases[] = {{2000000000, "2033-05-18T03:33:20"}, {-1, "1969-12-31T23:59:59"}, {INT64_MAX, "TIME(9223372036854775807)"},
-                 {67768036191676799, "2147485547-12-31T23:59:59"}, {67768036191676800, "TIME(67768036191676800)"},
-                 {-67768040609740800, "-2147481748-01-01T00:00:00"}, {-67768040609740801, "TIME(-67768040609740801)"}};
+    } cases[] = {{2000000000, "2033-05-18T03:33:20"},
+                 {-1, "1969-12-31T23:59:59"},
+                 {INT64_MAX, "TIME(9223372036854775807)"},
+                 {67768036191676799, "2147485547-12-31T23:59:59"},
+                 {67768036191676800, "TIME(67768036191676800)"},
+                 {-67768040609740800, "-2147481748-01-01T00:00:00"},
+                 {-67768040609740801, "TIME(-67768040609740801)"}};
     struct buffer to;
     (void)state;
     buffer_init(&to, alloc_default());
@@ -134,13 +159,16 @@ static void no_name_stands_twice_in_an_object(void **state)
     struct buffer to;
     (void)state;
     size_t n = support_hex(bytes, sizeof bytes,
-                           "34000000 505f4c354b3100 07 00 0000 0000 00 05 1d00 0100 4500 6e00 02 6d65746100 02 6100 02 6100 8281efbe 7400 0b 01020304 0100 00d8");
+                           "34000000 505f4c354b3100 07 00 0000 0000 00 05 1d00 0100 4500 6e00 02 "
+                           "6d65746100 02 6100 02 6100 8281efbe 7400 0b 01020304 0100 00d8");
     store_u32le(bytes, (uint32_t)n);
     store_u16le(bytes + 19, (uint16_t)(n - 23 - 8));
     buffer_init(&to, alloc_default());
     convert(bytes, n, "microsoft", &to);
-    assert_string_equal((const char *)to.bytes, "{ \"n\": \"P:E\", \"n#2\": 1, \"meta#2\": 2, \"a\": 3, \"a;tag=0xBEEF\": 4, \"t\": \"\xef\xbf\xbd\", "
-                                                "\"meta\": { \"level\": 5, \"keyword\": \"0x1\" } }\n");
+    assert_string_equal((const char *)to.bytes,
+                        "{ \"n\": \"P:E\", \"n#2\": 1, \"meta#2\": 2, \"a\": 3, \"a;tag=0xBEEF\": "
+                        "4, \"t\": \"\xef\xbf\xbd\", "
+                        "\"meta\": { \"level\": 5, \"keyword\": \"0x1\" } }\n");
     json_check_lines((const char *)to.bytes, to.n);
     buffer_clear(&to);
     convert(bytes, n, "jsonl", &to);

@@ -1,5 +1,6 @@
-/* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of them: `unsigned long` and types of unknown names are
- * hexadecimal, characters are those of ISO 8859-1, structs are bytes. */
+/* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of
+ * them: `unsigned long` and types of unknown names are hexadecimal, characters are those of ISO
+ * 8859-1, structs are bytes. */
 #include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
 
@@ -12,8 +13,14 @@ struct declared {
 };
 
 enum word {
-    WORD_LONG = 1u << 0, WORD_LONG_LONG = 1u << 1, WORD_SHORT = 1u << 2, WORD_UNSIGNED = 1u << 3, WORD_SIGNED = 1u << 4, WORD_STRUCT = 1u << 5,
-    WORD_ARRAY = 1u << 6, WORD_POINTER = 1u << 7
+    WORD_LONG = 1u << 0,
+    WORD_LONG_LONG = 1u << 1,
+    WORD_SHORT = 1u << 2,
+    WORD_UNSIGNED = 1u << 3,
+    WORD_SIGNED = 1u << 4,
+    WORD_STRUCT = 1u << 5,
+    WORD_ARRAY = 1u << 6,
+    WORD_POINTER = 1u << 7
 };
 
 static bool is_letter(char c)
@@ -31,8 +38,15 @@ static unsigned take_word(ttr_text word, unsigned words, ttr_text *base)
     static const struct {
         const char *word;
         unsigned bit;
-    } known[] = {{"short", WORD_SHORT}, {"unsigned", WORD_UNSIGNED}, {"signed", WORD_SIGNED}, {"struct", WORD_STRUCT}, {"__data_loc", WORD_ARRAY},
-                 {"__rel_loc", WORD_ARRAY}, {"__attribute__", 0}, {"const", 0}, {"volatile", 0}};
+    } known[] = {{"short", WORD_SHORT},
+                 {"unsigned", WORD_UNSIGNED},
+                 {"signed", WORD_SIGNED},
+                 {"struct", WORD_STRUCT},
+                 {"__data_loc", WORD_ARRAY},
+                 {"__rel_loc", WORD_ARRAY},
+                 {"__attribute__", 0},
+                 {"const", 0},
+                 {"volatile", 0}};
     if (is_word(word, "long"))
         return words & WORD_LONG ? words | WORD_LONG_LONG : words | WORD_LONG;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -53,7 +67,10 @@ static unsigned take_words(ttr_text type, ttr_text *base)
         bool is_number = n && type.p[i] >= '0' && type.p[i] <= '9';
         if (n && !is_number)
             words = take_word((ttr_text){type.p + i, n}, words, base);
-        words |= n ? 0u : type.p[i] == '*' ? (unsigned)WORD_POINTER : type.p[i] == '[' ? (unsigned)WORD_ARRAY : 0u;
+        words |= n                  ? 0u
+                 : type.p[i] == '*' ? (unsigned)WORD_POINTER
+                 : type.p[i] == '[' ? (unsigned)WORD_ARRAY
+                                    : 0u;
     }
     return words;
 }
@@ -65,8 +82,9 @@ static bool take_sized(ttr_text base, struct declared *declared)
         const char *names[3];
         uint8_t bytes;
         bool is_signed;
-    } known[] = {{{"u8", "__u8", "uint8_t"}, 1, false}, {{"s8", "__s8", "int8_t"}, 1, true}, {{"u16", "__u16", "uint16_t"}, 2, false},
-                 {{"s16", "__s16", "int16_t"}, 2, true}, {{"u32", "__u32", "uint32_t"}, 4, false}, {{"s32", "__s32", "int32_t"}, 4, true},
+    } known[] = {{{"u8", "__u8", "uint8_t"}, 1, false},    {{"s8", "__s8", "int8_t"}, 1, true},
+                 {{"u16", "__u16", "uint16_t"}, 2, false}, {{"s16", "__s16", "int16_t"}, 2, true},
+                 {{"u32", "__u32", "uint32_t"}, 4, false}, {{"s32", "__s32", "int32_t"}, 4, true},
                  {{"u64", "__u64", "uint64_t"}, 8, false}, {{"s64", "__s64", "int64_t"}, 8, true}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (size_t k = 0; k < 3; k++)
@@ -82,14 +100,19 @@ static void take_int(unsigned words, unsigned long_bytes, struct declared *decla
 {
     bool is_long = (words & (WORD_LONG | WORD_LONG_LONG)) == WORD_LONG;
     declared->look = words & WORD_UNSIGNED ? is_long ? LOOK_HEX : LOOK_UNSIGNED : LOOK_SIGNED;
-    declared->element = words & WORD_LONG_LONG ? 8 : is_long ? long_bytes : words & WORD_SHORT ? 2 : 4;
+    declared->element = words & WORD_LONG_LONG ? 8
+                        : is_long              ? long_bytes
+                        : words & WORD_SHORT   ? 2
+                                               : 4;
 }
 
 static struct declared declared_of(const struct tracepoint_field *field, unsigned long_bytes)
 {
     ttr_text base;
     unsigned words = take_words(field->type, &base);
-    struct declared declared = {.look = LOOK_HEX, .element = field->element ? field->element : 1, .is_array = (words & WORD_ARRAY) != 0};
+    struct declared declared = {.look = LOOK_HEX,
+                                .element = field->element ? field->element : 1,
+                                .is_array = (words & WORD_ARRAY) != 0};
     if (words & WORD_POINTER)
         declared.element = long_bytes;
     else if (words & WORD_STRUCT)
@@ -97,7 +120,9 @@ static struct declared declared_of(const struct tracepoint_field *field, unsigne
     else if (base.n == 0 || is_word(base, "int"))
         take_int(words, long_bytes, &declared);
     else if (is_word(base, "char"))
-        declared.look = words & WORD_UNSIGNED ? LOOK_UNSIGNED : words & WORD_SIGNED ? LOOK_SIGNED : LOOK_TEXT;
+        declared.look = words & WORD_UNSIGNED ? LOOK_UNSIGNED
+                        : words & WORD_SIGNED ? LOOK_SIGNED
+                                              : LOOK_TEXT;
     else
         (void)take_sized(base, &declared);
     if (declared.look == LOOK_UNSIGNED || declared.look == LOOK_SIGNED)
@@ -108,9 +133,11 @@ static struct declared declared_of(const struct tracepoint_field *field, unsigne
     return declared;
 }
 
-static void add_number(struct field_json *json, const struct declared *declared, const uint8_t *p, bool is_big_endian)
+static void add_number(struct field_json *json, const struct declared *declared, const uint8_t *p,
+                       bool is_big_endian)
 {
-    ttr_value value = {.type = TTR_TYPE_UINT, .v.u = tracepoint_load(p, declared->element, is_big_endian)};
+    ttr_value value = {.type = TTR_TYPE_UINT,
+                       .v.u = tracepoint_load(p, declared->element, is_big_endian)};
     if (declared->look == LOOK_SIGNED) {
         value.type = TTR_TYPE_INT;
         value.v.s = tracepoint_sign(value.v.u, declared->element);
@@ -127,7 +154,8 @@ static void add_characters(struct buffer *to, const uint8_t *p, size_t n)
     buffer_add_byte(to, '"');
 }
 
-static void add_field(struct field_json *json, const struct tracepoint *tp, const struct tracepoint_field *field, struct tracepoint_raw raw)
+static void add_field(struct field_json *json, const struct tracepoint *tp,
+                      const struct tracepoint_field *field, struct tracepoint_raw raw)
 {
     static const ttr_value array = {.type = TTR_TYPE_ARRAY};
     bool is_big_endian = tp->all->spec.is_big_endian;

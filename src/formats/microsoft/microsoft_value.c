@@ -1,6 +1,7 @@
 /* Values as perf-decode spells them.
- *   0x%X hexadecimal numbers, in quotes | floats shortest, in quotes where not finite: "-nan" | bytes "48 6f" | times without a zone
- *   errno "ENOENT(2)", "ERRNO(n)" | booleans other than 0 and 1 as numbers of 32 bits | addresses as inet_ntop writes them */
+ *   0x%X hexadecimal numbers, in quotes | floats shortest, in quotes where not finite: "-nan" |
+ * bytes "48 6f" | times without a zone errno "ENOENT(2)", "ERRNO(n)" | booleans other than 0 and 1
+ * as numbers of 32 bits | addresses as inet_ntop writes them */
 #include <math.h>
 
 #include "base/bits.h"
@@ -14,7 +15,8 @@
 
 /* --- Floats --- */
 
-/* Digits and exponent of the shortest decimal that is this float again: that of the double is rounded until it is another float. */
+/* Digits and exponent of the shortest decimal that is this float again: that of the double is
+ * rounded until it is another float. */
 static struct decimal shortest_single(double x)
 {
     struct decimal all = shortest_decimal(x), best = all;
@@ -25,7 +27,8 @@ static struct decimal shortest_single(double x)
         double back;
         scale *= 10;
         dropped++;
-        struct decimal rounded = {.digits = all.digits / scale + (all.digits % scale >= scale / 2), .exponent = all.exponent + dropped};
+        struct decimal rounded = {.digits = all.digits / scale + (all.digits % scale >= scale / 2),
+                                  .exponent = all.exponent + dropped};
         size_t n = number_put_u64(text, rounded.digits);
         text[n++] = 'e';
         n += number_put_i64(text + n, rounded.exponent);
@@ -129,7 +132,11 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
         size_t length = p[at] < 0x80 ? 1 : utf8_character(p + at, n - at);
-        const size_t control = p[at] < 0x20 ? 0 : utf8_control(p + at, n - at); /* which JSON does not forbid, but json_escape escapes */
+        const size_t control =
+            p[at] < 0x20
+                ? 0
+                : utf8_control(p + at,
+                               n - at); /* which JSON does not forbid, but json_escape escapes */
         if (length == 0 || control) {
             char wide[4];
             (void)json_escape(to, p + begin, at - begin);
@@ -151,8 +158,8 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (i)
             at[put++] = ' ';
-        at[put++] = (uint8_t)"0123456789abcdef"[p[i] >> 4];
-        at[put++] = (uint8_t)"0123456789abcdef"[p[i] & 15];
+        at[put++] = (uint8_t) "0123456789abcdef"[p[i] >> 4];
+        at[put++] = (uint8_t) "0123456789abcdef"[p[i] & 15];
     }
     at[put++] = '"';
     buffer_filled(to, put);
@@ -229,7 +236,9 @@ void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value
 {
     ttr_thread thread;
     switch (value->type) {
-    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
+    case TTR_TYPE_BOOL:
+        buffer_add_text(to, value->v.u ? "true" : "false");
+        return;
     case TTR_TYPE_UINT:
         if (value->base == 16 || value->hint == TTR_HINT_POINTER)
             add_hex(to, value->v.u);
@@ -238,22 +247,33 @@ void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value
         else
             add_unsigned(to, value->v.u);
         return;
-    case TTR_TYPE_INT: add_signed(to, value->v.s); return;
-    case TTR_TYPE_FLOAT: add_float(to, value->v.f, value->bits); return;
-    case TTR_TYPE_TEXT: add_quoted(to, value->text.p, value->text.n); return;
-    case TTR_TYPE_BYTES: microsoft_add_bytes(to, (const uint8_t *)value->text.p, value->text.n); return;
-    default: buffer_add_text(to, "null");
+    case TTR_TYPE_INT:
+        add_signed(to, value->v.s);
+        return;
+    case TTR_TYPE_FLOAT:
+        add_float(to, value->v.f, value->bits);
+        return;
+    case TTR_TYPE_TEXT:
+        add_quoted(to, value->text.p, value->text.n);
+        return;
+    case TTR_TYPE_BYTES:
+        microsoft_add_bytes(to, (const uint8_t *)value->text.p, value->text.n);
+        return;
+    default:
+        buffer_add_text(to, "null");
     }
 }
 
-void microsoft_add_item(struct buffer *to, const struct event_header_item *item, const ttr_value *value)
+void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
+                        const ttr_value *value)
 {
     enum event_header_format meaning = event_header_meaning(item->encoding, item->format, item->n);
     if (meaning == EVENT_HEADER_ERRNO && value->type == TTR_TYPE_INT) {
         add_errno(to, value);
     } else if (meaning == EVENT_HEADER_TIME && value->type == TTR_TYPE_TEXT) {
-        uint64_t x = item->n == 4 ? (item->is_big_endian ? load_u32be(item->p) : load_u32le(item->p))
-                                  : (item->is_big_endian ? load_u64be(item->p) : load_u64le(item->p));
+        uint64_t x = item->n == 4
+                         ? (item->is_big_endian ? load_u32be(item->p) : load_u32le(item->p))
+                         : (item->is_big_endian ? load_u64be(item->p) : load_u64le(item->p));
         buffer_add_byte(to, '"');
         add_time(to, bits_sign(x, 8 * item->n));
         buffer_add_byte(to, '"');

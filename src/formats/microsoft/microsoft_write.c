@@ -1,8 +1,9 @@
 /* The object of an event:
- *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version", "level", "keyword", "opcode", "tag",
- *     "activity", "relatedActivity" } }
- * with what is there.  Fields keep their names with attributes, and have ";tag=0x1" behind where they have a tag.
- * Left out: definitions, objects and gaps, records of perf.data that are no samples, fields that the container has of its own, the array that perf-decode has around the events of a file; reading. */
+ *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
+ * "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } } with what is there. Fields
+ * keep their names with attributes, and have ";tag=0x1" behind where they have a tag. Left out:
+ * definitions, objects and gaps, records of perf.data that are no samples, fields that the
+ * container has of its own, the array that perf-decode has around the events of a file; reading. */
 #include <string.h>
 
 #include "base/jsontext.h"
@@ -21,7 +22,8 @@ struct microsoft {
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool *answer, ttr_error *error)
+static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool *answer,
+                              ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = !value || strcmp(value, "yes") == 0;
@@ -47,7 +49,8 @@ static bool is_called(ttr_text name, const char *what)
 }
 
 /* The name of a field: as stored, with its tag.  "meta" is the object at the end. */
-static void add_name(struct microsoft *own, const ttr_field *field, const struct event_header_item *item)
+static void add_name(struct microsoft *own, const ttr_field *field,
+                     const struct event_header_item *item)
 {
     char tag[NUMBER_MAX] = ";tag=0x";
     ttr_field named = *field;
@@ -55,7 +58,8 @@ static void add_name(struct microsoft *own, const ttr_field *field, const struct
     if (item->name.n)
         named.name = item->name;
     bool is_taken = field->depth == 0 && is_called(named.name, "meta");
-    bool is_same = named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
+    bool is_same =
+        named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
     uint16_t tag_number = own->has_tags ? item->tag : 0;
     if (tag_number == 0 && !is_taken && is_same) {
         field_json_field_name(&own->fields, field);
@@ -185,7 +189,8 @@ static void add_time(struct meta *meta, int64_t time)
 static ttr_id thread_of(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
-    return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link : event->thread;
+    return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link
+                                                                : event->thread;
 }
 
 /* Levels as EventHeader counts them. */
@@ -200,7 +205,8 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     struct event_header_head head;
     ttr_thread thread;
     if (!event_header_head(json->t, event, &head))
-        head = (struct event_header_head){.level = (uint8_t)level_of(event->level), .opcode = event->opcode};
+        head = (struct event_header_head){.level = (uint8_t)level_of(event->level),
+                                          .opcode = event->opcode};
     field_json_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
     if (!begin)
@@ -233,7 +239,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct microsoft *own = out->own;
     struct field_json *json = &own->fields;
-    ttr_text provider = ttr_text_get(out->t, event->provider), name = ttr_text_get(out->t, event->name);
+    ttr_text provider = ttr_text_get(out->t, event->provider),
+             name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
         provider = name; /* as that program takes "cpu-clock" */
         name.n = 0;
@@ -258,10 +265,12 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 static bool is_shown(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
-    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->kind == TTR_KIND_OBJECT)
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
+        event->kind == TTR_KIND_OBJECT)
         return false;
     bool is_record = !event->provider && event->kind != TTR_KIND_SAMPLE;
-    return !is_record || !ttr_source_get(t, event->source, &source) || strcmp(source.format, "perf") != 0;
+    return !is_record || !ttr_source_get(t, event->source, &source) ||
+           strcmp(source.format, "perf") != 0;
 }
 
 static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)

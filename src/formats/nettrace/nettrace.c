@@ -1,8 +1,12 @@
-/* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h. */
+/* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h.
+ */
 #include "formats/nettrace/nettrace_writer.h"
 
 static const ttr_option_info options[] = {
-    {"order", "time|block", "give events in order of time (default), or those of each block as soon as it is there: for live traces", false},
+    {"order", "time|block",
+     "give events in order of time (default), or those of each block as soon as it is there: for "
+     "live traces",
+     false},
     {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
 };
 

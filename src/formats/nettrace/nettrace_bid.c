@@ -35,6 +35,7 @@ unsigned nettrace_bid(const struct peek *peek)
 const char *nettrace_refuse(const struct peek *peek)
 {
     if (is_serialization(peek->bytes, peek->n))
-        return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, maybe): read the .nettrace it was made from";
+        return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, "
+               "maybe): read the .nettrace it was made from";
     return NULL;
 }

@@ -2,14 +2,14 @@
  *
  *   block      [0..23] size, this word not counted | [24..31] kind
  *   trace      date, ticks, ticks a second, i32 bytes of a pointer, i32 pairs, pairs of strings
- *   point      u64 ticks   u32 flags: 1 = forget threads, 2 = forget metadata   u32 n   n times: varint thread, varint sequence
- *   stacks     u32 first   u32 n   n times: u32 bytes, addresses
- *   threads    u16 bytes, varint index, then while there are bytes: u8 kind; 1 name  2 varint pid  3 varint tid  4 key and value
- *   gone       varint index, varint sequence
- *   metadata   see nettrace_metadata6.c;   labels   see nettrace_labels.c
- *   strings    varint bytes, UTF-8
+ *   point      u64 ticks   u32 flags: 1 = forget threads, 2 = forget metadata   u32 n   n times:
+ * varint thread, varint sequence stacks     u32 first   u32 n   n times: u32 bytes, addresses
+ *   threads    u16 bytes, varint index, then while there are bytes: u8 kind; 1 name  2 varint pid
+ * 3 varint tid  4 key and value gone       varint index, varint sequence metadata   see
+ * nettrace_metadata6.c;   labels   see nettrace_labels.c strings    varint bytes, UTF-8
  *
- * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was given. */
+ * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was
+ * given. */
 #include <stdio.h>
 
 #include "base/number.h"
@@ -54,7 +54,8 @@ ttr_status nettrace_take_trace6(struct nettrace_reader *reader, struct cursor *c
         (void)snprintf(name, sizeof name, "%.*s", (int)(key.n < 79 ? key.n : 79), key.p);
         if (strcmp(name, "ProcessId") == 0)
             (void)number_get_u64(value.p, value.n, &reader->pid);
-        if (!context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = value}))
+        if (!context_add_attribute(reader->t, reader->in->id, name,
+                                   &(ttr_value){.type = TTR_TYPE_TEXT, .text = value}))
             return fail_memory(reader->error);
     }
     return TTR_OK;
@@ -121,7 +122,8 @@ static ttr_status take_gone(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0) {
         uint64_t index = nettrace_take_varint(c);
-        struct nettrace_header header = {.ticks = reader->order.given, .sequence = (uint32_t)nettrace_take_varint(c)};
+        struct nettrace_header header = {.ticks = reader->order.given,
+                                         .sequence = (uint32_t)nettrace_take_varint(c)};
         if (c->failed)
             break;
         size_t capture = nettrace_capture(reader, index);
@@ -141,7 +143,8 @@ static ttr_status take_events(struct nettrace_reader *reader, struct cursor *c, 
         c->failed = true;
         return TTR_OK;
     }
-    struct nettrace_block block = {.begin = c->p, .end = c->end, .offset = c->offset, .is_cut = is_cut};
+    struct nettrace_block block = {
+        .begin = c->p, .end = c->end, .offset = c->offset, .is_cut = is_cut};
     block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6;
     reader->in->packets++;
     ttr_status status = nettrace_scan(reader, &block);
@@ -159,63 +162,85 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
 static ttr_status take_first_trace(struct nettrace_reader *reader, struct cursor *c)
 {
     if (reader->has_trace) {
-        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace", "a second block of kind Trace; not used");
+        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace",
+                   "a second block of kind Trace; not used");
         return TTR_OK;
     }
     reader->has_trace = true;
     return nettrace_take_trace(reader, c);
 }
 
-static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, struct cursor *c, bool is_cut)
+static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, struct cursor *c,
+                             bool is_cut)
 {
     switch (kind) {
-    case NETTRACE_BLOCK_TRACE: return take_first_trace(reader, c);
-    case NETTRACE_BLOCK_EVENTS: return take_events(reader, c, is_cut);
-    case NETTRACE_BLOCK_METADATA: return nettrace_metadata6(reader, c);
-    case NETTRACE_BLOCK_POINT: return take_point(reader, c);
-    case NETTRACE_BLOCK_STACKS: return take_stacks(reader, c);
-    case NETTRACE_BLOCK_THREADS: return take_threads(reader, c);
-    case NETTRACE_BLOCK_GONE: return take_gone(reader, c);
-    case NETTRACE_BLOCK_LABELS: return nettrace_labels_add(reader, c);
+    case NETTRACE_BLOCK_TRACE:
+        return take_first_trace(reader, c);
+    case NETTRACE_BLOCK_EVENTS:
+        return take_events(reader, c, is_cut);
+    case NETTRACE_BLOCK_METADATA:
+        return nettrace_metadata6(reader, c);
+    case NETTRACE_BLOCK_POINT:
+        return take_point(reader, c);
+    case NETTRACE_BLOCK_STACKS:
+        return take_stacks(reader, c);
+    case NETTRACE_BLOCK_THREADS:
+        return take_threads(reader, c);
+    case NETTRACE_BLOCK_GONE:
+        return take_gone(reader, c);
+    case NETTRACE_BLOCK_LABELS:
+        return nettrace_labels_add(reader, c);
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block", "a block of kind %u, which is passed over", kind);
+        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block",
+                   "a block of kind %u, which is passed over", kind);
         return TTR_OK;
     }
 }
 
 /* The piece of the block that begins at `at`; `c` stands behind what could be decoded. */
-static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at, const struct cursor *c, bool is_cut)
+static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
+                      const struct cursor *c, bool is_cut)
 {
     static const uint8_t kinds[] = {
-        [NETTRACE_BLOCK_TRACE] = NETTRACE_PIECE_TRACE, [NETTRACE_BLOCK_EVENTS] = NETTRACE_PIECE_EVENTS,
-        [NETTRACE_BLOCK_METADATA] = NETTRACE_PIECE_METADATA, [NETTRACE_BLOCK_POINT] = NETTRACE_PIECE_POINT,
-        [NETTRACE_BLOCK_STACKS] = NETTRACE_PIECE_STACKS, [NETTRACE_BLOCK_THREADS] = NETTRACE_PIECE_THREADS,
-        [NETTRACE_BLOCK_GONE] = NETTRACE_PIECE_GONE, [NETTRACE_BLOCK_LABELS] = NETTRACE_PIECE_LABELS,
+        [NETTRACE_BLOCK_TRACE] = NETTRACE_PIECE_TRACE,
+        [NETTRACE_BLOCK_EVENTS] = NETTRACE_PIECE_EVENTS,
+        [NETTRACE_BLOCK_METADATA] = NETTRACE_PIECE_METADATA,
+        [NETTRACE_BLOCK_POINT] = NETTRACE_PIECE_POINT,
+        [NETTRACE_BLOCK_STACKS] = NETTRACE_PIECE_STACKS,
+        [NETTRACE_BLOCK_THREADS] = NETTRACE_PIECE_THREADS,
+        [NETTRACE_BLOCK_GONE] = NETTRACE_PIECE_GONE,
+        [NETTRACE_BLOCK_LABELS] = NETTRACE_PIECE_LABELS,
     };
-    struct nettrace_piece piece = {.offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_PIECE_OTHER};
+    struct nettrace_piece piece = {
+        .offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_PIECE_OTHER};
     piece.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
     piece.size = (uint32_t)((piece.is_part ? c->offset : reader->at) - at);
     piece.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
     nettrace_piece_add(reader, &piece);
 }
 
-static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint64_t left, uint32_t size)
+static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint64_t left,
+                           uint32_t size)
 {
     reader->is_over = true;
-    return input_damage(reader->in, offset, left, "nettrace.cut", reader->error,
-                        "the trace ends inside a block that should have %u bytes; all events before are given", size);
+    return input_damage(
+        reader->in, offset, left, "nettrace.cut", reader->error,
+        "the trace ends inside a block that should have %u bytes; all events before are given",
+        size);
 }
 
 static ttr_status meet_nothing(struct nettrace_reader *reader)
 {
     reader->is_over = true;
     input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-               "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
+               "the trace ends without its end mark: whoever wrote it was stopped; everything up "
+               "to here is given");
     return TTR_OK;
 }
 
 /* A block whose size is not believed: what is whole of it up to the next one. */
-static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind, const struct nettrace_extent6 *extent)
+static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind,
+                               const struct nettrace_extent6 *extent)
 {
     struct nettrace_bytes bytes;
     uint64_t at = reader->at;
@@ -225,7 +250,9 @@ static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind, co
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(bytes.p, (size_t)(extent->next - at), at);
-    bool is_used = extent->next - at > 4 && (kind == NETTRACE_BLOCK_EVENTS || kind == NETTRACE_BLOCK_STACKS || kind == NETTRACE_BLOCK_LABELS);
+    bool is_used =
+        extent->next - at > 4 && (kind == NETTRACE_BLOCK_EVENTS || kind == NETTRACE_BLOCK_STACKS ||
+                                  kind == NETTRACE_BLOCK_LABELS);
     reader->at = extent->next;
     if (is_used && cursor_skip(&c, 4)) {
         status = take_block(reader, kind, &c, true);
@@ -233,13 +260,18 @@ static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind, co
             return status;
         add_piece(reader, kind, at, &c, true);
     }
-    uint64_t from = is_used && c.offset < extent->next ? c.offset : at, to = is_used && c.offset == extent->next ? at + 4 : extent->next;
-    return input_damage(reader->in, from, to - from, "nettrace.bad-block", reader->error,
-                        "a block of kind %u whose size does not lead to the next one; what is whole of it is used", kind);
+    uint64_t from = is_used && c.offset < extent->next ? c.offset : at,
+             to = is_used && c.offset == extent->next ? at + 4 : extent->next;
+    return input_damage(
+        reader->in, from, to - from, "nettrace.bad-block", reader->error,
+        "a block of kind %u whose size does not lead to the next one; what is whole of it is used",
+        kind);
 }
 
-/* A block that is as long as it says, or that the input cuts off; `is_strange`: its kind is damaged. */
-static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint32_t size, bool is_strange)
+/* A block that is as long as it says, or that the input cuts off; `is_strange`: its kind is
+ * damaged. */
+static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint32_t size,
+                             bool is_strange)
 {
     struct nettrace_bytes bytes;
     uint64_t at = reader->at;
@@ -254,12 +286,17 @@ static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint
         return status;
     add_piece(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c, is_cut || is_strange);
     if (is_cut)
-        return meet_cut(reader, cursor_left(&c) ? c.offset : at, cursor_left(&c) ? cursor_left(&c) : 0, size);
+        return meet_cut(reader, cursor_left(&c) ? c.offset : at,
+                        cursor_left(&c) ? cursor_left(&c) : 0, size);
     if (is_strange)
-        return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error, "a block of kind %u that holds events; they are given", kind);
-    return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
-                                   "a block of kind %u that says more than it holds; what is whole of it is used", kind)
-                    : TTR_OK;
+        return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error,
+                            "a block of kind %u that holds events; they are given", kind);
+    return c.failed
+               ? input_damage(
+                     reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
+                     "a block of kind %u that says more than it holds; what is whole of it is used",
+                     kind)
+               : TTR_OK;
 }
 
 ttr_status nettrace_block6(struct nettrace_reader *reader)
@@ -287,5 +324,6 @@ ttr_status nettrace_block6(struct nettrace_reader *reader)
     }
     if (extent.is_lost)
         return take_damaged(reader, kind, &extent);
-    return kind == NETTRACE_BLOCK_END ? nettrace_take_end(reader, 4) : take_sized(reader, kind, size, extent.is_strange);
+    return kind == NETTRACE_BLOCK_END ? nettrace_take_end(reader, 4)
+                                      : take_sized(reader, kind, size, extent.is_strange);
 }

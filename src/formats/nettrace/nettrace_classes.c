@@ -1,7 +1,7 @@
 /* Classes of events: what is told of them alike is told once, as metadata of one number.
  *
- * Ids of events count from 1 for each provider, those of providers that another nettrace trace has too from FIRST_SPARE on: its own stay what
- * they are. */
+ * Ids of events count from 1 for each provider, those of providers that another nettrace trace has
+ * too from FIRST_SPARE on: its own stay what they are. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -22,8 +22,9 @@ static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 /* A level of the model as .NET counts. */
 static uint8_t level_out(uint8_t level)
 {
-    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = 0, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
-                                     [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
+    static const uint8_t levels[] = {
+        [TTR_LEVEL_NONE] = 0,    [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
+        [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
     return level < sizeof levels ? levels[level] : 0;
 }
 
@@ -54,7 +55,8 @@ static void put_row(struct nettrace_writer *w, uint32_t number, const uint8_t *r
     buffer_add(to, row, n);
 }
 
-/* The number of metadata, told when new; 0 when memory is out.  What is too large is told without fields: *is_bare. */
+/* The number of metadata, told when new; 0 when memory is out.  What is too large is told without
+ * fields: *is_bare. */
 static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *told, bool *is_bare)
 {
     static const uint8_t no_fields[4];
@@ -93,7 +95,8 @@ static uint32_t next_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 static bool is_of_nettrace(const struct ttr_writer *out, const ttr_event *event)
 {
     ttr_source source;
-    return ttr_source_get(out->t, event->source, &source) && source.format && strcmp(source.format, "nettrace") == 0;
+    return ttr_source_get(out->t, event->source, &source) && source.format &&
+           strcmp(source.format, "nettrace") == 0;
 }
 
 /* What tells classes of one shape apart stands before it. */
@@ -107,32 +110,42 @@ static void finish_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)level_out(event->level) | (uint32_t)nettrace_opcode_out(w, event) << 8 | (uint32_t)event->kind << 16);
+    store_u32le(at + 16, (uint32_t)level_out(event->level) |
+                             (uint32_t)nettrace_opcode_out(w, event) << 8 |
+                             (uint32_t)event->kind << 16);
     store_u32le(at + 20, is_of_nettrace(out, event));
     buffer_filled(&w->shape, KEY);
 }
 
-static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n, struct nettrace_told *told)
+static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
+                 struct nettrace_told *told)
 {
     struct nettrace_writer *w = out->own;
     const char *kind = ttr_kind_text(event->kind);
-    *told = (struct nettrace_told){.keyword = event->keyword, .level = level_out(event->level), .opcode = nettrace_opcode_out(w, event)};
-    told->provider = event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
+    *told = (struct nettrace_told){.keyword = event->keyword,
+                                   .level = level_out(event->level),
+                                   .opcode = nettrace_opcode_out(w, event)};
+    told->provider =
+        event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
     told->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
     told->id = next_id(out, event->provider, is_of_nettrace(out, event));
     told->shape = cursor_over(w->shape.bytes, shape_n, 0);
 }
 
 /* A class that is new under its key. */
-static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n, uint64_t hash)
+static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
+                          uint64_t hash)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_told told;
     bool is_bare;
     tell(out, event, shape_n, &told);
     uint32_t number = class_of(out, &told, &is_bare);
-    struct nettrace_text_flaws flaws = nettrace_is_v6(w) ? (struct nettrace_text_flaws){false, false} : nettrace_told_flaws(&told);
-    uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) | (flaws.is_broken ? CLASS_IS_BROKEN : 0) | (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
+    struct nettrace_text_flaws flaws =
+        nettrace_is_v6(w) ? (struct nettrace_text_flaws){false, false} : nettrace_told_flaws(&told);
+    uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) |
+                    (flaws.is_broken ? CLASS_IS_BROKEN : 0) |
+                    (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
     return number && keymap_put(&w->classes, hash, with) ? with : 0;
 }
 
@@ -164,10 +177,14 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     enum { MANAGED = 2 };
     static const uint8_t no_fields[4];
     ttr_text provider = ttr_text_get(out->t, event->provider);
-    bool is_sampler = provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
+    bool is_sampler =
+        provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
     struct nettrace_writer *w = out->own;
-    struct nettrace_told told = {.provider = {sampler, sizeof sampler - 1}, .name = {"", 0}, .keyword = event->keyword,
-                                 .level = level_out(event->level), .opcode = nettrace_opcode_out(w, event),
+    struct nettrace_told told = {.provider = {sampler, sizeof sampler - 1},
+                                 .name = {"", 0},
+                                 .keyword = event->keyword,
+                                 .level = level_out(event->level),
+                                 .opcode = nettrace_opcode_out(w, event),
                                  .shape = cursor_over(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
@@ -176,8 +193,10 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
         return 0;
     ttr_fields_begin(out->t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        bool is_type = is_sampler && field.name.n == 4 && memcmp(field.name.p, "Type", 4) == 0 && field.value.type == TTR_TYPE_UINT;
-        bool is_frames = field.depth > 0 || (field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0);
+        bool is_type = is_sampler && field.name.n == 4 && memcmp(field.name.p, "Type", 4) == 0 &&
+                       field.value.type == TTR_TYPE_UINT;
+        bool is_frames =
+            field.depth > 0 || (field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0);
         if (!is_type && !is_frames)
             return 0;
         type = is_type ? (uint32_t)field.value.v.u : type;
@@ -192,7 +211,8 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
 
 /* --- By metadata of another trace --- */
 
-static uint32_t translate(struct ttr_writer *out, const ttr_event *event, const struct nettrace_type *type, unsigned reading)
+static uint32_t translate(struct ttr_writer *out, const ttr_event *event,
+                          const struct nettrace_type *type, unsigned reading)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_told told;
@@ -205,7 +225,8 @@ static uint32_t translate(struct ttr_writer *out, const ttr_event *event, const 
     w->is_out_of_memory |= texts.failed || w->shape.failed;
     /* Where names tell the opcode the metadata need not. */
     told.opcode = event->opcode == type->opcode ? told.opcode : event->opcode;
-    if (is_understood && nettrace_shape_fits(&told.shape, w->version) && (told.opcode == 0 || w->version > 4)) {
+    if (is_understood && nettrace_shape_fits(&told.shape, w->version) &&
+        (told.opcode == 0 || w->version > 4)) {
         told.keyword = event->keyword;
         told.level = event->level == type->level ? told.level : level_out(event->level);
         number = class_of(out, &told, &is_bare);
@@ -234,7 +255,8 @@ static bool reserve_known(struct ttr_writer *out, ttr_id schema)
         return true;
     while (n <= schema)
         n *= 2;
-    struct nettrace_known *known = alloc_resize(&out->t->counted, w->known, w->known_n, n, sizeof *known);
+    struct nettrace_known *known =
+        alloc_resize(&out->t->counted, w->known, w->known_n, n, sizeof *known);
     if (!known)
         return false;
     memset(known + w->known_n, 0, (n - w->known_n) * sizeof *known);
@@ -249,7 +271,8 @@ static bool has_label_fields(const struct nettrace_type *type, const ttr_event *
     const uint8_t *p;
     uint32_t n;
     ttr_field field;
-    return event->part && nettrace_labels_of(type->reader, event->part, &p, &n) && nettrace_label_field(&p, &n, &field);
+    return event->part && nettrace_labels_of(type->reader, event->part, &p, &n) &&
+           nettrace_label_field(&p, &n, &field);
 }
 
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
@@ -259,7 +282,8 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
     if (schema->format != out->format || schema->ops != &nettrace_field_ops)
         return 0;
     const struct nettrace_type *type = schema->own;
-    if (type->reader->pointer_bytes != w->about.pointer_bytes || (!nettrace_is_v6(w) && has_label_fields(type, event)))
+    if (type->reader->pointer_bytes != w->about.pointer_bytes ||
+        (!nettrace_is_v6(w) && has_label_fields(type, event)))
         return 0;
     if (!reserve_known(out, event->schema)) {
         w->is_out_of_memory = true;
@@ -267,9 +291,13 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
     }
     struct nettrace_known *known = &w->known[event->schema];
     unsigned reading = nettrace_is_v6(w) ? lie_of(type, event) : 0;
-    bool is_same = known->class && known->reading == reading && known->keyword == event->keyword && known->level == event->level && known->opcode == event->opcode;
+    bool is_same = known->class && known->reading == reading && known->keyword == event->keyword &&
+                   known->level == event->level && known->opcode == event->opcode;
     if (!is_same)
-        *known = (struct nettrace_known){.class = translate(out, event, type, reading), .keyword = event->keyword, .level = event->level,
-                                         .opcode = event->opcode, .reading = (uint8_t)reading};
+        *known = (struct nettrace_known){.class = translate(out, event, type, reading),
+                                         .keyword = event->keyword,
+                                         .level = event->level,
+                                         .opcode = event->opcode,
+                                         .reading = (uint8_t)reading};
     return known->class == NO_CLASS ? 0 : known->class;
 }

@@ -5,7 +5,8 @@
 
 #include "base/status.h"
 
-void nettrace_copy_begin(struct nettrace_copy *copy, const struct alloc *alloc, const struct nettrace_reader *reader, uint16_t source)
+void nettrace_copy_begin(struct nettrace_copy *copy, const struct alloc *alloc,
+                         const struct nettrace_reader *reader, uint16_t source)
 {
     *copy = (struct nettrace_copy){.version = reader->version, .source = source};
     buffer_init(&copy->bytes, alloc);
@@ -27,7 +28,8 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
 /* How many events of a piece arrived. */
 static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
 {
-    uint64_t first = piece->offset - copy->kept_from, last = first + piece->size; /* bits; not `last` itself */
+    uint64_t first = piece->offset - copy->kept_from,
+             last = first + piece->size; /* bits; not `last` itself */
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->kept_words && word * 64 < last; word++) {
         uint64_t bits = copy->kept[word];
@@ -39,7 +41,8 @@ static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettra
 }
 
 /* Makes room for the bits of a piece behind those held. */
-static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc, const struct nettrace_piece *piece)
+static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc,
+                         const struct nettrace_piece *piece)
 {
     bool is_first = copy->held_begin == copy->held_n;
     uint64_t oldest = is_first ? piece->offset : copy->held[copy->held_begin].piece.offset;
@@ -65,12 +68,15 @@ static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc, 
 /* --- Writing --- */
 
 /* A piece as it is, but for the padding of an object that stands at another place. */
-static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out,
+                        const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     enum { NAME_AT = 15, SIZE = 4 };
-    bool is_object = copy->version >= 3 && copy->version < NETTRACE_V6 && piece->kind >= NETTRACE_PIECE_EVENTS && piece->kind <= NETTRACE_PIECE_OTHER;
+    bool is_object = copy->version >= 3 && copy->version < NETTRACE_V6 &&
+                     piece->kind >= NETTRACE_PIECE_EVENTS && piece->kind <= NETTRACE_PIECE_OTHER;
     size_t head = is_object ? NAME_AT + load_u32le(bytes + NAME_AT - 4) + 1 + SIZE : 0;
-    bool is_placed = ((ttr_writer_bytes(out) - piece->offset) & 3) == 0 && ((piece->offset + piece->body) & 3) == 0;
+    bool is_placed = ((ttr_writer_bytes(out) - piece->offset) & 3) == 0 &&
+                     ((piece->offset + piece->body) & 3) == 0;
     if (!is_object || is_placed) {
         buffer_add(&out->buffer, bytes, piece->size);
         return;
@@ -81,39 +87,48 @@ static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out
 }
 
 /* V1, V2: the table behind the end says where that is. */
-static void write_tail(const struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+static void write_tail(const struct nettrace_copy *copy, struct ttr_writer *out,
+                       const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     uint32_t i = 0;
     for (; piece->size - i >= 4; i += 4) {
         uint32_t x = load_u32le(bytes + i);
         bool is_end = x == copy->end_before || x == copy->end_before + 1;
-        nettrace_put_u32(&out->buffer, is_end ? (uint32_t)(copy->end_now + (x - copy->end_before)) : x);
+        nettrace_put_u32(&out->buffer,
+                         is_end ? (uint32_t)(copy->end_now + (x - copy->end_before)) : x);
     }
     buffer_add(&out->buffer, bytes + i, piece->size - i);
 }
 
 /* Every trace has a Trace; where damage took it, one that says what was supposed. */
-static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece)
+static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
+                                const struct nettrace_piece *piece)
 {
     if (copy->has_trace || piece->kind == NETTRACE_PIECE_HEAD || copy->version < 3)
         return;
     copy->has_trace = true;
     if (piece->kind == NETTRACE_PIECE_TRACE)
         return;
-    nettrace_put_trace(out, copy->version, &(struct nettrace_about){.frequency = 1000000000, .pointer_bytes = 8});
+    nettrace_put_trace(out, copy->version,
+                       &(struct nettrace_about){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* Whether a block of events must be made anew: not all of it is there, some are left out, or those before are counted otherwise. */
-static bool is_changed(const struct nettrace_copy *copy, const struct ttr_writer *out, const struct nettrace_piece *piece)
+/* Whether a block of events must be made anew: not all of it is there, some are left out, or those
+ * before are counted otherwise. */
+static bool is_changed(const struct nettrace_copy *copy, const struct ttr_writer *out,
+                       const struct nettrace_piece *piece)
 {
     bool is_moved = piece->kind == NETTRACE_PIECE_FLAT && ttr_writer_bytes(out) != piece->offset;
-    return piece->is_part || is_moved || copy->dropped.used > 0 || count_kept(copy, piece) < piece->events;
+    return piece->is_part || is_moved || copy->dropped.used > 0 ||
+           count_kept(copy, piece) < piece->events;
 }
 
-static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes,
+static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                              const struct nettrace_piece *piece, const uint8_t *bytes,
                               ttr_error *error)
 {
-    bool has_events = piece->kind == NETTRACE_PIECE_EVENTS || piece->kind == NETTRACE_PIECE_FLAT, is_fine = true;
+    bool has_events = piece->kind == NETTRACE_PIECE_EVENTS || piece->kind == NETTRACE_PIECE_FLAT,
+         is_fine = true;
     bool has_counts = piece->kind == NETTRACE_PIECE_POINT || piece->kind == NETTRACE_PIECE_GONE;
     write_missing_trace(copy, out, piece);
     if (piece->kind == NETTRACE_PIECE_END) {
@@ -122,8 +137,9 @@ static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out
         copy->end_now = ttr_writer_bytes(out);
     }
     if (has_events && is_changed(copy, out, piece))
-        is_fine = piece->kind == NETTRACE_PIECE_EVENTS ? nettrace_rebuild_events(copy, out, piece, bytes)
-                                                       : nettrace_rebuild_flat(copy, out, piece, bytes);
+        is_fine = piece->kind == NETTRACE_PIECE_EVENTS
+                      ? nettrace_rebuild_events(copy, out, piece, bytes)
+                      : nettrace_rebuild_flat(copy, out, piece, bytes);
     else if (piece->is_part)
         nettrace_repair(copy, out, piece, bytes);
     else if (has_counts && copy->dropped.used > 0)
@@ -137,13 +153,15 @@ static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out
 
 /* --- Holding --- */
 
-static ttr_status write_held(struct nettrace_copy *copy, struct ttr_writer *out, uint64_t given, ttr_error *error)
+static ttr_status write_held(struct nettrace_copy *copy, struct ttr_writer *out, uint64_t given,
+                             ttr_error *error)
 {
     while (copy->held_begin < copy->held_n) {
         const struct nettrace_held *held = &copy->held[copy->held_begin];
         if (held->piece.offset + held->piece.size > given)
             break;
-        ttr_status status = write_piece(copy, out, &held->piece, copy->bytes.bytes + held->at, error);
+        ttr_status status =
+            write_piece(copy, out, &held->piece, copy->bytes.bytes + held->at, error);
         if (status != TTR_OK)
             return status;
         copy->bytes_begin = held->at + held->piece.size;
@@ -162,7 +180,8 @@ static void move_held(struct nettrace_copy *copy)
 {
     if (copy->bytes_begin <= copy->bytes.n / 2)
         return;
-    memmove(copy->bytes.bytes, copy->bytes.bytes + copy->bytes_begin, copy->bytes.n - copy->bytes_begin);
+    memmove(copy->bytes.bytes, copy->bytes.bytes + copy->bytes_begin,
+            copy->bytes.n - copy->bytes_begin);
     copy->bytes.n -= copy->bytes_begin;
     copy->held_n -= copy->held_begin;
     memmove(copy->held, copy->held + copy->held_begin, copy->held_n * sizeof *copy->held);
@@ -171,22 +190,28 @@ static void move_held(struct nettrace_copy *copy)
     copy->held_begin = copy->bytes_begin = 0;
 }
 
-static ttr_status hold(struct nettrace_copy *copy, const struct alloc *alloc, const struct nettrace_piece *piece, const uint8_t *bytes,
-                       ttr_error *error)
+static ttr_status hold(struct nettrace_copy *copy, const struct alloc *alloc,
+                       const struct nettrace_piece *piece, const uint8_t *bytes, ttr_error *error)
 {
     move_held(copy);
     if (!reserve_kept(copy, alloc, piece) ||
-        !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1, sizeof *copy->held))
+        !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1,
+                       sizeof *copy->held))
         return fail_memory(error);
     copy->held[copy->held_n++] = (struct nettrace_held){*piece, copy->bytes.n};
     buffer_add(&copy->bytes, bytes, piece->size);
     return copy->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                               const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_piece piece = {.offset = event->offset, .size = event->payload_size, .body = event->body, .events = event->sequence,
-                                   .kind = (uint8_t)event->tag, .is_part = (event->flags & TTR_EVENT_PARTIAL) != 0};
+    struct nettrace_piece piece = {.offset = event->offset,
+                                   .size = event->payload_size,
+                                   .body = event->body,
+                                   .events = event->sequence,
+                                   .kind = (uint8_t)event->tag,
+                                   .is_part = (event->flags & TTR_EVENT_PARTIAL) != 0};
     ttr_status status = write_held(copy, out, event->link, error);
     if (status != TTR_OK)
         return status;
@@ -196,7 +221,8 @@ ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *ou
     return write_piece(copy, out, &piece, event->payload, error);
 }
 
-ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
+                                ttr_error *error)
 {
     ttr_status status = write_held(copy, out, UINT64_MAX, error);
     if (status != TTR_OK || copy->has_end)

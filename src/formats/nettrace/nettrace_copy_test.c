@@ -1,4 +1,5 @@
-/* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events where something is. */
+/* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events
+ * where something is. */
 #include <stdio.h>
 
 #include "support/corpus.h"
@@ -8,7 +9,8 @@
 #include "support/vectors.h"
 #include "support/writing.h"
 
-/* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind the first `limit`. */
+/* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind
+ * the first `limit`. */
 struct taking {
     unsigned each;
     uint64_t limit;
@@ -65,7 +67,8 @@ static void copy(const void *bytes, size_t n, const struct taking *taking, struc
 }
 
 /* A line, up to `next`, without the event's number in sequence; gaps are no events. */
-static void add_line(struct buffer *to, const char *line, const char *next, const struct taking *taking, uint64_t *i)
+static void add_line(struct buffer *to, const char *line, const char *next,
+                     const struct taking *taking, uint64_t *i)
 {
     const char *fields = memchr(line, '{', (size_t)(next - line)), *cut = line;
     if (memcmp(line, "gap ", 4) == 0 || !fields || !takes(taking, (*i)++))
@@ -78,7 +81,8 @@ static void add_line(struct buffer *to, const char *line, const char *next, cons
 }
 
 /* The lines of events but gaps, without their numbers in sequence; of those that are taken. */
-static void lines_of(const void *bytes, size_t n, const struct taking *taking, struct buffer *to, uint64_t *damage)
+static void lines_of(const void *bytes, size_t n, const struct taking *taking, struct buffer *to,
+                     uint64_t *damage)
 {
     ttr *t = ttr_new(NULL);
     struct dump dump;
@@ -115,7 +119,8 @@ static void check_taking(const char *name, const struct hexa *trace, const struc
     if (damage)
         fail_msg("%s, one of %u: the copy is damaged", name, taking->each);
     if (strcmp((char *)expected.bytes, (char *)found.bytes) != 0)
-        fail_msg("%s, one of %u:\n%.2000s--- became\n%.2000s", name, taking->each, (char *)expected.bytes, (char *)found.bytes);
+        fail_msg("%s, one of %u:\n%.2000s--- became\n%.2000s", name, taking->each,
+                 (char *)expected.bytes, (char *)found.bytes);
     buffer_free(&copied);
     buffer_free(&expected);
     buffer_free(&found);
@@ -135,7 +140,8 @@ static void check_identical(const char *name, const struct hexa *trace)
 {
     struct buffer copied;
     copy(trace->bytes, trace->n, &all, &copied);
-    bool is_same = copied.n >= trace->n && copied.n <= trace->n + 4 && memcmp(copied.bytes, trace->bytes, trace->n) == 0;
+    bool is_same = copied.n >= trace->n && copied.n <= trace->n + 4 &&
+                   memcmp(copied.bytes, trace->bytes, trace->n) == 0;
     bool has_end = copied.n == trace->n;
     for (size_t i = trace->n; is_same && i < copied.n; i++)
         has_end = copied.bytes[i] <= 1;
@@ -257,7 +263,8 @@ static void guests_of_a_copy_are_counted(void **state)
     hexa_free(&hexa);
 }
 
-/* With each allocation failing, a copy of some events ends with TTR_E_NOMEM or goes well; nothing leaks. */
+/* With each allocation failing, a copy of some events ends with TTR_E_NOMEM or goes well; nothing
+ * leaks. */
 static bool copy_with(const struct hexa *hexa, size_t fail_at)
 {
     struct support_heap heap;
@@ -269,11 +276,15 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
     const struct taking half = {.each = 2, .limit = UINT64_MAX};
     support_heap_init(&heap, fail_at);
     buffer_init(&to, alloc_default());
-    ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
-    ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .from = "nettrace"};
+    ttr_options options = {
+        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    ttr_read_options reading = {
+        .size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .from = "nettrace"};
     ttr *t = ttr_new(&options);
-    ttr_reader *reader = t ? ttr_open_memory(t, hexa->bytes, hexa->n, "trace", &reading, &error) : NULL;
-    ttr_writer *writer = reader ? ttr_create_push(t, writing_to_buffer, &to, "nettrace", NULL, &error) : NULL;
+    ttr_reader *reader =
+        t ? ttr_open_memory(t, hexa->bytes, hexa->n, "trace", &reading, &error) : NULL;
+    ttr_writer *writer =
+        reader ? ttr_create_push(t, writing_to_buffer, &to, "nettrace", NULL, &error) : NULL;
     ttr_status status = writer ? TTR_OK : TTR_E_NOMEM;
     while (status == TTR_OK && (status = ttr_read(reader, &batch, &error)) == TTR_OK) {
         choose(&batch, &half, &seen, pick);
@@ -312,7 +323,8 @@ static void check_recorded(const char *name, const char *path)
     uint8_t part[65536];
     buffer_init(&bytes, alloc_default());
     (void)snprintf(command, sizeof command, "xz -dcf '%s'", path);
-    FILE *file = popen(command, "r"); /* NOLINT(bugprone-command-processor): a fixed list of names below a folder the tester named */
+    FILE *file = popen(command, "r"); /* NOLINT(bugprone-command-processor): a fixed list of names
+                                         below a folder the tester named */
     for (size_t n; file && (n = fread(part, 1, sizeof part, file)) > 0;)
         buffer_add(&bytes, part, n);
     if (!file || pclose(file) != 0 || bytes.n == 0) {
@@ -324,16 +336,23 @@ static void check_recorded(const char *name, const char *path)
     if (copied.n != bytes.n || memcmp(copied.bytes, bytes.bytes, bytes.n) != 0)
         fail_msg("%s: the copy is another", name);
     buffer_free(&copied);
-    check_taking(name, &(struct hexa){.bytes = bytes.bytes, .n = bytes.n}, &(struct taking){.each = 3, .limit = UINT64_MAX});
+    check_taking(name, &(struct hexa){.bytes = bytes.bytes, .n = bytes.n},
+                 &(struct taking){.each = 3, .limit = UINT64_MAX});
     buffer_free(&bytes);
 }
 
 static void recorded_traces_are_copied(void **state)
 {
     static const char *const names[] = {
-        "eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz", "eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz",
-        "only_managed_samples.nettrace.xz", "erlendthune-RememberCalendar.nettrace.xz", "recorded/emit.nettrace.xz", "recorded/mix_v3.netperf.xz",
-        "eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", "v6/v6_plain.nettrace", "v6/v6_ptr4.nettrace",
+        "eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz",
+        "eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz",
+        "only_managed_samples.nettrace.xz",
+        "erlendthune-RememberCalendar.nettrace.xz",
+        "recorded/emit.nettrace.xz",
+        "recorded/mix_v3.netperf.xz",
+        "eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz",
+        "v6/v6_plain.nettrace",
+        "v6/v6_ptr4.nettrace",
     };
     char path[600];
     (void)state;

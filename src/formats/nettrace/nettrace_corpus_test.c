@@ -1,5 +1,6 @@
-/* Recorded traces of five versions of the runtime: as many events as its own reader counts, in order of time, nothing lost, nothing damaged,
- * every field walked.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
+/* Recorded traces of five versions of the runtime: as many events as its own reader counts, in
+ * order of time, nothing lost, nothing damaged, every field walked.  TTR_CORPUS names the folder of
+ * recorded traces; without it the tests pass with a line that says so. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,9 @@
-/* One part of a trace is damaged: every event of all others is given as it was, and what is missing is told by its offset.
+/* One part of a trace is damaged: every event of all others is given as it was, and what is missing
+ * is told by its offset.
  *
- * Small traces of each version, six blocks of five events each, are damaged at each of their bytes (so in contents, sizes, tags, names); recorded traces have
- * 512 bytes zeroed in each of their blocks.  TTR_CORPUS names the folder of recorded traces. */
+ * Small traces of each version, six blocks of five events each, are damaged at each of their bytes
+ * (so in contents, sizes, tags, names); recorded traces have 512 bytes zeroed in each of their
+ * blocks.  TTR_CORPUS names the folder of recorded traces. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +27,8 @@ struct script {
     unsigned version;
 };
 
-static void add(struct script *script, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct script *script, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void add(struct script *script, const char *format, ...)
 {
@@ -43,8 +46,9 @@ static void begin_block(struct script *script, const char *object, unsigned kind
     if (script->version >= 6)
         add(script, "u32le @%s_end-@%s+%u\n@%s\n", label, label, kind << 24, label);
     else
-        add(script, "%s 01 u32le %u u32le %u str32le \"%s\" 06\nu32le @%s_end-@%s pad 4\n@%s\n", script->version >= 4 ? "05 05" : "04 04",
-            versions[script->version], versions[script->version], object, label, label, label);
+        add(script, "%s 01 u32le %u u32le %u str32le \"%s\" 06\nu32le @%s_end-@%s pad 4\n@%s\n",
+            script->version >= 4 ? "05 05" : "04 04", versions[script->version],
+            versions[script->version], object, label, label, label);
 }
 
 static void end_block(struct script *script, const char *label)
@@ -52,7 +56,9 @@ static void end_block(struct script *script, const char *label)
     add(script, "@%s_end\n%s", label, script->version >= 6 ? "" : "06\n");
 }
 
-#define DATE "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le 1000 u64le 1000000000\n"
+#define DATE                                                                                     \
+    "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le 1000 u64le " \
+    "1000000000\n"
 #define NO_GUIDS "zeros 32"
 
 static void add_head(struct script *script)
@@ -67,9 +73,14 @@ static void add_head(struct script *script)
     }
     add(script, "%s str32le \"!FastSerialization.1\"\n", version >= 4 ? "str \"Nettrace\"" : "");
     if (version < 3)
-        add(script, "04 04 01 u32le %u u32le 0 str32le \"Microsoft.DotNet.Runtime.EventPipeFile\" 06 u32le 0 " DATE, version);
+        add(script,
+            "04 04 01 u32le %u u32le 0 str32le \"Microsoft.DotNet.Runtime.EventPipeFile\" 06 u32le "
+            "0 " DATE,
+            version);
     else
-        add(script, "%s 01 u32le %u u32le 0 str32le \"Trace\" 06 " DATE "u32le 8 u32le 4321 u32le 4 u32le 1000000 06\n",
+        add(script,
+            "%s 01 u32le %u u32le 0 str32le \"Trace\" 06 " DATE
+            "u32le 8 u32le 4321 u32le 4 u32le 1000000 06\n",
             version >= 4 ? "05 05" : "04 04", version >= 4 ? 4 : 3);
 }
 
@@ -79,7 +90,8 @@ static void add_metadata(struct script *script)
     unsigned version = script->version;
     if (version >= 6) {
         begin_block(script, "", NETTRACE_BLOCK_METADATA, "meta");
-        add(script, "u16le 0 u16le @row_end-@row @row varint 1 varint 4 str \"Demo\" varint 7 varint 4 str \"Tick\"\n"
+        add(script, "u16le 0 u16le @row_end-@row @row varint 1 varint 4 str \"Demo\" varint 7 "
+                    "varint 4 str \"Tick\"\n"
                     "u16le 1 u16le 3 varint 1 str \"v\" u8 9 u16le 0 @row_end\n");
         end_block(script, "meta");
         begin_block(script, "", NETTRACE_BLOCK_THREADS, "threads");
@@ -88,22 +100,30 @@ static void add_metadata(struct script *script)
         return;
     }
     if (version < 4) {
-        const char *provider = version == 1 ? "23 0D 3C E1 BC CC 4E 12 93 1B D9 CC 2E EE 27 E4" : "utf16le \"Demo\" u16le 0";
+        const char *provider = version == 1 ? "23 0D 3C E1 BC CC 4E 12 93 1B D9 CC 2E EE 27 E4"
+                                            : "utf16le \"Demo\" u16le 0";
         if (version == 3)
             begin_block(script, "EventBlock", 0, "meta");
-        add(script, "@metaevent u32le @metaevent_end-@metaevent_size @metaevent_size u32le 0 u32le 5 u64le 1500 " NO_GUIDS
-                    " u32le @said_end-@said\n@said\n");
-        add(script, version == 3 ? "u32le 1 %s u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 4\n"
-                                 : "%s u32le 7 u32le 1 u32le 42 u32le 7 utf16le \"Tick\" u16le 0 u64le 3 u32le 1 u32le 2\n", provider);
+        add(script, "@metaevent u32le @metaevent_end-@metaevent_size @metaevent_size u32le 0 u32le "
+                    "5 u64le 1500 " NO_GUIDS " u32le @said_end-@said\n@said\n");
+        add(script,
+            version == 3 ? "u32le 1 %s u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 4\n"
+                         : "%s u32le 7 u32le 1 u32le 42 u32le 7 utf16le \"Tick\" u16le 0 u64le 3 "
+                           "u32le 1 u32le 2\n",
+            provider);
         add(script, "u32le 1 u32le 9 utf16le \"v\" u16le 0 @said_end u32le 0 @metaevent_end\n");
         if (version == 3)
             add(script, "pad 4\n"), end_block(script, "meta");
         return;
     }
     begin_block(script, "MetadataBlock", 0, "meta");
-    add(script, "u16le 20 u16le 1 u64le 0 u64le 0\nCF varint 0 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 0 varint 0\n"
-                "varint %u u32le 1 utf16le \"Demo\" u16le 0 u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 4\n"
-                "u32le 1 u32le 9 utf16le \"v\" u16le 0\n%s", version == 5 ? 62 : 56, version == 5 ? "u32le 1 u8 1 u8 10\n" : "");
+    add(script,
+        "u16le 20 u16le 1 u64le 0 u64le 0\nCF varint 0 varint 4294967295 varint 0 varint "
+        "4294967295 varint 0 varint 0 varint 0\n"
+        "varint %u u32le 1 utf16le \"Demo\" u16le 0 u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le "
+        "0 u32le 4\n"
+        "u32le 1 u32le 9 utf16le \"v\" u16le 0\n%s",
+        version == 5 ? 62 : 56, version == 5 ? "u32le 1 u8 1 u8 10\n" : "");
     end_block(script, "meta");
 }
 
@@ -128,13 +148,18 @@ static void add_event(struct script *script, unsigned number)
 {
     unsigned thread = script->version >= 6 ? 1 : 99, i = number % EVENTS;
     if (script->version < 4)
-        add(script, "u32le 68 u32le %s u32le 99 u64le %u " NO_GUIDS " u32le 4 u32le %u u32le 8 u64le 0x1000\n",
+        add(script,
+            "u32le 68 u32le %s u32le 99 u64le %u " NO_GUIDS
+            " u32le 4 u32le %u u32le 8 u64le 0x1000\n",
             script->version == 3 ? "1" : "@metaevent", 2000 + 10 * number, 100 + number);
     else if (i == 0)
-        add(script, "8F varint 1 varint %u varint %u varint 2 varint %u varint 1 varint %u varint 4 u32le %u\n", number, thread, thread,
-            2000 + 10 * number, 100 + number);
+        add(script,
+            "8F varint 1 varint %u varint %u varint 2 varint %u varint 1 varint %u varint 4 u32le "
+            "%u\n",
+            number, thread, thread, 2000 + 10 * number, 100 + number);
     else if (i == 3) /* other flags */
-        add(script, "0A varint 0 varint %u varint 2 varint 2 varint 10 u32le %u\n", thread, 100 + number);
+        add(script, "0A varint 0 varint %u varint 2 varint 2 varint 10 u32le %u\n", thread,
+            100 + number);
     else
         add(script, "00 varint 10 u32le %u\n", 100 + number);
 }
@@ -147,7 +172,8 @@ static void add_events(struct script *script, unsigned block)
     if (script->version >= 3)
         begin_block(script, "EventBlock", NETTRACE_BLOCK_EVENTS, label);
     if (script->version >= 4)
-        add(script, "u16le 20 u16le 1 u64le %u u64le %u\n", 2000 + 10 * first, 2000 + 10 * (first + EVENTS - 1));
+        add(script, "u16le 20 u16le 1 u64le %u u64le %u\n", 2000 + 10 * first,
+            2000 + 10 * (first + EVENTS - 1));
     for (unsigned i = 0; i < EVENTS; i++)
         add_event(script, first + i);
     if (script->version >= 3)
@@ -169,7 +195,8 @@ static struct hexa make_trace(unsigned version)
             (void)snprintf(label, sizeof label, "stacks%u", block), add_stacks(&script, label);
         add_events(&script, block);
         if (version >= 4 && block % 2 == 1)
-            (void)snprintf(label, sizeof label, "point%u", block), add_point(&script, (block + 1) * EVENTS, label);
+            (void)snprintf(label, sizeof label, "point%u", block),
+                add_point(&script, (block + 1) * EVENTS, label);
     }
     if (version < 3)
         add(&script, "@end 06 01 @table u32le 1 u32le @end u32le @table\n");
@@ -183,9 +210,9 @@ static struct hexa make_trace(unsigned version)
 /* --- What reading gives --- */
 
 struct seen {
-    uint64_t *at;    /* pairs: offset of an event, hash of what it says; by offset */
+    uint64_t *at; /* pairs: offset of an event, hash of what it says; by offset */
     size_t n, capacity;
-    uint64_t *told;  /* pairs: begin and end of what was told as damaged or odd */
+    uint64_t *told; /* pairs: begin and end of what was told as damaged or odd */
     size_t told_n;
     uint64_t lost;   /* as counters tell */
     uint64_t *parts; /* begin, end, kind of pieces */
@@ -210,11 +237,13 @@ static uint64_t hash_of(const ttr *t, const ttr_event *event)
     (void)ttr_thread_get(t, event->thread, &thread);
     hash = hash_pair(hash_pair(hash, thread.tid), hash_bytes(name.p, name.n));
     uint32_t frames = ttr_event_frames(t, event, addresses, 8);
-    hash = hash_pair(hash_pair(hash, frames), hash_bytes((const char *)addresses, sizeof addresses));
+    hash =
+        hash_pair(hash_pair(hash, frames), hash_bytes((const char *)addresses, sizeof addresses));
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         bool is_text = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
-        hash = hash_pair(hash, is_text ? hash_bytes(field.value.text.p, field.value.text.n) : field.value.v.u);
+        hash = hash_pair(hash, is_text ? hash_bytes(field.value.text.p, field.value.text.n)
+                                       : field.value.v.u);
     }
     return hash;
 }
@@ -225,7 +254,8 @@ static void add_one(struct seen *seen, const ttr *t, const ttr_event *event)
         if (seen->parts_n % 64 == 0)
             seen->parts = grow(seen->parts, 3 * (seen->parts_n + 64));
         uint64_t *part = &seen->parts[3 * seen->parts_n++];
-        part[0] = event->offset, part[1] = event->offset + event->payload_size, part[2] = event->tag;
+        part[0] = event->offset, part[1] = event->offset + event->payload_size,
+        part[2] = event->tag;
     } else if (event->kind != TTR_KIND_GAP) {
         if (seen->n == seen->capacity)
             seen->at = grow(seen->at, 2 * (seen->capacity = seen->capacity * 2 + 64));
@@ -293,15 +323,18 @@ static bool is_told(const struct seen *seen, uint64_t begin, uint64_t end)
     return false;
 }
 
-/* What is wrong with the reading of a trace that was damaged in [begin, end) of a piece; NULL = nothing. */
-static const char *judge(const struct seen *whole, const struct seen *seen, const uint64_t *part, bool may_change)
+/* What is wrong with the reading of a trace that was damaged in [begin, end) of a piece; NULL =
+ * nothing. */
+static const char *judge(const struct seen *whole, const struct seen *seen, const uint64_t *part,
+                         bool may_change)
 {
     size_t j = 0, missing = 0;
     for (size_t i = 0; i < whole->n; i++) {
         uint64_t offset = whole->at[2 * i];
         while (j < seen->n && seen->at[2 * j] < offset)
             j++;
-        bool is_there = j < seen->n && seen->at[2 * j] == offset, is_same = is_there && seen->at[2 * j + 1] == whole->at[2 * i + 1];
+        bool is_there = j < seen->n && seen->at[2 * j] == offset,
+             is_same = is_there && seen->at[2 * j + 1] == whole->at[2 * i + 1];
         bool is_inside = offset >= part[0] && offset < part[1];
         missing += !is_there;
         if (!is_same && !is_inside && !may_change)
@@ -309,11 +342,15 @@ static const char *judge(const struct seen *whole, const struct seen *seen, cons
     }
     for (size_t i = 0; i < seen->n && !may_change; i++) {
         uint64_t offset = seen->at[2 * i];
-        const uint64_t *found = bsearch(&offset, whole->at, whole->n, 2 * sizeof *whole->at, by_offset);
+        const uint64_t *found =
+            bsearch(&offset, whole->at, whole->n, 2 * sizeof *whole->at, by_offset);
         if (!found && (offset < part[0] || offset >= part[1]))
             return "there is an event elsewhere that was not";
     }
-    return missing && !seen->lost && !is_told(seen, may_change ? 0 : part[0], may_change ? UINT64_MAX : part[1]) ? "an event is missing, and nobody says so" : NULL;
+    return missing && !seen->lost &&
+                   !is_told(seen, may_change ? 0 : part[0], may_change ? UINT64_MAX : part[1])
+               ? "an event is missing, and nobody says so"
+               : NULL;
 }
 
 /* Stacks, metadata, threads and points that are damaged may change what events elsewhere say. */
@@ -342,13 +379,15 @@ static void part_of(const struct seen *whole, size_t at, uint64_t *part)
         part[2] = NETTRACE_PIECE_METADATA;
 }
 
-static unsigned check_byte(unsigned version, const struct seen *whole, struct seen *seen, const struct hexa *hexa, size_t at)
+static unsigned check_byte(unsigned version, const struct seen *whole, struct seen *seen,
+                           const struct hexa *hexa, size_t at)
 {
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
     unsigned wrong = 0;
     uint64_t part[3] = {0, 0, NETTRACE_PIECE_REST};
     part_of(whole, at, part);
-    if (part[2] == NETTRACE_PIECE_HEAD || part[2] == NETTRACE_PIECE_TRACE || part[2] == NETTRACE_PIECE_REST)
+    if (part[2] == NETTRACE_PIECE_HEAD || part[2] == NETTRACE_PIECE_TRACE ||
+        part[2] == NETTRACE_PIECE_REST)
         return 0;
     uint8_t *bytes = malloc(hexa->n);
     if (!bytes)
@@ -359,8 +398,9 @@ static unsigned check_byte(unsigned version, const struct seen *whole, struct se
         read_trace(seen, bytes, hexa->n, 0);
         const char *what = judge(whole, seen, part, may_change(part[2]));
         if (what)
-            print_message("# V%u: byte %zu of %zu is %02x, was %02x (piece of kind %u at %u): %s\n", version, at, hexa->n, bytes[at], hexa->bytes[at],
-                          (unsigned)part[2], (unsigned)part[0], what);
+            print_message("# V%u: byte %zu of %zu is %02x, was %02x (piece of kind %u at %u): %s\n",
+                          version, at, hexa->n, bytes[at], hexa->bytes[at], (unsigned)part[2],
+                          (unsigned)part[0], what);
         wrong += what != NULL;
     }
     free(bytes);
@@ -394,7 +434,8 @@ static void a_damaged_byte_costs_its_own_block_and_is_told(void **state)
 
 /* --- Recorded traces --- */
 
-/* The bytes of a recorded trace, copied or written as another version; false where there is none. */
+/* The bytes of a recorded trace, copied or written as another version; false where there is none.
+ */
 static bool load(const char *name, const char *option, struct buffer *to)
 {
     char path[600];
@@ -403,11 +444,18 @@ static bool load(const char *name, const char *option, struct buffer *to)
     ttr_error error = {0};
     bool is_there = corpus_find("nettrace", name, path, sizeof path);
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = is_there ? ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_DEFINITIONS}, &error) : NULL;
+    ttr_reader *reader = is_there ? ttr_open(t, path,
+                                             &(ttr_read_options){.size = sizeof(ttr_read_options),
+                                                                 .flags = TTR_READ_DEFINITIONS},
+                                             &error)
+                                  : NULL;
     buffer_init(to, alloc_default());
     if (reader) {
-        ttr_writer *writer = ttr_create_push(t, writing_to_buffer, to, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options),
-                                                                                           .format_options = option ? options : NULL}, &error);
+        ttr_writer *writer =
+            ttr_create_push(t, writing_to_buffer, to, "nettrace",
+                            &(ttr_write_options){.size = sizeof(ttr_write_options),
+                                                 .format_options = option ? options : NULL},
+                            &error);
         while (ttr_read(reader, &batch, &error) == TTR_OK)
             assert_int_equal(ttr_write(writer, &batch, &error), TTR_OK);
         assert_int_equal(ttr_finish(writer, &error), TTR_OK);
@@ -419,7 +467,8 @@ static bool load(const char *name, const char *option, struct buffer *to)
 
 enum harm { HARM_SIZE, HARM_TAG, HARM_MIDDLE, HARM_ALL, HARM_CUT_OUT, HARMS };
 
-static const char *const harms[HARMS] = {"size changed", "first byte zeroed", "512 bytes zeroed", "zeroed", "second half cut out"};
+static const char *const harms[HARMS] = {"size changed", "first byte zeroed", "512 bytes zeroed",
+                                         "zeroed", "second half cut out"};
 
 /* Damages a part; gives the bytes that are left. */
 static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t *part, bool is_v6)
@@ -427,11 +476,21 @@ static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t
     enum { FRAME = 26 }; /* of an EventBlock; its size follows */
     uint64_t middle = part[0] + (part[1] - part[0]) / 2;
     switch (harm) {
-    case HARM_SIZE: bytes[part[0] + (is_v6 ? 1 : FRAME + 1)] ^= 0x55; return n;
-    case HARM_TAG: bytes[part[0] + (is_v6 ? 3 : 0)] = 0; return n;
-    case HARM_MIDDLE: memset(bytes + middle, 0, part[1] - middle < 512 ? part[1] - middle : 512); return n;
-    case HARM_ALL: memset(bytes + part[0], 0, part[1] - part[0]); return n;
-    default: memmove(bytes + middle, bytes + part[1], n - part[1]); return n - (part[1] - middle);
+    case HARM_SIZE:
+        bytes[part[0] + (is_v6 ? 1 : FRAME + 1)] ^= 0x55;
+        return n;
+    case HARM_TAG:
+        bytes[part[0] + (is_v6 ? 3 : 0)] = 0;
+        return n;
+    case HARM_MIDDLE:
+        memset(bytes + middle, 0, part[1] - middle < 512 ? part[1] - middle : 512);
+        return n;
+    case HARM_ALL:
+        memset(bytes + part[0], 0, part[1] - part[0]);
+        return n;
+    default:
+        memmove(bytes + middle, bytes + part[1], n - part[1]);
+        return n - (part[1] - middle);
     }
 }
 
@@ -442,7 +501,8 @@ static void shift_back(struct seen *seen, uint64_t from, uint64_t by)
         seen->at[2 * i] += seen->at[2 * i] >= from ? by : 0;
 }
 
-static unsigned check_part(const char *name, const struct buffer *trace, const struct seen *whole, struct seen *seen, const uint64_t *part)
+static unsigned check_part(const char *name, const struct buffer *trace, const struct seen *whole,
+                           struct seen *seen, const uint64_t *part)
 {
     unsigned wrong = 0;
     uint8_t *bytes = malloc(trace->n);
@@ -450,13 +510,15 @@ static unsigned check_part(const char *name, const struct buffer *trace, const s
         abort();
     for (unsigned harm = 0; harm < HARMS; harm++) {
         memcpy(bytes, trace->bytes, trace->n);
-        size_t n = harm_part((enum harm)harm, bytes, trace->n, part, memcmp(trace->bytes + 8, "\0\0\0", 4) == 0);
+        size_t n = harm_part((enum harm)harm, bytes, trace->n, part,
+                             memcmp(trace->bytes + 8, "\0\0\0", 4) == 0);
         read_trace(seen, bytes, n, 0);
         if (n < trace->n)
             shift_back(seen, part[1] - (trace->n - n), trace->n - n);
         const char *what = judge(whole, seen, part, false);
         if (what)
-            print_message("# %s: %s, %u to %u: %s\n", name, harms[harm], (unsigned)part[0], (unsigned)part[1], what);
+            print_message("# %s: %s, %u to %u: %s\n", name, harms[harm], (unsigned)part[0],
+                          (unsigned)part[1], what);
         wrong += what != NULL;
     }
     free(bytes);
@@ -484,8 +546,11 @@ static unsigned check_recorded(const char *name, const char *option)
 static void a_damaged_block_of_a_recorded_trace_costs_itself_and_is_told(void **state)
 {
     static const char *const traces[][2] = {
-        {"recorded/c3.nettrace.xz", NULL},        {"recorded/mix_default.nettrace.xz", NULL}, {"recorded/mix_default.nettrace.xz", "version=5"},
-        {"recorded/mix_default.nettrace.xz", "version=6"}, {"eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz", NULL},
+        {"recorded/c3.nettrace.xz", NULL},
+        {"recorded/mix_default.nettrace.xz", NULL},
+        {"recorded/mix_default.nettrace.xz", "version=5"},
+        {"recorded/mix_default.nettrace.xz", "version=6"},
+        {"eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz", NULL},
     };
     unsigned wrong = 0;
     (void)state;

@@ -1,5 +1,5 @@
-/* Events of any kind as events of nettrace: when, by whom, with which stack and activity; what they say is put by nettrace_shape.c, or stays
- * as it is where another nettrace trace said it.
+/* Events of any kind as events of nettrace: when, by whom, with which stack and activity; what they
+ * say is put by nettrace_shape.c, or stays as it is where another nettrace trace said it.
  *
  * Ticks are those of the only source where that is a nettrace trace, else nanoseconds. */
 #include <string.h>
@@ -55,7 +55,8 @@ static const struct nettrace_reader *reader_of(const struct ttr_writer *out, con
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct nettrace_type *type = schema->own;
-    return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader : NULL;
+    return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader
+                                                                               : NULL;
 }
 
 /* A number that the source says of the trace, under one of two names. */
@@ -64,8 +65,10 @@ static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const
     ttr_attribute attribute;
     uint64_t number = 0;
     for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++) {
-        bool is_it = (attribute.name.n == strlen(name) && memcmp(attribute.name.p, name, attribute.name.n) == 0) ||
-                     (attribute.name.n == strlen(other) && memcmp(attribute.name.p, other, attribute.name.n) == 0);
+        bool is_it = (attribute.name.n == strlen(name) &&
+                      memcmp(attribute.name.p, name, attribute.name.n) == 0) ||
+                     (attribute.name.n == strlen(other) &&
+                      memcmp(attribute.name.p, other, attribute.name.n) == 0);
         if (is_it && attribute.value.type == TTR_TYPE_UINT)
             number = attribute.value.v.u;
         else if (is_it && attribute.value.type == TTR_TYPE_TEXT)
@@ -84,12 +87,14 @@ static void settle_clock(struct nettrace_writer *w, const ttr_event *event)
     w->about.sync_ticks = (uint64_t)(w->about.sync_ms * NS_PER_MS) + w->base_ticks;
 }
 
-static void settle_source(struct ttr_writer *out, const ttr_event *event, const struct nettrace_reader *reader)
+static void settle_source(struct ttr_writer *out, const ttr_event *event,
+                          const struct nettrace_reader *reader)
 {
     struct nettrace_writer *w = out->own;
     const struct input *in = reader->in;
     w->about.processors = attribute(out->t, event->source, "processors", "HardwareThreadCount");
-    w->about.sampling_ns = attribute(out->t, event->source, "sampling_interval_ns", "ExpectedCPUSamplingRate");
+    w->about.sampling_ns =
+        attribute(out->t, event->source, "sampling_interval_ns", "ExpectedCPUSamplingRate");
     w->about.pointer_bytes = reader->pointer_bytes;
     w->about.pid = reader->pid;
     w->about.has_pid = reader->pid != 0;
@@ -122,7 +127,11 @@ static void begin_trace(struct ttr_writer *out, const ttr_event *event)
     if (reader && out->t->sources_n == ONLY_ONE)
         settle_source(out, event, reader);
     nettrace_put_head(out, w->version);
-    nettrace_put_trace(out, w->version < 5 ? w->version : w->version == 5 ? 4 : w->version, &w->about);
+    nettrace_put_trace(out,
+                       w->version < 5    ? w->version
+                       : w->version == 5 ? 4
+                                         : w->version,
+                       &w->about);
 }
 
 /* --- When --- */
@@ -131,7 +140,8 @@ static void begin_trace(struct ttr_writer *out, const ttr_event *event)
 static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->about.sync_ms * NS_PER_MS;
-    return w->about.sync_ticks + (uint64_t)(int64_t)(since * (int128)w->about.frequency / NS_PER_SECOND);
+    return w->about.sync_ticks +
+           (uint64_t)(int64_t)(since * (int128)w->about.frequency / NS_PER_SECOND);
 }
 
 static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
@@ -141,7 +151,8 @@ static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
                                           : ticks_by_clock(w, event->time);
-    bool is_early = w->has_source_clock ? ticks < w->last_ticks : event->time < (int64_t)(w->last_ticks - w->base_ticks);
+    bool is_early = w->has_source_clock ? ticks < w->last_ticks
+                                        : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
         output_lost(out, NETTRACE_LOST_ORDER, event->offset);
         ticks = w->last_ticks;
@@ -154,18 +165,21 @@ static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
 
 /* --- By whom --- */
 
-/* Who captured an event: of a nettrace trace its track, else its thread; SIZE_MAX when memory is out. */
+/* Who captured an event: of a nettrace trace its track, else its thread; SIZE_MAX when memory is
+ * out. */
 static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->own;
     ttr_track track;
-    if (event->track && event->track == w->last_track && (w->is_capture || w->last_capture == thread))
+    if (event->track && event->track == w->last_track &&
+        (w->is_capture || w->last_capture == thread))
         return w->last_capture;
     w->is_capture = reader_of(out, event) != NULL;
     size_t capture = thread;
     if (w->is_capture && ttr_track_get(out->t, event->track, &track))
         capture = nettrace_thread_numbered(w, w->threads[thread].pid, track.number);
-    if (capture == SIZE_MAX || (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
+    if (capture == SIZE_MAX ||
+        (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
         return SIZE_MAX;
     w->last_track = event->track;
     w->last_capture = capture;
@@ -177,12 +191,16 @@ static ttr_status settle_names(struct ttr_writer *out, const ttr_event *event, t
 {
     const struct nettrace_writer *w = out->own;
     size_t thread = nettrace_thread_out(out, event->thread);
-    if (thread == SIZE_MAX || !nettrace_thread_count_names(out, event->thread, thread, event->offset))
+    if (thread == SIZE_MAX ||
+        !nettrace_thread_count_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
-    return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread) ? nettrace_region_point(out, error) : TTR_OK;
+    return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
+               ? nettrace_region_point(out, error)
+               : TTR_OK;
 }
 
-static bool put_threads(struct ttr_writer *out, const ttr_event *event, struct nettrace_header *header)
+static bool put_threads(struct ttr_writer *out, const ttr_event *event,
+                        struct nettrace_header *header)
 {
     struct nettrace_writer *w = out->own;
     size_t thread = nettrace_thread_out(out, event->thread);
@@ -200,11 +218,14 @@ static bool put_threads(struct ttr_writer *out, const ttr_event *event, struct n
 /* --- Stacks and labels --- */
 
 /* The stack of an event of another nettrace trace, as stored there. */
-static uint32_t stack_of_source(struct nettrace_writer *w, const struct nettrace_reader *reader, const ttr_event *event)
+static uint32_t stack_of_source(struct nettrace_writer *w, const struct nettrace_reader *reader,
+                                const ttr_event *event)
 {
     uint32_t n;
     const uint8_t *stack = nettrace_frames(reader, event, &n);
-    uint32_t number = stack ? nettrace_number_of(&w->region.stacks, stack, (size_t)n * reader->pointer_bytes, true) : 0;
+    uint32_t number = stack ? nettrace_number_of(&w->region.stacks, stack,
+                                                 (size_t)n * reader->pointer_bytes, true)
+                            : 0;
     w->is_out_of_memory |= stack && !number;
     return number;
 }
@@ -216,11 +237,14 @@ static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
     bool is_lost = false;
     if (reader && reader->pointer_bytes == w->about.pointer_bytes)
         return event->stack ? stack_of_source(w, reader, event) : 0;
-    uint32_t n = event->stack || event->kind == TTR_KIND_SAMPLE ? ttr_event_frames(out->t, event, w->frames, (uint32_t)w->frames_capacity) : 0;
+    uint32_t n = event->stack || event->kind == TTR_KIND_SAMPLE
+                     ? ttr_event_frames(out->t, event, w->frames, (uint32_t)w->frames_capacity)
+                     : 0;
     if (n == 0)
         return 0;
     if (n > w->frames_capacity) {
-        if (!alloc_reserve(&out->t->counted, (void **)&w->frames, &w->frames_capacity, n, sizeof *w->frames)) {
+        if (!alloc_reserve(&out->t->counted, (void **)&w->frames, &w->frames_capacity, n,
+                           sizeof *w->frames)) {
             w->is_out_of_memory = true;
             return 0;
         }
@@ -236,7 +260,9 @@ static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
     }
     if (is_lost)
         output_lost(out, NETTRACE_LOST_POINTER, event->offset);
-    uint32_t number = w->scratch.failed ? 0 : nettrace_number_of(&w->region.stacks, w->scratch.bytes, w->scratch.n, true);
+    uint32_t number = w->scratch.failed ? 0
+                                        : nettrace_number_of(&w->region.stacks, w->scratch.bytes,
+                                                             w->scratch.n, true);
     w->is_out_of_memory |= !number;
     return number;
 }
@@ -270,7 +296,8 @@ static uint32_t labels_of(struct ttr_writer *out, const ttr_event *event, bool i
 
 /* --- Events --- */
 
-static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence, bool is_told)
+static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
+                         bool is_told)
 {
     const struct nettrace_writer *w = out->own;
     uint64_t offset = event->offset;
@@ -295,11 +322,13 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
         output_lost(out, NETTRACE_LOST_NUMBER, offset);
-    uint8_t opcode = nettrace_opcode_out(w, event), by_name = activity_opcode(ttr_text_get(out->t, event->name));
+    uint8_t opcode = nettrace_opcode_out(w, event),
+            by_name = activity_opcode(ttr_text_get(out->t, event->name));
     opcode = opcode ? opcode : by_name; /* as a reader takes it */
     if (event->opcode && opcode != event->opcode)
         output_lost(out, NETTRACE_LOST_OPCODE, offset);
-    if (!event->opcode && opcode && opcode == by_name && (event->kind < TTR_KIND_ASYNC_BEGIN || event->kind > TTR_KIND_ASYNC_END))
+    if (!event->opcode && opcode && opcode == by_name &&
+        (event->kind < TTR_KIND_ASYNC_BEGIN || event->kind > TTR_KIND_ASYNC_END))
         output_lost(out, NETTRACE_LOST_START_NAME, offset);
     if (!event->name)
         output_lost(out, NETTRACE_LOST_NAME, offset);
@@ -308,7 +337,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
 }
 
 /* What an event says: the number of its metadata, and the payload; 0 when memory is out. */
-static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
+static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_t **payload,
+                    uint32_t *payload_n, bool *is_source_class)
 {
     struct nettrace_writer *w = out->own;
     uint32_t number = nettrace_class_of_source(out, event);
@@ -339,21 +369,27 @@ static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_er
     const uint32_t *known = event->track ? pairmap_get(&w->of_track, event->track, 0) : NULL;
     ttr_source source;
     ttr_track track;
-    bool is_capture = ttr_source_get(out->t, event->source, &source) && source.format && strcmp(source.format, "nettrace") == 0 &&
+    bool is_capture = ttr_source_get(out->t, event->source, &source) && source.format &&
+                      strcmp(source.format, "nettrace") == 0 &&
                       ttr_track_get(out->t, event->track, &track);
     if (event->link == 0) {
         output_lost(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
         return TTR_OK;
     }
-    size_t index = known ? *known : is_capture ? nettrace_thread_numbered(w, w->about.pid, track.number) : nettrace_thread_out(out, event->thread);
+    size_t index = known        ? *known
+                   : is_capture ? nettrace_thread_numbered(w, w->about.pid, track.number)
+                                : nettrace_thread_out(out, event->thread);
     if (index == SIZE_MAX)
         return fail_memory(error);
     struct nettrace_thread_out *thread = &w->threads[index];
     (void)nettrace_thread_name(out, index);
     uint32_t room = (uint32_t)INT32_MAX - thread->hole;
-    output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP, event->offset);
+    output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
+                event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
-    if (!nettrace_is_v6(w) && thread->sequence == 0) { /* what a reader has not met has lost nothing: so it is met first */
+    if (!nettrace_is_v6(w) &&
+        thread->sequence ==
+            0) { /* what a reader has not met has lost nothing: so it is met first */
         thread->sequence = 1;
         ttr_status status = nettrace_region_point(out, error);
         if (status != TTR_OK)
@@ -402,7 +438,8 @@ static bool count_names(struct ttr_writer *out)
     const struct nettrace_writer *w = out->own;
     bool is_good = true;
     for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
-        is_good = !w->by_id[id].index || nettrace_thread_count_names(out, id, w->by_id[id].index - 1, 0);
+        is_good =
+            !w->by_id[id].index || nettrace_thread_count_names(out, id, w->by_id[id].index - 1, 0);
     return is_good;
 }
 

@@ -1,4 +1,5 @@
-/* Fields of events: taken many at once they are what they are one by one, in traces as they should be and in damaged ones. */
+/* Fields of events: taken many at once they are what they are one by one, in traces as they should
+ * be and in damaged ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static void keep(struct copies *copies, const ttr_field *field)
     assert_in_range(copies->n, 0, FIELDS - 1);
     copies->field[copies->n] = *field;
     if (field->value.type == TTR_TYPE_TEXT || field->value.type == TTR_TYPE_BYTES)
-        memcpy(copies->text[copies->n], field->value.text.p, field->value.text.n < 80 ? field->value.text.n : 80);
+        memcpy(copies->text[copies->n], field->value.text.p,
+               field->value.text.n < 80 ? field->value.text.n : 80);
     copies->n++;
 }
 
@@ -90,7 +92,9 @@ static void check_bytes(const uint8_t *bytes, size_t n)
     ttr *t = ttr_new(NULL);
     ttr_error error;
     ttr_batch batch;
-    ttr_reader *reader = ttr_open_memory(t, bytes, n, "trace", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "nettrace"}, &error);
+    ttr_reader *reader = ttr_open_memory(
+        t, bytes, n, "trace",
+        &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "nettrace"}, &error);
     while (reader && ttr_read(reader, &batch, &error) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, events++)
             check_event(t, ttr_batch_at(&batch, i));

@@ -1,4 +1,5 @@
-/* Headers of events that are rare: with a thread, at the end of a block, and without compression. */
+/* Headers of events that are rare: with a thread, at the end of a block, and without compression.
+ */
 #include "formats/nettrace/nettrace_header.h"
 
 const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value)
@@ -15,7 +16,8 @@ const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *v
 }
 
 /* Where a pointer into the copy stands in the block. */
-static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy, const uint8_t *p)
+static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy,
+                               const uint8_t *p)
 {
     return h->start + (p - copy);
 }
@@ -33,8 +35,12 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     const uint8_t *payload = nettrace_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
     /* What came from the copy must not outlive it. */
-    h->activity = h->activity == activity ? activity : h->activity && is_whole ? in_block(h, copy, h->activity) : NULL;
-    h->related = h->related == related ? related : h->related && is_whole ? in_block(h, copy, h->related) : NULL;
+    h->activity = h->activity == activity   ? activity
+                  : h->activity && is_whole ? in_block(h, copy, h->activity)
+                                            : NULL;
+    h->related = h->related == related    ? related
+                 : h->related && is_whole ? in_block(h, copy, h->related)
+                                          : NULL;
     h->payload = is_whole ? in_block(h, copy, payload) : NULL;
     return is_whole;
 }
@@ -54,16 +60,18 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Moves behind the zeros up to the next multiple of 4; they may be missing at the end of the block. */
+/* Moves behind the zeros up to the next multiple of 4; they may be missing at the end of the block.
+ */
 static const uint8_t *aligned(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
     return p + (skip < left ? skip : left);
 }
 
-/* [0] size, of what follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related | [52] payload size | payload |
- * bytes of the stack | stack */
-static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, bool is_padded)
+/* [0] size, of what follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
+ * | [52] payload size | payload | bytes of the stack | stack */
+static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
+                       bool is_padded)
 {
     enum { HEAD = 56, SIZE = 4 };
     const uint8_t *p = h->start;
@@ -85,10 +93,12 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     if (h->payload_size > room)
         return false;
     uint32_t stack = load_u32le(h->payload + h->payload_size);
-    if (stack > room - h->payload_size || room - h->payload_size - stack > 3 || (!is_padded && room - h->payload_size != stack))
+    if (stack > room - h->payload_size || room - h->payload_size - stack > 3 ||
+        (!is_padded && room - h->payload_size != stack))
         return false;
     h->stack = stack > 0;
-    h->flags = NETTRACE_IS_SORTED | NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
+    h->flags =
+        NETTRACE_IS_SORTED | NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     h->capture = h->thread;
     h->cpu = UINT32_MAX;
     h->next = is_padded ? aligned(event_end, origin, end) : event_end;
@@ -103,16 +113,19 @@ static bool is_plain(const uint8_t *p, const uint8_t *end)
     if (left < HEAD)
         return false;
     uint32_t size = load_u32le(p), payload = load_u32le(p + HEAD - 4);
-    return size <= left - 4 && size >= HEAD - 4 && payload <= size - (HEAD - 4) && size - (HEAD - 4) - payload <= PADDING_MAX;
+    return size <= left - 4 && size >= HEAD - 4 && payload <= size - (HEAD - 4) &&
+           size - (HEAD - 4) - payload <= PADDING_MAX;
 }
 
-/* Padding is what the text asks for, and what the runtime's writer does; its reader knows of none. */
+/* Padding is what the text asks for, and what the runtime's writer does; its reader knows of none.
+ */
 static const uint8_t *behind_plain(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     return is_plain(p, end) ? p : aligned(p, origin, end);
 }
 
-static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
+static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
+                         enum nettrace_codec codec)
 {
     const uint8_t *p = h->start;
     size_t head = codec == CODEC_PLAIN ? 80 : 52, left = (size_t)(end - p);
@@ -120,7 +133,10 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    h->flags = metadata >> 31 ? 0 : NETTRACE_IS_SORTED; /* the other way round than the text says, in all programs */
+    h->flags =
+        metadata >> 31
+            ? 0
+            : NETTRACE_IS_SORTED; /* the other way round than the text says, in all programs */
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
     h->capture = load_u64le(p + 20);
@@ -143,9 +159,12 @@ bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span 
 {
     enum nettrace_codec codec = (enum nettrace_codec)span->codec;
     switch (codec) {
-    case CODEC_COMPRESSED: return decode_compressed(h, span->end, is_v6);
+    case CODEC_COMPRESSED:
+        return decode_compressed(h, span->end, is_v6);
     case CODEC_OLD:
-    case CODEC_OLDEST: return decode_old(h, span->origin, span->end, codec == CODEC_OLD);
-    default: return decode_plain(h, span->origin, span->end, codec);
+    case CODEC_OLDEST:
+        return decode_old(h, span->origin, span->end, codec == CODEC_OLD);
+    default:
+        return decode_plain(h, span->origin, span->end, codec);
     }
 }

@@ -1,8 +1,9 @@
 /* Headers of events, in all their encodings: one step from an event to the next.
  *
- * Every step is checked against the end of the block, also where bytes were looked at before.  A compressed header has at most 88 bytes; where
- * fewer are left it is decoded from a copy with zeros behind it, so that the usual step needs one comparison for all its parts.
- * Pointers lie in the window. */
+ * Every step is checked against the end of the block, also where bytes were looked at before.  A
+ * compressed header has at most 88 bytes; where fewer are left it is decoded from a copy with zeros
+ * behind it, so that the usual step needs one comparison for all its parts. Pointers lie in the
+ * window. */
 #ifndef TRACETTA_NETTRACE_HEADER_H
 #define TRACETTA_NETTRACE_HEADER_H
 
@@ -24,8 +25,8 @@ enum nettrace_codec {
     CODEC_COMPRESSED, /* V4 to V6 */
     CODEC_PLAIN,      /* V4, V5 */
     CODEC_PLAIN_V6,
-    CODEC_OLD,        /* V3: padded to 4 bytes behind its stack */
-    CODEC_OLDEST      /* V1, V2: not padded */
+    CODEC_OLD,   /* V3: padded to 4 bytes behind its stack */
+    CODEC_OLDEST /* V1, V2: not padded */
 };
 
 /* Where an event is, and what its header says.  Those of a block start as zeros. */
@@ -56,7 +57,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32
     return p;
 }
 
-/* Without a branch by length up to four bytes, which can be loaded: lengths of times differ from event to event. */
+/* Without a branch by length up to four bytes, which can be loaded: lengths of times differ from
+ * event to event. */
 static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
@@ -78,17 +80,20 @@ static inline const uint8_t *nettrace_guid(const uint8_t *p)
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
 
-/* The parts of a compressed header behind its flags; gives the place of the payload, NULL where a number has no end.  `is_usual`: no thread is
- * told.  NETTRACE_HEADER_MAX bytes can be read.  "sequence" is as in the files, not as in the text: a delta also counts the event itself,
- * always. */
-static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p, bool is_usual, bool is_v6)
+/* The parts of a compressed header behind its flags; gives the place of the payload, NULL where a
+ * number has no end.  `is_usual`: no thread is told.  NETTRACE_HEADER_MAX bytes can be read.
+ * "sequence" is as in the files, not as in the text: a delta also counts the event itself, always.
+ */
+static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p,
+                                                     bool is_usual, bool is_v6)
 {
     uint64_t delta;
     uint32_t skipped;
     if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_varint32(p, &h->metadata)))
         return NULL;
     if (!is_usual && h->flags & NETTRACE_HAS_CAPTURE) {
-        if (!(p = nettrace_varint32(p, &skipped)) || !(p = nettrace_varint64(p, &h->capture)) || !(p = nettrace_varint32(p, &h->cpu)))
+        if (!(p = nettrace_varint32(p, &skipped)) || !(p = nettrace_varint64(p, &h->capture)) ||
+            !(p = nettrace_varint32(p, &h->cpu)))
             return NULL;
         h->sequence += skipped + 1;
     } else {
@@ -123,20 +128,25 @@ struct nettrace_span {
     uint8_t codec;
 };
 
-static inline struct nettrace_span nettrace_span_over(const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
+static inline struct nettrace_span nettrace_span_over(const uint8_t *origin, const uint8_t *end,
+                                                      enum nettrace_codec codec)
 {
     bool is_calm = codec == CODEC_COMPRESSED && (size_t)(end - origin) >= NETTRACE_HEADER_MAX;
-    return (struct nettrace_span){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL, (uint8_t)codec};
+    return (struct nettrace_span){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL,
+                                  (uint8_t)codec};
 }
 
 /* nettrace_header_next for all headers but usual ones. */
 bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6);
 
-/* Decodes the event that begins at h->next, `h` being what the one before it left; false where it is not whole or not good. */
-static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6)
+/* Decodes the event that begins at h->next, `h` being what the one before it left; false where it
+ * is not whole or not good. */
+static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
+                                                 const struct nettrace_span *span, bool is_v6)
 {
     h->start = h->next;
-    if (NETTRACE_UNLIKELY(h->start > span->calm) || NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
+    if (NETTRACE_UNLIKELY(h->start > span->calm) ||
+        NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
         struct nettrace_header copy = *h; /* so that `h` can be in registers */
         bool is_good = nettrace_header_rare(&copy, span, is_v6);
         *h = copy;

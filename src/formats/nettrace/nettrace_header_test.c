@@ -1,4 +1,5 @@
-/* Steps from header to header: what the writer puts is what the reader decodes, on its usual way, with threads told, and near the end of a block. */
+/* Steps from header to header: what the writer puts is what the reader decodes, on its usual way,
+ * with threads told, and near the end of a block. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_header.h"
@@ -7,7 +8,8 @@
 
 enum { EVENTS = 4000, ROOM = EVENTS * 200, BEHIND = 128 };
 
-static const uint8_t guids[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+static const uint8_t guids[32] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                  17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 
 static uint64_t random_bits(uint64_t *state)
 {
@@ -72,7 +74,8 @@ static void check_same(const struct nettrace_header *got, const struct nettrace_
     assert_true(is_same_guid(got->related, put->related));
 }
 
-/* Puts events one behind another and reads each twice: where many bytes follow, and where the block ends with it. */
+/* Puts events one behind another and reads each twice: where many bytes follow, and where the block
+ * ends with it. */
 static void check_events(bool is_v6)
 {
     static uint8_t bytes[ROOM];
@@ -84,8 +87,10 @@ static void check_events(bool is_v6)
         change(&put, &state, is_v6);
         to = nettrace_put_header(to, &last, &put, is_v6);
         struct nettrace_header before = got, at_end = got;
-        const struct nettrace_span one = nettrace_span_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
-        const struct nettrace_span cut = nettrace_span_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
+        const struct nettrace_span one =
+            nettrace_span_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
+        const struct nettrace_span cut =
+            nettrace_span_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
         assert_true(nettrace_header_next(&got, &whole, is_v6));
         check_same(&got, &put);
         assert_ptr_equal(got.payload, to);
@@ -112,13 +117,16 @@ static void what_is_put_is_decoded_in_version_6(void **state)
 
 static void numbers_without_an_end_are_refused(void **state)
 {
-    static const uint8_t flags[] = {NETTRACE_HAS_METADATA, NETTRACE_HAS_CAPTURE, NETTRACE_HAS_THREAD, NETTRACE_HAS_STACK, 0, NETTRACE_HAS_SIZE};
+    static const uint8_t flags[] = {
+        NETTRACE_HAS_METADATA, NETTRACE_HAS_CAPTURE, NETTRACE_HAS_THREAD, NETTRACE_HAS_STACK, 0,
+        NETTRACE_HAS_SIZE};
     uint8_t bytes[NETTRACE_HEADER_MAX + BEHIND];
     (void)state;
     for (size_t i = 0; i < sizeof flags; i++)
         for (size_t n = 1; n <= sizeof bytes; n++) {
             struct nettrace_header h = {.next = bytes};
-            const struct nettrace_span span = nettrace_span_over(bytes, bytes + n, CODEC_COMPRESSED);
+            const struct nettrace_span span =
+                nettrace_span_over(bytes, bytes + n, CODEC_COMPRESSED);
             memset(bytes, 0xff, sizeof bytes);
             bytes[0] = flags[i];
             assert_false(nettrace_header_next(&h, &span, false));

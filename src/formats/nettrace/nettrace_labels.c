@@ -1,15 +1,29 @@
-/* Lists of labels (V6): what many events have in common, by number; anew behind each sequence point.
+/* Lists of labels (V6): what many events have in common, by number; anew behind each sequence
+ * point.
  *
  *   block   u32 first   u32 n   n lists
- *   label   u8 kind, bit 7 in the last of a list   1 activity GUID   2 related activity GUID   3 trace id, 16 bytes   4 span id u64
- *           5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64 keywords   9 u8 level   10 u8 version
+ *   label   u8 kind, bit 7 in the last of a list   1 activity GUID   2 related activity GUID   3
+ * trace id, 16 bytes   4 span id u64 5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64
+ * keywords   9 u8 level   10 u8 version
  *
- * Some of them take the place of what metadata say; others are given as fields of the event's context. */
+ * Some of them take the place of what metadata say; others are given as fields of the event's
+ * context. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-enum { LABEL_ACTIVITY = 1, LABEL_RELATED = 2, LABEL_TRACE = 3, LABEL_SPAN = 4, LABEL_TEXT = 5, LABEL_NUMBER = 6, LABEL_OPCODE = 7,
-       LABEL_KEYWORDS = 8, LABEL_LEVEL = 9, LABEL_VERSION = 10, LABEL_LAST = 0x80 };
+enum {
+    LABEL_ACTIVITY = 1,
+    LABEL_RELATED = 2,
+    LABEL_TRACE = 3,
+    LABEL_SPAN = 4,
+    LABEL_TEXT = 5,
+    LABEL_NUMBER = 6,
+    LABEL_OPCODE = 7,
+    LABEL_KEYWORDS = 8,
+    LABEL_LEVEL = 9,
+    LABEL_VERSION = 10,
+    LABEL_LAST = 0x80
+};
 
 /* Passes over what a label of a kind holds; false where the kind is not known. */
 static bool pass_label(struct cursor *c, unsigned kind)
@@ -17,15 +31,25 @@ static bool pass_label(struct cursor *c, unsigned kind)
     switch (kind) {
     case LABEL_ACTIVITY:
     case LABEL_RELATED:
-    case LABEL_TRACE: return cursor_skip(c, 16);
+    case LABEL_TRACE:
+        return cursor_skip(c, 16);
     case LABEL_SPAN:
-    case LABEL_KEYWORDS: return cursor_skip(c, 8);
-    case LABEL_TEXT: (void)nettrace_take_string(c); (void)nettrace_take_string(c); return true;
-    case LABEL_NUMBER: (void)nettrace_take_string(c); (void)nettrace_take_varint(c); return true;
+    case LABEL_KEYWORDS:
+        return cursor_skip(c, 8);
+    case LABEL_TEXT:
+        (void)nettrace_take_string(c);
+        (void)nettrace_take_string(c);
+        return true;
+    case LABEL_NUMBER:
+        (void)nettrace_take_string(c);
+        (void)nettrace_take_varint(c);
+        return true;
     case LABEL_OPCODE:
     case LABEL_LEVEL:
-    case LABEL_VERSION: return cursor_skip(c, 1);
-    default: return false;
+    case LABEL_VERSION:
+        return cursor_skip(c, 1);
+    default:
+        return false;
     }
 }
 
@@ -44,8 +68,10 @@ static bool add_list(struct nettrace_reader *reader, const uint8_t *p, size_t n)
 {
     struct nettrace_labels *labels = &reader->labels;
     const struct alloc *alloc = &reader->t->counted;
-    if (!alloc_reserve(alloc, (void **)&labels->bytes, &labels->bytes_capacity, labels->bytes_n + n, 1) ||
-        !alloc_reserve(alloc, (void **)&labels->list, &labels->list_capacity, labels->list_n + 1, sizeof *labels->list))
+    if (!alloc_reserve(alloc, (void **)&labels->bytes, &labels->bytes_capacity, labels->bytes_n + n,
+                       1) ||
+        !alloc_reserve(alloc, (void **)&labels->list, &labels->list_capacity, labels->list_n + 1,
+                       sizeof *labels->list))
         return false;
     memcpy(labels->bytes + labels->bytes_n, p, n);
     labels->list[labels->list_n++] = (struct nettrace_label_list){labels->bytes_n, n};
@@ -63,7 +89,8 @@ ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c)
             c->failed = true;
             break;
         }
-        if (!add_list(reader, begin, (size_t)(c->p - begin)) || !pairmap_put(&labels->by_number, first + i, 0, (uint32_t)labels->list_n - 1))
+        if (!add_list(reader, begin, (size_t)(c->p - begin)) ||
+            !pairmap_put(&labels->by_number, first + i, 0, (uint32_t)labels->list_n - 1))
             return fail_memory(reader->error);
     }
     return TTR_OK;
@@ -85,7 +112,8 @@ void nettrace_labels_free(struct nettrace_reader *reader)
     pairmap_free(&labels->by_number);
 }
 
-bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p, uint32_t *n)
+bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p,
+                        uint32_t *n)
 {
     const uint32_t *index = number ? pairmap_get(&reader->labels.by_number, number, 0) : NULL;
     if (!index)
@@ -101,7 +129,8 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
     const uint8_t *p;
     uint32_t n;
     if (!nettrace_labels_of(reader, event->part, &p, &n)) {
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.no-labels", "an event of labels %u, which were not defined", event->part);
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.no-labels",
+                   "an event of labels %u, which were not defined", event->part);
         return;
     }
     struct cursor c = cursor_over(p, n, 0);
@@ -110,12 +139,23 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
         struct cursor value = c;
         (void)pass_label(&c, kind);
         switch (kind) {
-        case LABEL_ACTIVITY: event->activity = nettrace_guid(value.p); break;
-        case LABEL_RELATED: event->related = nettrace_guid(value.p); break;
-        case LABEL_OPCODE: event->opcode = cursor_u8(&value); break;
-        case LABEL_KEYWORDS: event->keyword = cursor_u64le(&value); break;
-        case LABEL_LEVEL: event->level = nettrace_level(cursor_u8(&value)); break;
-        default: break;
+        case LABEL_ACTIVITY:
+            event->activity = nettrace_guid(value.p);
+            break;
+        case LABEL_RELATED:
+            event->related = nettrace_guid(value.p);
+            break;
+        case LABEL_OPCODE:
+            event->opcode = cursor_u8(&value);
+            break;
+        case LABEL_KEYWORDS:
+            event->keyword = cursor_u64le(&value);
+            break;
+        case LABEL_LEVEL:
+            event->level = nettrace_level(cursor_u8(&value));
+            break;
+        default:
+            break;
         }
     }
 }

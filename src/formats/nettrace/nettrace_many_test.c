@@ -1,5 +1,6 @@
-/* Very many events that wait for each other: more than the reader keeps of what it saw of their headers.  Bytes as the specification has them, made here
- * since a vector would be large; what is given must be what was put, by time. */
+/* Very many events that wait for each other: more than the reader keeps of what it saw of their
+ * headers.  Bytes as the specification has them, made here since a vector would be large; what is
+ * given must be what was put, by time. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -38,7 +39,8 @@ static void put_text16(struct buffer *to, const char *text)
     }
 }
 
-static void put_object(struct buffer *to, const char *name, uint32_t version, const struct buffer *content)
+static void put_object(struct buffer *to, const char *name, uint32_t version,
+                       const struct buffer *content)
 {
     buffer_add(to, "\5\5\1", 3);
     put32(to, version);
@@ -99,9 +101,11 @@ static void put_head(struct buffer *to)
     buffer_free(&content);
 }
 
-/* Events of one thread, whose times are 1 of `threads` each: first, first + threads, ...  Every third has an activity, every hundredth tells its thread
- * again; with `is_sorted` the first promises that nothing older comes. */
-static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads, bool is_sorted)
+/* Events of one thread, whose times are 1 of `threads` each: first, first + threads, ...  Every
+ * third has an activity, every hundredth tells its thread again; with `is_sorted` the first
+ * promises that nothing older comes. */
+static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
+                       bool is_sorted)
 {
     struct buffer content;
     buffer_init(&content, alloc_default());
@@ -109,7 +113,10 @@ static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint3
     for (uint32_t i = 0; i < BLOCK_EVENTS; i++) {
         const bool has_activity = i % 3 == 0, tells = i % 100 == 0;
         const uint64_t value = first + (uint64_t)i * threads;
-        buffer_add(&content, &(uint8_t){(uint8_t)(0x81 | (tells ? 6 : 0) | (has_activity ? 16 : 0) | (is_sorted && i == 0 ? 64 : 0))}, 1);
+        buffer_add(&content,
+                   &(uint8_t){(uint8_t)(0x81 | (tells ? 6 : 0) | (has_activity ? 16 : 0) |
+                                        (is_sorted && i == 0 ? 64 : 0))},
+                   1);
         put_varint(&content, 1 + value % 2);
         if (tells) {
             put_varint(&content, i == 0 ? (first - FIRST_TICKS) / threads : 0);
@@ -169,7 +176,9 @@ static void check(uint32_t threads, uint32_t blocks, bool is_sorted)
     put_head(&bytes);
     for (uint32_t block = 0; block < blocks; block++)
         for (uint32_t thread = 0; thread < threads; thread++)
-            put_events(&bytes, 1 + thread, FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads, threads, is_sorted && thread == 0);
+            put_events(&bytes, 1 + thread,
+                       FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads, threads,
+                       is_sorted && thread == 0);
     buffer_add(&bytes, "\1", 1);
     assert_int_equal(check_all(&bytes, threads), (uint64_t)threads * blocks * BLOCK_EVENTS);
     buffer_free(&bytes);
@@ -215,7 +224,8 @@ static void put_lone_events(struct buffer *to, uint32_t first)
         put_varint(&content, first + i);
         put_varint(&content, 0);
         put_varint(&content, first + i);
-        put_varint(&content, i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX); /* differences wrap */
+        put_varint(&content,
+                   i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX); /* differences wrap */
         put_varint(&content, 4);
         put32(&content, first + i);
     }
@@ -250,8 +260,9 @@ static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_that_wait_for_each_other_are_given_by_time_however_many_they_are),
-                                       cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same),
-                                       cmocka_unit_test(more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_that_wait_for_each_other_are_given_by_time_however_many_they_are),
+        cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same),
+        cmocka_unit_test(more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told)};
     return cmocka_run_group_tests_name("nettrace_many", tests, NULL, NULL);
 }

@@ -1,15 +1,17 @@
 /* Metadata of V1 to V5: what is said of a type of events, with its fields.
  *
- *   V3 to V5   i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version   i32 level   i32 fields   fields
- *              V5 then: i32 bytes, u8 kind, so many bytes ...     kind 1: u8 opcode     kind 2: i32 fields, fields of the second kind
- *   V1, V2     z16 provider (V1: a GUID)   i32 id   i32 version   i32 bytes   and where those are not 0, from the id on as above
- *   field      i32 code   [object: i32 fields, fields]   z16 name
- *   second     i32 bytes, its own included   z16 name   i32 code   [array: i32 code of the elements]   [object: i32 fields, fields]   rest
+ *   V3 to V5   i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version   i32
+ * level   i32 fields   fields V5 then: i32 bytes, u8 kind, so many bytes ...     kind 1: u8 opcode
+ * kind 2: i32 fields, fields of the second kind V1, V2     z16 provider (V1: a GUID)   i32 id   i32
+ * version   i32 bytes   and where those are not 0, from the id on as above field      i32 code
+ * [object: i32 fields, fields]   z16 name second     i32 bytes, its own included   z16 name   i32
+ * code   [array: i32 code of the elements]   [object: i32 fields, fields]   rest
  *
  * Metadata may end behind the level: then nothing is known of the fields.
  *
- * Metadata can lie: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and declare bytes of enumerations and write 4.  So a type
- * that has such fields is read in each way; see nettrace_readings.c. */
+ * Metadata can lie: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and declare
+ * bytes of enumerations and write 4.  So a type that has such fields is read in each way; see
+ * nettrace_readings.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -19,13 +21,16 @@
 #include "model/activity.h"
 
 /* The fields at the cursor, which moves behind them. */
-static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second, struct nettrace_said *said)
+static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second,
+                           struct nettrace_said *said)
 {
     struct clr_fields making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
     said->root = clr_fields_take(&making);
     if (!said->root && !making.is_out_of_memory)
-        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, said->name).p, making.problem ? making.problem : "they are not whole");
+        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
+                   "the fields of \"%s\" are not decoded: %s",
+                   ttr_text_get(reader->t, said->name).p,
+                   making.problem ? making.problem : "they are not whole");
     said->could_lie = making.could_lie;
     *c = making.c;
     c->failed |= !said->root;
@@ -33,14 +38,16 @@ static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, boo
 }
 
 /* What may stand behind the fields in V5. */
-static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c, struct nettrace_said *said)
+static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
+                              struct nettrace_said *said)
 {
     while (cursor_left(c) >= 5) {
         uint32_t size = cursor_u32le(c);
         uint8_t kind = cursor_u8(c);
         struct cursor extra = cursor_part(c, size);
         if (extra.failed) {
-            input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata", "what follows the fields of \"%s\" is not whole",
+            input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
+                       "what follows the fields of \"%s\" is not whole",
                        ttr_text_get(reader->t, said->name).p);
             return TTR_OK;
         }
@@ -67,7 +74,8 @@ static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *
 }
 
 /* V1 names its providers by GUIDs. */
-static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
+static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *c,
+                                 bool *is_out_of_memory)
 {
     static const struct {
         uint32_t first;
@@ -97,10 +105,20 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
 /* Which of the runtime's own events begin and end something on one thread. */
 static uint8_t opcode_of(const char *name)
 {
-    static const char *const tasks[] = {
-        "AssemblyLoader/", "BGCAllocWait", "Contention", "DebugExceptionProcessing", "ExceptionCatch", "ExceptionFilter", "ExceptionFinally", "GCFinalizers",
-        "GCRestartEE", "GCSuspendEE", "ThreadPoolWorkerThreadRetirement", "TieredCompilation/BackgroundJit", "TypeLoad/",
-        "WaitHandleWait"};
+    static const char *const tasks[] = {"AssemblyLoader/",
+                                        "BGCAllocWait",
+                                        "Contention",
+                                        "DebugExceptionProcessing",
+                                        "ExceptionCatch",
+                                        "ExceptionFilter",
+                                        "ExceptionFinally",
+                                        "GCFinalizers",
+                                        "GCRestartEE",
+                                        "GCSuspendEE",
+                                        "ThreadPoolWorkerThreadRetirement",
+                                        "TieredCompilation/BackgroundJit",
+                                        "TypeLoad/",
+                                        "WaitHandleWait"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *rest = name + strlen(tasks[i]);
         if (strncmp(name, tasks[i], strlen(tasks[i])) != 0)
@@ -113,21 +131,28 @@ static uint8_t opcode_of(const char *name)
     return 0;
 }
 
-/* What is known of an event's fields beforehand is used where metadata tell none and say no other name. */
-static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known, ttr_text name)
+/* What is known of an event's fields beforehand is used where metadata tell none and say no other
+ * name. */
+static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known,
+                             ttr_text name)
 {
     bool is_told = said->root && said->root->members_n > 0;
     size_t n = strlen(known->name);
-    return !is_told && known->version <= said->version && (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
+    return !is_told && known->version <= said->version &&
+           (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* An event of the runtime's own comes without name and fields, which are known beforehand; what is not known of its name is provider/id. */
+/* An event of the runtime's own comes without name and fields, which are known beforehand; what is
+ * not known of its name is provider/id. */
 bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
 {
     char text[300];
-    ttr_text provider = ttr_text_get(reader->t, said->provider), name = ttr_text_get(reader->t, said->name);
+    ttr_text provider = ttr_text_get(reader->t, said->provider),
+             name = ttr_text_get(reader->t, said->name);
     const struct clr_event *known = clr_event_find(provider, said->id, said->version);
-    const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
+    const struct clr_making making = {.arena = &reader->arena,
+                                      .pointer_bytes = reader->pointer_bytes,
+                                      .guid_role = NETTRACE_ROLE_GUID};
     if (known && has_known_fields(said, known, name)) {
         said->root = clr_event_type(&making, known);
         if (!said->root)
@@ -138,7 +163,8 @@ bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *s
     if (said->name)
         return true;
     int n = known ? snprintf(text, sizeof text, "%s", known->name)
-                  : snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
+                  : snprintf(text, sizeof text, "%.*s/%u",
+                             (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
     said->is_known = known != NULL;
     said->opcode = known && !said->opcode ? opcode_of(known->name) : said->opcode;
@@ -147,12 +173,14 @@ bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *s
 }
 
 /* What stands before the id in each version. */
-static bool take_beginning(struct nettrace_reader *reader, struct cursor *c, struct nettrace_said *said)
+static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
+                           struct nettrace_said *said)
 {
     bool is_out_of_memory = false;
     if (reader->version >= 3)
         said->number = cursor_u32le(c);
-    said->provider = reader->version == 1 ? take_provider_guid(reader, c, &is_out_of_memory) : take_text(reader, c, &is_out_of_memory);
+    said->provider = reader->version == 1 ? take_provider_guid(reader, c, &is_out_of_memory)
+                                          : take_text(reader, c, &is_out_of_memory);
     said->id = cursor_u32le(c);
     if (reader->version < 3) {
         said->version = cursor_u32le(c);
@@ -189,8 +217,9 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
 static ttr_status refuse(struct nettrace_reader *reader, const struct cursor *c)
 {
     reader->has_bad_metadata = true;
-    return input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
-                        "metadata that end before their provider and id; events of theirs are lost");
+    return input_damage(
+        reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
+        "metadata that end before their provider and id; events of theirs are lost");
 }
 
 ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number)

@@ -1,20 +1,30 @@
 /* Metadata of V6.
  *
  *   block    u16 bytes of the header behind it   header   rows
- *   row      u16 bytes   varint number   string provider   varint id   string name   fields   u16 bytes of options   options   rest
- *   fields   u16 n   n times: u16 bytes, string name, type, rest
- *   type     u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count   1: fields
- *   options  u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description   6 two strings   7 GUID   8 u8 level   9 u8 version
+ *   row      u16 bytes   varint number   string provider   varint id   string name   fields   u16
+ * bytes of options   options   rest fields   u16 n   n times: u16 bytes, string name, type, rest
+ *   type     u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count   1:
+ * fields options  u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description
+ * 6 two strings   7 GUID   8 u8 level   9 u8 version
  *
- * Traces of "Universal" providers declare texts as one character of UTF-8 and store 16 bits of length, then the text. */
+ * Traces of "Universal" providers declare texts as one character of UTF-8 and store 16 bits of
+ * length, then the text. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
 #define DEPTH_MAX 24u
 #define LEAST_FIELD 4u
 
-enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_MESSAGE = 4, OPTION_DESCRIPTION = 5, OPTION_PAIR = 6, OPTION_GUID = 7, OPTION_LEVEL = 8,
-       OPTION_VERSION = 9 };
+enum {
+    OPTION_OPCODE = 1,
+    OPTION_KEYWORDS = 3,
+    OPTION_MESSAGE = 4,
+    OPTION_DESCRIPTION = 5,
+    OPTION_PAIR = 6,
+    OPTION_GUID = 7,
+    OPTION_LEVEL = 8,
+    OPTION_VERSION = 9
+};
 
 struct making {
     struct nettrace_reader *reader;
@@ -38,14 +48,19 @@ static const struct type *new_type(struct making *making, struct type type)
 
 static const struct type *text_type(struct making *making, uint64_t bytes)
 {
-    return new_type(making, (struct type){.kind = TYPE_TEXT, .bits = 8, .count = bytes, .has_inline_length = !bytes, .length_type = bytes ? NULL : &length16});
+    return new_type(making, (struct type){.kind = TYPE_TEXT,
+                                          .bits = 8,
+                                          .count = bytes,
+                                          .has_inline_length = !bytes,
+                                          .length_type = bytes ? NULL : &length16});
 }
 
 static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth);
 static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth);
 
 /* An array: of characters it is a text. */
-static const struct type *take_array(struct making *making, struct cursor *c, bool is_fixed, unsigned depth)
+static const struct type *take_array(struct making *making, struct cursor *c, bool is_fixed,
+                                     unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     uint8_t code = cursor_left(c) ? *c->p : 0;
@@ -57,21 +72,28 @@ static const struct type *take_array(struct making *making, struct cursor *c, bo
         return NULL;
     if (code == NETTRACE_CHAR8 && (count || !is_fixed))
         return text_type(making, count);
-    return new_type(making, (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE, .count = count, .element = element,
-                                          .has_inline_length = !is_fixed, .length_type = is_fixed ? NULL : &length16,
-                                          .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16 : NETTRACE_ROLE_NONE});
+    return new_type(making, (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE,
+                                          .count = count,
+                                          .element = element,
+                                          .has_inline_length = !is_fixed,
+                                          .length_type = is_fixed ? NULL : &length16,
+                                          .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16
+                                                                        : NETTRACE_ROLE_NONE});
 }
 
-/* A place elsewhere in the payload: its four bytes; what is there, and where it counts from, is in the role. */
+/* A place elsewhere in the payload: its four bytes; what is there, and where it counts from, is in
+ * the role. */
 static const struct type *take_place(struct making *making, struct cursor *c, bool is_relative)
 {
     uint8_t code = cursor_u8(c);
-    if (code != NETTRACE_CHAR8 && (code < NETTRACE_BOOLEAN || code > NETTRACE_GUID) && code != NETTRACE_BOOLEAN8) {
+    if (code != NETTRACE_CHAR8 && (code < NETTRACE_BOOLEAN || code > NETTRACE_GUID) &&
+        code != NETTRACE_BOOLEAN8) {
         making->problem = "elements of another place that have no fixed size";
         return NULL;
     }
     making->has_places = true;
-    unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_PLACE) | (unsigned)code << NETTRACE_ROLE_CODE_SHIFT;
+    unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_PLACE) |
+                    (unsigned)code << NETTRACE_ROLE_CODE_SHIFT;
     return new_type(making, (struct type){.kind = TYPE_BLOB, .count = 4, .role = (uint16_t)role});
 }
 
@@ -100,7 +122,8 @@ static const struct type *take_type(struct making *making, struct cursor *c, uns
     return type;
 }
 
-static bool take_field(struct making *making, struct cursor *c, struct type_member *member, unsigned depth)
+static bool take_field(struct making *making, struct cursor *c, struct type_member *member,
+                       unsigned depth)
 {
     struct cursor field = cursor_part(c, cursor_u16le(c));
     ttr_text name = nettrace_take_string(&field);
@@ -127,7 +150,10 @@ static const struct type *take_struct(struct making *making, struct cursor *c, u
             return NULL;
         }
     }
-    return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+    return members
+               ? new_type(making,
+                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               : NULL;
 }
 
 /* Options; one of a kind that nobody knows ends them, since its size is not known. */
@@ -135,15 +161,34 @@ static void take_options(struct cursor *c, struct nettrace_said *said)
 {
     while (cursor_left(c) > 0) {
         switch (cursor_u8(c)) {
-        case OPTION_OPCODE: said->opcode = cursor_u8(c); said->has_opcode = true; break;
-        case OPTION_KEYWORDS: said->keyword = cursor_u64le(c); break;
-        case OPTION_LEVEL: said->level = cursor_u8(c); break;
-        case OPTION_VERSION: said->version = cursor_u8(c); break;
-        case OPTION_GUID: (void)cursor_skip(c, 16); break;
-        case OPTION_PAIR: (void)nettrace_take_string(c); (void)nettrace_take_string(c); break;
-        case OPTION_MESSAGE: said->message = nettrace_take_string(c); break;
-        case OPTION_DESCRIPTION: said->description = nettrace_take_string(c); break;
-        default: return;
+        case OPTION_OPCODE:
+            said->opcode = cursor_u8(c);
+            said->has_opcode = true;
+            break;
+        case OPTION_KEYWORDS:
+            said->keyword = cursor_u64le(c);
+            break;
+        case OPTION_LEVEL:
+            said->level = cursor_u8(c);
+            break;
+        case OPTION_VERSION:
+            said->version = cursor_u8(c);
+            break;
+        case OPTION_GUID:
+            (void)cursor_skip(c, 16);
+            break;
+        case OPTION_PAIR:
+            (void)nettrace_take_string(c);
+            (void)nettrace_take_string(c);
+            break;
+        case OPTION_MESSAGE:
+            said->message = nettrace_take_string(c);
+            break;
+        case OPTION_DESCRIPTION:
+            said->description = nettrace_take_string(c);
+            break;
+        default:
+            return;
         }
     }
 }
@@ -181,8 +226,9 @@ static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
             *said.root = *root;
         making.is_out_of_memory |= !said.root;
     } else if (!making.is_out_of_memory) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, said.name).p, making.problem ? making.problem : "they are not whole");
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata",
+                   "the fields of \"%s\" are not decoded: %s", ttr_text_get(reader->t, said.name).p,
+                   making.problem ? making.problem : "they are not whole");
     }
     if (making.is_out_of_memory || !nettrace_name_event(reader, &said))
         return fail_memory(reader->error);

@@ -1,4 +1,5 @@
-/* Metadata from a shape (nettrace_writer.h), as each version says it; nettrace_metadata.c and nettrace_metadata6.c draw the bytes. */
+/* Metadata from a shape (nettrace_writer.h), as each version says it; nettrace_metadata.c and
+ * nettrace_metadata6.c draw the bytes. */
 #include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
 
@@ -11,7 +12,8 @@ enum dialect { DIALECT_V1, DIALECT_V2, DIALECT_V6 };
 
 static bool has_element(uint8_t code)
 {
-    return code == NETTRACE_ARRAY || code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC || code == NETTRACE_FIXED_ARRAY;
+    return code == NETTRACE_ARRAY || code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC ||
+           code == NETTRACE_FIXED_ARRAY;
 }
 
 /* --- What versions have --- */
@@ -45,7 +47,9 @@ static bool fits_fields(struct cursor *shape, uint8_t most)
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
 {
     struct cursor c = *shape;
-    return fits_fields(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8 : version == 5 ? NETTRACE_ARRAY : NETTRACE_STRING);
+    return fits_fields(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8
+                           : version == 5         ? NETTRACE_ARRAY
+                                                  : NETTRACE_STRING);
 }
 
 /* --- What UTF-16 cannot say --- */
@@ -83,7 +87,9 @@ static void add_fields_flaws(struct nettrace_text_flaws *sum, struct cursor *sha
     for (uint32_t i = 0; i < n && !shape->failed; i++) {
         add_flaws(sum, take_name(shape));
         uint8_t code = cursor_u8(shape);
-        for (; has_element(code); code = cursor_u8(shape)) /* fixed arrays, which have a count behind, come from V6 only */
+        for (; has_element(code);
+             code =
+                 cursor_u8(shape)) /* fixed arrays, which have a count behind, come from V6 only */
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
         if (code == NETTRACE_OBJECT)

@@ -1,45 +1,67 @@
-/* V3 to V5: objects in the frame of FastSerialization, and the head of V1 and V2, which is such an object too.
+/* V3 to V5: objects in the frame of FastSerialization, and the head of V1 and V2, which is such an
+ * object too.
  *
- * An object is believed when the end tag stands behind it.  Where it does not, its size is damaged, or what it holds, or the trace ends there:
- * the next object that begins with all its frame decides.  Objects of unknown names are passed over by their size. */
+ * An object is believed when the end tag stands behind it.  Where it does not, its size is damaged,
+ * or what it holds, or the trace ends there: the next object that begins with all its frame
+ * decides.  Objects of unknown names are passed over by their size. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
 #define FRAME_MIN (3 + 12)
 #define FRAME_MAX (FRAME_MIN + NETTRACE_NAME_MAX + 1)
-#define SEARCH_BYTES 131072u /* more than a real block has */
+#define SEARCH_BYTES 131072u             /* more than a real block has */
 #define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
 
-enum kind { KIND_UNKNOWN, KIND_TRACE, KIND_EVENTS, KIND_METADATA, KIND_STACKS, KIND_POINT, KIND_FILE, KIND_COUNT };
+enum kind {
+    KIND_UNKNOWN,
+    KIND_TRACE,
+    KIND_EVENTS,
+    KIND_METADATA,
+    KIND_STACKS,
+    KIND_POINT,
+    KIND_FILE,
+    KIND_COUNT
+};
 
 static const char *const names[KIND_COUNT] = {
-    [KIND_TRACE] = "Trace", [KIND_EVENTS] = "EventBlock", [KIND_METADATA] = "MetadataBlock", [KIND_STACKS] = "StackBlock",
-    [KIND_POINT] = "SPBlock", [KIND_FILE] = "Microsoft.DotNet.Runtime.EventPipeFile",
+    [KIND_TRACE] = "Trace",
+    [KIND_EVENTS] = "EventBlock",
+    [KIND_METADATA] = "MetadataBlock",
+    [KIND_STACKS] = "StackBlock",
+    [KIND_POINT] = "SPBlock",
+    [KIND_FILE] = "Microsoft.DotNet.Runtime.EventPipeFile",
 };
 
 static const uint8_t piece_kinds[KIND_COUNT] = {
-    [KIND_UNKNOWN] = NETTRACE_PIECE_OTHER, [KIND_TRACE] = NETTRACE_PIECE_TRACE, [KIND_EVENTS] = NETTRACE_PIECE_EVENTS,
-    [KIND_METADATA] = NETTRACE_PIECE_METADATA, [KIND_STACKS] = NETTRACE_PIECE_STACKS, [KIND_POINT] = NETTRACE_PIECE_POINT,
+    [KIND_UNKNOWN] = NETTRACE_PIECE_OTHER, [KIND_TRACE] = NETTRACE_PIECE_TRACE,
+    [KIND_EVENTS] = NETTRACE_PIECE_EVENTS, [KIND_METADATA] = NETTRACE_PIECE_METADATA,
+    [KIND_STACKS] = NETTRACE_PIECE_STACKS, [KIND_POINT] = NETTRACE_PIECE_POINT,
     [KIND_FILE] = NETTRACE_PIECE_HEAD,
 };
 
 struct frame {
     enum kind kind;
     uint32_t version, least;
-    ttr_text name;    /* of `text`: the window may move */
+    ttr_text name; /* of `text`: the window may move */
     char text[NETTRACE_NAME_MAX];
-    uint64_t payload; /* offset behind the frame */
+    uint64_t payload;   /* offset behind the frame */
     bool is_misspelled; /* the name is nearly that of its kind */
 };
 
 /* A piece: the frame, and what follows it up to `end`. */
-static void add_piece(struct nettrace_reader *reader, const struct frame *frame, uint64_t body, uint64_t end, bool is_part)
+static void add_piece(struct nettrace_reader *reader, const struct frame *frame, uint64_t body,
+                      uint64_t end, bool is_part)
 {
     uint64_t begin = frame->payload - (FRAME_MIN + frame->name.n + 1);
     if (reader->gives_pieces)
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = begin, .size = (uint32_t)(end - begin), .body = (uint32_t)(body - begin),
-                                                            .kind = piece_kinds[frame->kind], .is_part = is_part,
-                                                            .events = frame->kind == KIND_EVENTS ? reader->known_events : 0});
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = begin,
+                                                            .size = (uint32_t)(end - begin),
+                                                            .body = (uint32_t)(body - begin),
+                                                            .kind = piece_kinds[frame->kind],
+                                                            .is_part = is_part,
+                                                            .events = frame->kind == KIND_EVENTS
+                                                                          ? reader->known_events
+                                                                          : 0});
 }
 
 static enum kind kind_of(ttr_text name)
@@ -78,7 +100,9 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
         return false;
     const uint8_t *name = cursor_take(&c, n);
     uint8_t end = cursor_u8(&c);
-    if (c.failed || first != second || (first != NETTRACE_BEGIN && first != NETTRACE_BEGIN_PRIVATE) || type != NETTRACE_NULL || end != NETTRACE_END)
+    if (c.failed || first != second ||
+        (first != NETTRACE_BEGIN && first != NETTRACE_BEGIN_PRIVATE) || type != NETTRACE_NULL ||
+        end != NETTRACE_END)
         return false;
     memcpy(frame->text, name, n);
     frame->name = (ttr_text){frame->text, n};
@@ -88,14 +112,17 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
     return true;
 }
 
-/* Where in the bytes an object of a known name begins with all of its frame; the count of bytes where none does. */
+/* Where in the bytes an object of a known name begins with all of its frame; the count of bytes
+ * where none does. */
 static size_t find_object(const uint8_t *p, size_t n)
 {
     struct frame frame;
     for (size_t at = 0; n - at >= 3 + 12; at++) {
-        if (p[at] != p[at + 1] || (p[at] != NETTRACE_BEGIN && p[at] != NETTRACE_BEGIN_PRIVATE) || p[at + 2] != NETTRACE_NULL)
+        if (p[at] != p[at + 1] || (p[at] != NETTRACE_BEGIN && p[at] != NETTRACE_BEGIN_PRIVATE) ||
+            p[at + 2] != NETTRACE_NULL)
             continue;
-        if (read_frame(&(struct nettrace_bytes){p + at, n - at, 0}, &frame) && frame.kind != KIND_UNKNOWN)
+        if (read_frame(&(struct nettrace_bytes){p + at, n - at, 0}, &frame) &&
+            frame.kind != KIND_UNKNOWN)
             return at;
     }
     return n;
@@ -115,9 +142,10 @@ static ttr_status search(struct nettrace_reader *reader)
     reader->is_lost = found == n && !is_end;
     reader->is_over = found == n && is_end;
     reader->at += passed;
-    return passed == 0 ? TTR_OK
-                       : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
-                                      "no object begins here; passed over up to the next that does");
+    return passed == 0
+               ? TTR_OK
+               : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
+                              "no object begins here; passed over up to the next that does");
 }
 
 static ttr_status meet_bad_frame(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
@@ -127,7 +155,8 @@ static ttr_status meet_bad_frame(struct nettrace_reader *reader, const struct ne
     if (!reader->is_over)
         return TTR_OK;
     return input_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
-                        "the trace ends inside the head of an object (expected tags 5 5 1, versions and a name); all before it is given");
+                        "the trace ends inside the head of an object (expected tags 5 5 1, "
+                        "versions and a name); all before it is given");
 }
 
 /* A sequence point: what each thread has counted. */
@@ -152,7 +181,8 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Whether no event of a block is wanted, by the times in its header (u16 bytes, u16 flags, u64 least, u64 most); runtimes tell them exactly. */
+/* Whether no event of a block is wanted, by the times in its header (u16 bytes, u16 flags, u64
+ * least, u64 most); runtimes tell them exactly. */
 static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
 {
     uint8_t flags = 0;
@@ -161,7 +191,8 @@ static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
     uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
     if (!reader->has_range || size < 20 || head.failed || least > most || most == 0)
         return false;
-    int64_t first = nettrace_time_of(reader, least, &flags), last = nettrace_time_of(reader, most, &flags);
+    int64_t first = nettrace_time_of(reader, least, &flags),
+            last = nettrace_time_of(reader, most, &flags);
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
@@ -175,18 +206,23 @@ static void pass_block(struct nettrace_reader *reader, struct cursor *c)
     (void)cursor_skip(c, cursor_left(c));
 }
 
-static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
+static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame,
+                              struct cursor *c, bool is_cut)
 {
-    struct nettrace_block block = {.codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
+    struct nettrace_block block = {
+        .codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
     reader->known_events = 0;
     reader->has_bad_metadata = false;
     if (reader->version >= 4) {
         struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
         if (head.failed || size < 4 || !cursor_skip(c, size))
-            return is_cut ? TTR_OK
-                          : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block", reader->error,
-                                         "a block with a header of %u bytes, more than the block has", size);
+            return is_cut
+                       ? TTR_OK
+                       : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block",
+                                      reader->error,
+                                      "a block with a header of %u bytes, more than the block has",
+                                      size);
         block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
         if (!block.is_metadata && !is_cut && is_outside(reader, times)) {
             pass_block(reader, c);
@@ -205,23 +241,30 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
 }
 
 /* What an object holds; `c` is moved over what could be decoded. */
-static ttr_status take_payload(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
+static ttr_status take_payload(struct nettrace_reader *reader, const struct frame *frame,
+                               struct cursor *c, bool is_cut)
 {
     struct cursor start = *c;
     ttr_status status = TTR_OK;
     switch (frame->kind) {
     case KIND_EVENTS:
-    case KIND_METADATA: return take_events(reader, frame, c, is_cut);
-    case KIND_STACKS: status = take_stacks(reader, c); break;
-    case KIND_POINT: status = take_point(reader, c); break;
+    case KIND_METADATA:
+        return take_events(reader, frame, c, is_cut);
+    case KIND_STACKS:
+        status = take_stacks(reader, c);
+        break;
+    case KIND_POINT:
+        status = take_point(reader, c);
+        break;
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object", "an object \"%.*s\", which is passed over",
-                   (int)frame->name.n, frame->name.p);
+        input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object",
+                   "an object \"%.*s\", which is passed over", (int)frame->name.n, frame->name.p);
         return TTR_OK;
     }
     if (status == TTR_OK && c->failed && !is_cut)
-        return input_damage(reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
-                            "a %s that says more than it holds; what is whole of it is used", names[frame->kind]);
+        return input_damage(
+            reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
+            "a %s that says more than it holds; what is whole of it is used", names[frame->kind]);
     return status;
 }
 
@@ -236,15 +279,18 @@ struct extent {
 static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
 {
     struct frame frame;
-    if (at < bytes->offset || at - bytes->offset >= bytes->n || bytes->p[at - bytes->offset] != NETTRACE_END)
+    if (at < bytes->offset || at - bytes->offset >= bytes->n ||
+        bytes->p[at - bytes->offset] != NETTRACE_END)
         return false;
     size_t skip = (size_t)(at + 1 - bytes->offset);
     struct nettrace_bytes behind = {bytes->p + skip, bytes->n - skip, at + 1};
-    return behind.n == 0 || (behind.n == 1 && behind.p[0] == NETTRACE_NULL) || read_frame(&behind, &frame);
+    return behind.n == 0 || (behind.n == 1 && behind.p[0] == NETTRACE_NULL) ||
+           read_frame(&behind, &frame);
 }
 
 /* Shows the bytes from `begin` on, and keeps those behind the frame. */
-static ttr_status show_body(struct nettrace_reader *reader, const struct frame *frame, uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
+static ttr_status show_body(struct nettrace_reader *reader, const struct frame *frame,
+                            uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
 {
     uint64_t skip = begin - frame->payload;
     ttr_status status = nettrace_show(reader, frame->payload, skip + need, bytes);
@@ -255,8 +301,10 @@ static ttr_status show_body(struct nettrace_reader *reader, const struct frame *
     return TTR_OK;
 }
 
-/* Bytes that were cut out before it moved the block: its padding is that of another place.  Finds where it begins by where it ends. */
-static ttr_status align(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+/* Bytes that were cut out before it moved the block: its padding is that of another place.  Finds
+ * where it begins by where it ends. */
+static ttr_status align(struct nettrace_reader *reader, const struct frame *frame,
+                        struct extent *extent, struct nettrace_bytes *bytes)
 {
     static const uint8_t zeros[4];
     uint64_t first = frame->payload + 4;
@@ -264,9 +312,12 @@ static ttr_status align(struct nettrace_reader *reader, const struct frame *fram
     if (status != TTR_OK)
         return status;
     for (unsigned padding = 0; padding < 4 && bytes->n > padding; padding++)
-        if (ends_at(bytes, first + padding + extent->size) && memcmp(bytes->p, zeros, padding) == 0) {
+        if (ends_at(bytes, first + padding + extent->size) &&
+            memcmp(bytes->p, zeros, padding) == 0) {
             input_note(reader->in, TTR_NOTE_ODD, first, "nettrace.misplaced",
-                       "a block behind %u zeros, which would be those of another place: bytes before it are missing", padding);
+                       "a block behind %u zeros, which would be those of another place: bytes "
+                       "before it are missing",
+                       padding);
             extent->begin = first + padding;
             extent->is_cut = extent->is_damaged = false;
             break;
@@ -275,7 +326,8 @@ static ttr_status align(struct nettrace_reader *reader, const struct frame *fram
 }
 
 /* An end tag that is missing: the block ends where the next object begins. */
-static ttr_status measure_damaged(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+static ttr_status measure_damaged(struct nettrace_reader *reader, const struct frame *frame,
+                                  struct extent *extent, struct nettrace_bytes *bytes)
 {
     ttr_status status = align(reader, frame, extent, bytes);
     if (status != TTR_OK || (!extent->is_cut && !extent->is_damaged))
@@ -289,7 +341,8 @@ static ttr_status measure_damaged(struct nettrace_reader *reader, const struct f
     return TTR_OK;
 }
 
-static ttr_status measure(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+static ttr_status measure(struct nettrace_reader *reader, const struct frame *frame,
+                          struct extent *extent, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_show(reader, frame->payload, 8, bytes);
     if (status != TTR_OK)
@@ -303,7 +356,8 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     uint32_t size = load_u32le(bytes->p);
     extent->is_damaged = size > OBJECT_MAX;
     extent->size = size;
-    status = show_body(reader, frame, extent->begin, extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
+    status = show_body(reader, frame, extent->begin,
+                       extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
     if (status != TTR_OK)
         return status;
     if (extent->is_damaged) {
@@ -312,12 +366,15 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     }
     extent->is_cut = bytes->n <= size;
     extent->is_damaged = !extent->is_cut && bytes->p[size] != NETTRACE_END;
-    return extent->is_cut || extent->is_damaged ? measure_damaged(reader, frame, extent, bytes) : TTR_OK;
+    return extent->is_cut || extent->is_damaged ? measure_damaged(reader, frame, extent, bytes)
+                                                : TTR_OK;
 }
 
-static ttr_status take_damaged(struct nettrace_reader *reader, const struct frame *frame, const struct extent *extent, struct nettrace_bytes *bytes)
+static ttr_status take_damaged(struct nettrace_reader *reader, const struct frame *frame,
+                               const struct extent *extent, struct nettrace_bytes *bytes)
 {
-    struct cursor c = cursor_over(bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
+    struct cursor c = cursor_over(
+        bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
     ttr_status status = take_payload(reader, frame, &c, true);
     if (status != TTR_OK)
         return status;
@@ -326,14 +383,17 @@ static ttr_status take_damaged(struct nettrace_reader *reader, const struct fram
     if (extent->is_cut) {
         reader->is_over = true;
         reader->at = bytes->offset + bytes->n;
-        return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut", reader->error,
-                            "the trace ends inside a block that should have %llu bytes and has %zu; all events before are given",
+        return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut",
+                            reader->error,
+                            "the trace ends inside a block that should have %llu bytes and has "
+                            "%zu; all events before are given",
                             (unsigned long long)extent->size, bytes->n);
     }
     reader->is_lost = true;
     reader->at = c.offset;
     return input_damage(reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
-                        "no end tag (6) behind the %llu bytes this block should have; its events are given while they can be decoded",
+                        "no end tag (6) behind the %llu bytes this block should have; its events "
+                        "are given while they can be decoded",
                         (unsigned long long)extent->size);
 }
 
@@ -350,7 +410,8 @@ static ttr_status take_sized(struct nettrace_reader *reader, const struct frame 
     reader->at = extent.begin + extent.size + 1;
     status = take_payload(reader, frame, &c, false);
     bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
-    bool is_part = frame->is_misspelled || c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
+    bool is_part = frame->is_misspelled || c.failed ||
+                   ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
     add_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
     return status;
 }
@@ -364,13 +425,16 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
         reader->is_lost = true;
         reader->at = frame->payload;
         return input_damage(reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
-                            "a Trace object behind the first or behind blocks; not used, the next object is looked for");
+                            "a Trace object behind the first or behind blocks; not used, the next "
+                            "object is looked for");
     }
     reader->has_trace = true;
     uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
     if (version > most && frame->least > most)
         return fail(reader->error, TTR_E_UNSUPPORTED, reader->at,
-                    "a trace of version %u, which only readers of version %u understand; versions up to 4, and 6, are known", version, frame->least);
+                    "a trace of version %u, which only readers of version %u understand; versions "
+                    "up to 4, and 6, are known",
+                    version, frame->least);
     version = version < least ? least : version > most ? most : version;
     if (reader->version >= 4 || version > 3)
         version = 4;
@@ -389,14 +453,16 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     if (c.failed) {
         reader->is_over = true;
         reader->at = bytes.offset + bytes.n;
-        return input_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error, "the trace ends inside its first object");
+        return input_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error,
+                            "the trace ends inside its first object");
     }
     reader->at = c.offset;
     if (version >= 3) {
         reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
         reader->at += !reader->is_lost;
     }
-    add_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset, version >= 3 && (reader->is_lost || c.failed));
+    add_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset,
+              version >= 3 && (reader->is_lost || c.failed));
     return TTR_OK;
 }
 
@@ -404,17 +470,20 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
 static bool goes_on(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
-    bool is_other = n > NETTRACE_MAGIC_BYTES && memcmp(bytes->p + 1, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
+    bool is_other =
+        n > NETTRACE_MAGIC_BYTES && memcmp(bytes->p + 1, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
 }
 
-/* The end of the input, or its end mark; one that objects follow is the damaged first byte of another. */
+/* The end of the input, or its end mark; one that objects follow is the damaged first byte of
+ * another. */
 static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     if (bytes->n == 0) {
         reader->is_over = true;
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-                   "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
+                   "the trace ends without its end mark: whoever wrote it was stopped; everything "
+                   "up to here is given");
         return TTR_OK;
     }
     if (!reader->gives_blocks) { /* a live trace is not waited for */
@@ -426,14 +495,16 @@ static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes
     return reader->is_lost ? TTR_OK : nettrace_take_end(reader, 1);
 }
 
-/* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next events. */
+/* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next
+ * events. */
 static ttr_status show_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_show(reader, reader->at, FRAME_MIN, bytes);
     if (status != TTR_OK || bytes->n < FRAME_MIN)
         return status;
     uint32_t name_n = load_u32le(bytes->p + FRAME_MIN - 4);
-    return nettrace_show(reader, reader->at, name_n <= NETTRACE_NAME_MAX ? FRAME_MIN + name_n + 1 : FRAME_MAX, bytes);
+    return nettrace_show(reader, reader->at,
+                         name_n <= NETTRACE_NAME_MAX ? FRAME_MIN + name_n + 1 : FRAME_MAX, bytes);
 }
 
 ttr_status nettrace_object(struct nettrace_reader *reader)
@@ -457,8 +528,10 @@ ttr_status nettrace_object(struct nettrace_reader *reader)
         frame.kind = nearly_kind_of(frame.name);
     if (frame.kind != KIND_UNKNOWN && kind_of(frame.name) == KIND_UNKNOWN) {
         frame.is_misspelled = true;
-        status = input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n, "nettrace.bad-name", reader->error,
-                              "an object \"%.*s\", taken as a %s", (int)frame.name.n, frame.name.p, names[frame.kind]);
+        status =
+            input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
+                         "nettrace.bad-name", reader->error, "an object \"%.*s\", taken as a %s",
+                         (int)frame.name.n, frame.name.p, names[frame.kind]);
     }
     return status == TTR_OK ? take_sized(reader, &frame) : status;
 }

@@ -1,6 +1,8 @@
-/* From runs to batches: a merge of chains by (ticks, place), each event decoded again where it is given.
+/* From runs to batches: a merge of chains by (ticks, place), each event decoded again where it is
+ * given.
  *
- * Events that come behind their time (a file that breaks its promise) are given at once, and told. */
+ * Events that come behind their time (a file that breaks its promise) are given at once, and told.
+ */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -23,14 +25,16 @@ void nettrace_order_free(struct nettrace_reader *reader)
     alloc_free(alloc, order->gaps, order->gaps_capacity, sizeof *order->gaps);
 }
 
-struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader, const struct nettrace_header *header)
+struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
+                                      const struct nettrace_header *header)
 {
     struct nettrace_order *order = &reader->order;
     uint32_t index = order->free;
     if (index != NETTRACE_NONE) {
         order->free = order->runs[index].next;
     } else {
-        if (!alloc_reserve(&reader->t->counted, (void **)&order->runs, &order->runs_capacity, (size_t)order->runs_n + 1, sizeof *order->runs))
+        if (!alloc_reserve(&reader->t->counted, (void **)&order->runs, &order->runs_capacity,
+                           (size_t)order->runs_n + 1, sizeof *order->runs))
             return NULL;
         index = order->runs_n++;
     }
@@ -49,8 +53,10 @@ static bool is_before(const struct nettrace_head *a, const struct nettrace_head 
     return a->ticks != b->ticks ? a->ticks < b->ticks : a->place < b->place;
 }
 
-/* Puts a head at the top of the heap.  It is handed over by its parts: a struct that was just stored piece by piece and is copied whole waits. */
-static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ticks, const uint8_t *place, uint32_t run)
+/* Puts a head at the top of the heap.  It is handed over by its parts: a struct that was just
+ * stored piece by piece and is copied whole waits. */
+static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ticks,
+                             const uint8_t *place, uint32_t run)
 {
     const struct nettrace_head head = {ticks, place, run};
     uint32_t at = 0;
@@ -72,16 +78,20 @@ static void sift_up(struct nettrace_head *heap, uint32_t at, struct nettrace_hea
 }
 
 /* The run that ends last of those a capture thread has waiting, where that is before `ticks`. */
-static struct nettrace_run *tail_of(struct nettrace_reader *reader, const struct nettrace_capture *capture, uint64_t ticks)
+static struct nettrace_run *tail_of(struct nettrace_reader *reader,
+                                    const struct nettrace_capture *capture, uint64_t ticks)
 {
     struct nettrace_order *order = &reader->order;
     if (capture->tail == NETTRACE_NONE)
         return NULL;
     struct nettrace_run *tail = &order->runs[capture->tail];
-    return tail->stamp == capture->tail_stamp && tail->next == NETTRACE_NONE && tail->last <= ticks ? tail : NULL;
+    return tail->stamp == capture->tail_stamp && tail->next == NETTRACE_NONE && tail->last <= ticks
+               ? tail
+               : NULL;
 }
 
-bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t first_ticks)
+bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run,
+                      uint64_t first_ticks)
 {
     struct nettrace_order *order = &reader->order;
     uint32_t index = (uint32_t)(run - order->runs);
@@ -96,18 +106,22 @@ bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run, 
         tail->next = index;
         return true;
     }
-    if (!alloc_reserve(&reader->t->counted, (void **)&order->heap, &order->heap_capacity, (size_t)order->heap_n + 1, sizeof *order->heap))
+    if (!alloc_reserve(&reader->t->counted, (void **)&order->heap, &order->heap_capacity,
+                       (size_t)order->heap_n + 1, sizeof *order->heap))
         return false;
     if (run->hold < order->hold)
         order->hold = run->hold;
-    sift_up(order->heap, order->heap_n++, (struct nettrace_head){first_ticks, run->at.start, index});
+    sift_up(order->heap, order->heap_n++,
+            (struct nettrace_head){first_ticks, run->at.start, index});
     return true;
 }
 
 static int by_from(const void *one, const void *other)
 {
     const struct nettrace_gap *a = one, *b = other;
-    return a->from != b->from ? (a->from < b->from ? -1 : 1) : a->offset < b->offset ? -1 : a->offset > b->offset;
+    return a->from != b->from      ? (a->from < b->from ? -1 : 1)
+           : a->offset < b->offset ? -1
+                                   : a->offset > b->offset;
 }
 
 void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
@@ -119,13 +133,15 @@ void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, by_from);
 }
 
-/* Finds out what runs that wait still need.  One that waits for long decodes its headers again, so that there is room for those of others. */
+/* Finds out what runs that wait still need.  One that waits for long decodes its headers again, so
+ * that there is room for those of others. */
 static void settle(struct nettrace_order *order)
 {
     uint32_t most = 0;
     order->hold = UINT64_MAX;
     for (uint32_t i = 0; i < order->heap_n; i++)
-        for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE; index = order->runs[index].next) {
+        for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE;
+             index = order->runs[index].next) {
             struct nettrace_run *run = &order->runs[index];
             order->hold = run->hold < order->hold ? run->hold : order->hold;
             uint32_t seen = run->seen != run->seen_end ? order->seen_n - run->seen : 0;
@@ -143,11 +159,13 @@ static void move(const uint8_t **p, const struct window *before, const struct wi
         *p = after->bytes + (before->offset + (uint64_t)(*p - before->bytes) - after->offset);
 }
 
-void nettrace_order_move(struct nettrace_order *order, const struct window *before, const struct window *after)
+void nettrace_order_move(struct nettrace_order *order, const struct window *before,
+                         const struct window *after)
 {
     for (uint32_t i = 0; i < order->heap_n; i++) {
         move(&order->heap[i].place, before, after);
-        for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE; index = order->runs[index].next) {
+        for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE;
+             index = order->runs[index].next) {
             struct nettrace_run *run = &order->runs[index];
             move(&run->at.start, before, after);
             move(&run->at.payload, before, after);
@@ -165,16 +183,19 @@ int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, u
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
-    if (NETTRACE_UNLIKELY((since < 0) != (ticks < reader->sync_ticks))) { /* more than 63 bits away */
+    if (NETTRACE_UNLIKELY((since < 0) !=
+                          (ticks < reader->sync_ticks))) { /* more than 63 bits away */
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
-    int64_t time = clockmath_add(reader->sync_ns, clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
+    int64_t time = clockmath_add(reader->sync_ns,
+                                 clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
     *flags |= clamped ? TTR_EVENT_CLAMPED : 0;
     return time;
 }
 
-/* The usual case of it: a clock of nanoseconds, not before its zero nor more than some decades behind it. */
+/* The usual case of it: a clock of nanoseconds, not before its zero nor more than some decades
+ * behind it. */
 static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
     uint64_t since = ticks - reader->sync_ticks;
@@ -183,8 +204,10 @@ static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t tic
     return nettrace_time_of(reader, ticks, flags);
 }
 
-/* Looks up the threads that a header refers to where they are others than before; false when memory is out. */
-static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t capture, uint64_t thread)
+/* Looks up the threads that a header refers to where they are others than before; false when memory
+ * is out. */
+static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t capture,
+                    uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
         size_t who = nettrace_capture(reader, capture);
@@ -202,22 +225,27 @@ static void note_late(const struct nettrace_reader *reader, const ttr_event *eve
 {
     if (!reader->gives_blocks)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
-                   "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");
+                   "an event is older than those before a sequence point or a sorted event that it "
+                   "stands behind; it is given late");
 }
 
 /* Not before now is it sure that nothing tells what the event is. */
-static ttr_status note_unknown(const struct nettrace_reader *reader, const struct nettrace_header *h)
+static ttr_status note_unknown(const struct nettrace_reader *reader,
+                               const struct nettrace_header *h)
 {
     const struct window *window = &reader->in->window;
-    return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes), (uint64_t)(h->next - h->start), "nettrace.no-metadata",
-                        reader->error, "an event of metadata %u, which are not defined; it is lost", h->metadata);
+    return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes),
+                        (uint64_t)(h->next - h->start), "nettrace.no-metadata", reader->error,
+                        "an event of metadata %u, which are not defined; it is lost", h->metadata);
 }
 
 /* Copies what all events of a type have alike, by whole vectors, and zeros around it. */
 static inline void copy_alike(ttr_event *event, const ttr_event *like)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, schema) == 48 && offsetof(ttr_event, cpu) == 112, "members lie so");
+    _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, schema) == 48 &&
+                       offsetof(ttr_event, cpu) == 112,
+                   "members lie so");
     lanes *to = (lanes *)event;
     const lanes *from = (const lanes *)like;
     to[1] = (lanes){0, 0}; /* duration, link */
@@ -228,8 +256,9 @@ static inline void copy_alike(ttr_event *event, const ttr_event *like)
 }
 
 /* Shows the event that a run stands at. */
-static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct nettrace_run *run, const struct nettrace_type *type,
-                                 const struct nettrace_header *h, ttr_event *event, bool is_v6)
+static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct nettrace_run *run,
+                                 const struct nettrace_type *type, const struct nettrace_header *h,
+                                 ttr_event *event, bool is_v6)
 {
     const struct window *window = &reader->in->window;
     uint8_t flags = h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
@@ -279,7 +308,8 @@ static uint64_t turn_of(const struct nettrace_order *order)
 {
     uint64_t turn = order->limit;
     for (uint32_t i = 1; i < 3 && i < order->heap_n; i++)
-        turn = order->heap[i].ticks <= turn ? order->heap[i].ticks - (order->heap[i].ticks > 0) : turn;
+        turn =
+            order->heap[i].ticks <= turn ? order->heap[i].ticks - (order->heap[i].ticks > 0) : turn;
     if (order->gaps_given < order->gaps_n && order->gaps[order->gaps_given].from <= turn)
         turn = order->gaps[order->gaps_given].from;
     return turn;
@@ -288,14 +318,16 @@ static uint64_t turn_of(const struct nettrace_order *order)
 /* The first run's turn. */
 struct turn {
     struct nettrace_reader *reader;
-    uint64_t last;            /* ticks up to which it goes on */
-    ttr_event *event, *stop;  /* the next of the batch; behind its last */
+    uint64_t last;           /* ticks up to which it goes on */
+    ttr_event *event, *stop; /* the next of the batch; behind its last */
 };
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
-/* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of the run. */
-static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run, bool is_v6)
+/* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of
+ * the run. */
+static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run,
+                                       bool is_v6)
 {
     struct nettrace_header *h = &run->at;
     if (NETTRACE_UNLIKELY(run->seen == run->seen_end))
@@ -320,7 +352,8 @@ static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struc
 }
 
 /* Gives events of a run; the header stays in registers, as far as there are any. */
-static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run, bool is_v6)
+static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run,
+                                               bool is_v6)
 {
     struct nettrace_reader *reader = turn->reader;
     struct nettrace_header *h = &run->at;
@@ -371,19 +404,24 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
-    struct turn turn = {.reader = reader, .last = turn_of(order), .event = in->events + in->n, .stop = in->events + in->batch};
+    struct turn turn = {.reader = reader,
+                        .last = turn_of(order),
+                        .event = in->events + in->n,
+                        .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
     enum run_state state;
     do {
         state = give_run(&turn, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
             index = next_run(order, index);
-    } while (state == RUN_IS_OVER && index != NETTRACE_NONE && order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
+    } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
+             order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
     order->has_given |= turn.event > in->events + in->n;
     in->n = (uint32_t)(turn.event - in->events);
     const struct nettrace_head *last = &order->heap[order->heap_n - 1];
     if (index != NETTRACE_NONE)
-        sift_down(order->heap, order->heap_n, order->runs[index].at.ticks, order->runs[index].at.start, index);
+        sift_down(order->heap, order->heap_n, order->runs[index].at.ticks,
+                  order->runs[index].at.start, index);
     else if (--order->heap_n > 0)
         sift_down(order->heap, order->heap_n, last->ticks, last->place, last->run);
     return state != RUN_FAILS;
@@ -393,7 +431,8 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
 static bool has_gap(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
-    return order->gaps_given < order->gaps_n && (is_last || order->gaps[order->gaps_given].from < ticks);
+    return order->gaps_given < order->gaps_n &&
+           (is_last || order->gaps[order->gaps_given].from < ticks);
 }
 
 /* Forgets gaps that were given; those later than the limit wait. */

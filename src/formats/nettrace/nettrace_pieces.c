@@ -1,7 +1,9 @@
-/* Pieces of the input as they stand there, for copies: given as definitions before their events, which come in order of time.
+/* Pieces of the input as they stand there, for copies: given as definitions before their events,
+ * which come in order of time.
  *
- * The events themselves stay what they are without pieces.  A copy keeps a piece until the `link` of one behind it says that all its events
- * were given, and knows by their offsets which of them reached it (nettrace_copy.c). */
+ * The events themselves stay what they are without pieces.  A copy keeps a piece until the `link`
+ * of one behind it says that all its events were given, and knows by their offsets which of them
+ * reached it (nettrace_copy.c). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -13,7 +15,8 @@ bool nettrace_pieces_begin(struct nettrace_reader *reader)
     if (!reader->gives_pieces)
         return true;
     reader->keep = 0;
-    reader->piece_schema = context_add_schema(reader->t, &(struct schema){.own = reader, .format = reader->in->format});
+    reader->piece_schema = context_add_schema(
+        reader->t, &(struct schema){.own = reader, .format = reader->in->format});
     return reader->piece_schema != 0;
 }
 
@@ -54,7 +57,8 @@ ttr_status nettrace_pieces_rest(struct nettrace_reader *reader)
     if (status != TTR_OK)
         return status;
     uint32_t n = bytes.n < REST_BYTES ? (uint32_t)bytes.n : REST_BYTES;
-    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
+    nettrace_piece_add(reader, &(struct nettrace_piece){
+                                   .offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
     reader->at += n;
     return n ? TTR_OK : TTR_END;
 }

@@ -34,12 +34,15 @@ static uint8_t *guid_to(uint8_t *to, const uint8_t *guid)
 }
 
 /* Which parts differ from what a reader would suppose. */
-static uint8_t flags_of(const struct nettrace_header *last, const struct nettrace_header *h, bool is_v6)
+static uint8_t flags_of(const struct nettrace_header *last, const struct nettrace_header *h,
+                        bool is_v6)
 {
     uint32_t next = last->sequence + (h->metadata != 0);
     unsigned flags = h->flags & NETTRACE_IS_SORTED;
     flags |= h->metadata != last->metadata ? NETTRACE_HAS_METADATA : 0u;
-    flags |= h->capture != last->capture || h->cpu != last->cpu || h->sequence != next ? NETTRACE_HAS_CAPTURE : 0u;
+    flags |= h->capture != last->capture || h->cpu != last->cpu || h->sequence != next
+                 ? NETTRACE_HAS_CAPTURE
+                 : 0u;
     flags |= h->thread != last->thread ? NETTRACE_HAS_THREAD : 0u;
     flags |= h->stack != last->stack ? NETTRACE_HAS_STACK : 0u;
     flags |= h->payload_size != last->payload_size ? NETTRACE_HAS_SIZE : 0u;
@@ -49,7 +52,8 @@ static uint8_t flags_of(const struct nettrace_header *last, const struct nettrac
     return (uint8_t)(flags | (is_same_guid(h->related, last->related) ? 0u : NETTRACE_HAS_RELATED));
 }
 
-uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last, const struct nettrace_header *h, bool is_v6)
+uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last,
+                             const struct nettrace_header *h, bool is_v6)
 {
     uint8_t flags = flags_of(last, h, is_v6);
     *to++ = flags;
@@ -82,7 +86,8 @@ void nettrace_put_padding(struct ttr_writer *out)
     buffer_add_zeros(&out->buffer, (size_t)(0 - ttr_writer_bytes(out)) & 3);
 }
 
-static void put_object(struct ttr_writer *out, const char *name, uint32_t version, uint32_t least, uint8_t tag)
+static void put_object(struct ttr_writer *out, const char *name, uint32_t version, uint32_t least,
+                       uint8_t tag)
 {
     struct buffer *to = &out->buffer;
     buffer_add_byte(to, tag);
@@ -95,14 +100,18 @@ static void put_object(struct ttr_writer *out, const char *name, uint32_t versio
     buffer_add_byte(to, NETTRACE_END);
 }
 
-struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version, enum nettrace_block_kind kind)
+struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version,
+                                           enum nettrace_block_kind kind)
 {
-    static const char *const names[] = {[NETTRACE_BLOCK_TRACE] = "Trace", [NETTRACE_BLOCK_EVENTS] = "EventBlock",
-                                        [NETTRACE_BLOCK_METADATA] = "MetadataBlock", [NETTRACE_BLOCK_POINT] = "SPBlock",
+    static const char *const names[] = {[NETTRACE_BLOCK_TRACE] = "Trace",
+                                        [NETTRACE_BLOCK_EVENTS] = "EventBlock",
+                                        [NETTRACE_BLOCK_METADATA] = "MetadataBlock",
+                                        [NETTRACE_BLOCK_POINT] = "SPBlock",
                                         [NETTRACE_BLOCK_STACKS] = "StackBlock"};
     struct nettrace_frame frame = {.version = version, .kind = (uint8_t)kind};
     if (version < NETTRACE_V6)
-        put_object(out, names[kind], version < 4 ? 1 : 2, version < 4 ? 0 : 2, version < 4 ? NETTRACE_BEGIN : NETTRACE_BEGIN_PRIVATE);
+        put_object(out, names[kind], version < 4 ? 1 : 2, version < 4 ? 0 : 2,
+                   version < 4 ? NETTRACE_BEGIN : NETTRACE_BEGIN_PRIVATE);
     frame.size_at = out->buffer.n;
     nettrace_put_u32(&out->buffer, 0);
     if (version < NETTRACE_V6)
@@ -116,7 +125,8 @@ void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *fra
     if (out->buffer.failed)
         return;
     uint32_t size = (uint32_t)(out->buffer.n - frame->body);
-    store_u32le(out->buffer.bytes + frame->size_at, frame->version < NETTRACE_V6 ? size : size | (uint32_t)frame->kind << 24);
+    store_u32le(out->buffer.bytes + frame->size_at,
+                frame->version < NETTRACE_V6 ? size : size | (uint32_t)frame->kind << 24);
     if (frame->version < NETTRACE_V6)
         buffer_add_byte(&out->buffer, NETTRACE_END);
 }
@@ -145,11 +155,14 @@ void nettrace_put_date(struct buffer *to, int64_t unix_ms)
     int64_t shifted = days + 719468, era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     uint32_t of_era = (uint32_t)(shifted - era * 146097);
     uint32_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    uint32_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100), month = (5 * of_year + 2) / 153;
+    uint32_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100),
+             month = (5 * of_year + 2) / 153;
     uint32_t day = of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
-    int64_t year = (int64_t)year_of_era + era * 400 + (month <= 2), weekday = ((days + 4) % 7 + 7) % 7;
-    const uint32_t parts[] = {(uint32_t)year, month, (uint32_t)weekday, day, ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000};
+    int64_t year = (int64_t)year_of_era + era * 400 + (month <= 2),
+            weekday = ((days + 4) % 7 + 7) % 7;
+    const uint32_t parts[] = {(uint32_t)year, month,           (uint32_t)weekday, day,
+                              ms / 3600000,   ms / 60000 % 60, ms / 1000 % 60,    ms % 1000};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         nettrace_put_u16(to, (uint16_t)parts[i]);
 }
@@ -171,7 +184,8 @@ static void put_pair(struct buffer *to, const char *key, uint64_t value)
 
 static void put_process(struct buffer *to, const struct nettrace_about *about)
 {
-    nettrace_put_u32(to, (about->has_pid ? 1u : 0u) + (about->processors ? 1u : 0u) + (about->sampling_ns ? 1u : 0u));
+    nettrace_put_u32(to, (about->has_pid ? 1u : 0u) + (about->processors ? 1u : 0u) +
+                             (about->sampling_ns ? 1u : 0u));
     if (about->processors)
         put_pair(to, "HardwareThreadCount", about->processors);
     if (about->has_pid)
@@ -180,14 +194,16 @@ static void put_process(struct buffer *to, const struct nettrace_about *about)
         put_pair(to, "ExpectedCPUSamplingRate", about->sampling_ns);
 }
 
-void nettrace_put_trace(struct ttr_writer *out, unsigned version, const struct nettrace_about *about)
+void nettrace_put_trace(struct ttr_writer *out, unsigned version,
+                        const struct nettrace_about *about)
 {
     struct buffer *to = &out->buffer;
     struct nettrace_frame frame = {0};
     if (version >= NETTRACE_V6)
         frame = nettrace_frame_begin(out, version, NETTRACE_BLOCK_TRACE);
     else
-        put_object(out, "Trace", version, version < 4 ? 0 : 4, version < 4 ? NETTRACE_BEGIN : NETTRACE_BEGIN_PRIVATE);
+        put_object(out, "Trace", version, version < 4 ? 0 : 4,
+                   version < 4 ? NETTRACE_BEGIN : NETTRACE_BEGIN_PRIVATE);
     nettrace_put_date(to, about->sync_ms);
     nettrace_put_u64(to, about->sync_ticks);
     nettrace_put_u64(to, about->frequency);

@@ -1,5 +1,5 @@
-/* Bytes of nettrace as they are written: numbers, headers of events, frames of blocks.  All append to the writer's buffer, which is not handed
- * over while a block is open. */
+/* Bytes of nettrace as they are written: numbers, headers of events, frames of blocks.  All append
+ * to the writer's buffer, which is not handed over while a block is open. */
 #ifndef TRACETTA_NETTRACE_PUT_H
 #define TRACETTA_NETTRACE_PUT_H
 
@@ -47,19 +47,22 @@ void nettrace_put_varint(struct buffer *to, uint64_t x);
 /* V6: length, then UTF-8. */
 void nettrace_put_string(struct buffer *to, ttr_text text);
 
-/* Encodes a compressed header behind `last`, the one before it in the block (zeros in the first); gives the place behind it, at most
- * NETTRACE_HEADER_MAX bytes on.  `last` becomes `header`. */
-uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last, const struct nettrace_header *header, bool is_v6);
+/* Encodes a compressed header behind `last`, the one before it in the block (zeros in the first);
+ * gives the place behind it, at most NETTRACE_HEADER_MAX bytes on.  `last` becomes `header`. */
+uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last,
+                             const struct nettrace_header *header, bool is_v6);
 
 /* A block that is open: of V6 by its kind, before by its name. */
 struct nettrace_frame {
     size_t size_at, body; /* in the buffer */
     unsigned version;
-    uint8_t kind;         /* NETTRACE_BLOCK_* */
+    uint8_t kind; /* NETTRACE_BLOCK_* */
 };
 
-/* Begins and ends a block (V6) or object (V3 to V5).  kind: EVENTS, METADATA, STACKS, POINT, and in V6 any. */
-struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version, enum nettrace_block_kind kind);
+/* Begins and ends a block (V6) or object (V3 to V5).  kind: EVENTS, METADATA, STACKS, POINT, and in
+ * V6 any. */
+struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version,
+                                           enum nettrace_block_kind kind);
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
 
 /* Appends zeros up to a multiple of 4 of the output. */
@@ -76,12 +79,13 @@ void nettrace_put_end(struct ttr_writer *out, unsigned version);
 
 /* What Trace says of the clock and the process. */
 struct nettrace_about {
-    int64_t sync_ms;               /* since 1970 */
+    int64_t sync_ms; /* since 1970 */
     uint64_t sync_ticks, frequency, pid;
     uint32_t pointer_bytes, processors, sampling_ns;
     bool has_pid;
 };
 
-void nettrace_put_trace(struct ttr_writer *out, unsigned version, const struct nettrace_about *about);
+void nettrace_put_trace(struct ttr_writer *out, unsigned version,
+                        const struct nettrace_about *about);
 
 #endif

@@ -1,5 +1,6 @@
-/* A part of the time: the same events as of all that are read, with blocks passed over, and nothing that is lost by that.  TTR_CORPUS names the folder of
- * recorded traces; without it that test passes with a line that says so. */
+/* A part of the time: the same events as of all that are read, with blocks passed over, and nothing
+ * that is lost by that.  TTR_CORPUS names the folder of recorded traces; without it that test
+ * passes with a line that says so. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -36,7 +37,8 @@ static struct part read_part(const char *path, int64_t from, int64_t to, bool sk
             uint32_t n = ttr_event_frames(t, event, address, 4);
             ttr_text name = ttr_text_get(t, event->name);
             part.events++;
-            part.sum += (uint64_t)event->time + event->offset + event->payload_size + name.n + n + (n ? address[0] : 0);
+            part.sum += (uint64_t)event->time + event->offset + event->payload_size + name.n + n +
+                        (n ? address[0] : 0);
             part.first = event->time < part.first ? event->time : part.first;
             part.last = event->time > part.last ? event->time : part.last;
         }
@@ -55,15 +57,18 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
         const char *name;
         bool skips; /* it has blocks enough */
     } files[] = {{"recorded/mix_default.nettrace.xz", true},
-                 {"recorded/mix_v3.netperf.xz", false}, {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
+                 {"recorded/mix_v3.netperf.xz", false},
+                 {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[600];
         if (!corpus_find("nettrace", files[i].name, path, sizeof path))
             continue;
         struct part all = read_part(path, INT64_MIN, INT64_MAX, false);
         for (int64_t k = 0; k < 3; k++) {
-            int64_t width = (all.last - all.first) / 4, from = all.first + k * width + 17, to = from + width;
-            struct part wanted = read_part(path, from, to, false), given = read_part(path, from, to, true);
+            int64_t width = (all.last - all.first) / 4, from = all.first + k * width + 17,
+                    to = from + width;
+            struct part wanted = read_part(path, from, to, false),
+                        given = read_part(path, from, to, true);
             assert_int_equal(given.events, wanted.events);
             assert_true(given.sum == wanted.sum);
             assert_true(given.lost <= all.lost);

@@ -1,12 +1,16 @@
-/* Opening, and what comes next: events that wait are given; else the next object is attended to, while the batch is empty. */
+/* Opening, and what comes next: events that wait are given; else the next object is attended to,
+ * while the batch is empty. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
+#define OPEN_BYTES              \
+    (NETTRACE_MAGIC_BYTES + 4 + \
+     NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
 #define FLAT_BYTES ((uint64_t)1 << 20)
 #define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real ones have less than 64 KiB */
 
-ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes)
+ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
+                         struct nettrace_bytes *bytes)
 {
     struct input *in = reader->in;
     struct window before = in->window;
@@ -15,8 +19,11 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
     if (!is_shown) {
         uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
         hold = reader->keep < hold ? reader->keep : hold;
-        uint64_t ahead = source_is_seekable(in->source) ? offset - hold : 0; /* each new window costs something: fewer and fewer of them */
-        ttr_status status = input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
+        uint64_t ahead = source_is_seekable(in->source)
+                             ? offset - hold
+                             : 0; /* each new window costs something: fewer and fewer of them */
+        ttr_status status =
+            input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
         if (status != TTR_OK)
             return status;
         nettrace_order_move(&reader->order, &before, &in->window);
@@ -30,17 +37,22 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
 ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size)
 {
     struct nettrace_bytes behind;
-    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
+    nettrace_piece_add(reader, &(struct nettrace_piece){
+                                   .offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
     reader->at += size;
     reader->is_over = reader->has_end = true;
     /* A live trace is not waited for. */
-    ttr_status status = nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
+    ttr_status status =
+        nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
     if (status != TTR_OK || behind.n == 0)
         return status;
-    if (behind.n >= NETTRACE_MAGIC_BYTES && memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end", "another trace begins behind the end of this one; not read");
+    if (behind.n >= NETTRACE_MAGIC_BYTES &&
+        memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
+        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
+                   "another trace begins behind the end of this one; not read");
     else
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
+                   "the input goes on behind the end of the trace; not read");
     return TTR_OK;
 }
 
@@ -49,7 +61,8 @@ static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
 {
     year -= month <= 2;
     int64_t era = (year >= 0 ? year : year - 399) / 400;
-    unsigned of_era = (unsigned)(year - era * 400), of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    unsigned of_era = (unsigned)(year - era * 400),
+             of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
     return era * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
 }
 
@@ -59,10 +72,13 @@ static bool take_date(struct cursor *c, int64_t *ns)
     unsigned part[8];
     for (unsigned i = 0; i < 8; i++)
         part[i] = cursor_u16le(c);
-    unsigned year = part[0], month = part[1], day = part[3], hour = part[4], minute = part[5], second = part[6], ms = part[7];
-    if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 || ms > 999)
+    unsigned year = part[0], month = part[1], day = part[3], hour = part[4], minute = part[5],
+             second = part[6], ms = part[7];
+    if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 ||
+        hour > 23 || minute > 59 || second > 60 || ms > 999)
         return false;
-    int64_t seconds = days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
+    int64_t seconds = days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 +
+                      (int64_t)minute * 60 + second;
     *ns = seconds * 1000000000 + (int64_t)ms * 1000000;
     return true;
 }
@@ -79,23 +95,31 @@ static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
     if (!is_dated) {
         reader->sync_ns = 0;
         reader->sync_ticks = 0;
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date", "the date of the trace is none; times count from the zero of its clock");
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date",
+                   "the date of the trace is none; times count from the zero of its clock");
     }
     if (frequency == 0 || frequency > INT64_MAX) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
-                   "a clock of %llu ticks a second; times are as if they were nanoseconds", (unsigned long long)frequency);
+                   "a clock of %llu ticks a second; times are as if they were nanoseconds",
+                   (unsigned long long)frequency);
         frequency = 1000000000;
     }
     clockmath_init(&reader->clock, frequency);
-    reader->plain_ticks = frequency == 1000000000 && reader->sync_ns >= 0 ? (uint64_t)(INT64_MAX - reader->sync_ns) : 0;
-    ttr_clock clock = {.name = "ticks", .frequency = frequency, .is_anchored = is_dated, .anchor_ticks = reader->sync_ticks,
+    reader->plain_ticks = frequency == 1000000000 && reader->sync_ns >= 0
+                              ? (uint64_t)(INT64_MAX - reader->sync_ns)
+                              : 0;
+    ttr_clock clock = {.name = "ticks",
+                       .frequency = frequency,
+                       .is_anchored = is_dated,
+                       .anchor_ticks = reader->sync_ticks,
                        .anchor_ns = reader->sync_ns};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
 static bool add_number(struct nettrace_reader *reader, const char *name, uint64_t number)
 {
-    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
+    return context_add_attribute(reader->t, reader->in->id, name,
+                                 &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
 void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
@@ -103,7 +127,8 @@ void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64
     if (bytes == 4 || bytes == 8)
         reader->pointer_bytes = bytes;
     else
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size", "pointers of %u bytes; taken as 8", bytes);
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size",
+                   "pointers of %u bytes; taken as 8", bytes);
 }
 
 ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
@@ -114,18 +139,22 @@ ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
     if (reader->version >= NETTRACE_V6)
         return nettrace_take_trace6(reader, c);
     uint64_t offset = c->offset;
-    uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c), rate = cursor_u32le(c);
+    uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c),
+             rate = cursor_u32le(c);
     if (c->failed)
         return TTR_OK;
     reader->pid = pid;
     nettrace_set_pointer(reader, pointer, offset);
-    bool is_fine = add_number(reader, "process_id", pid) && add_number(reader, "processors", processors) &&
-                   add_number(reader, "pointer_size", pointer) && add_number(reader, "sampling_interval_ns", rate);
+    bool is_fine = add_number(reader, "process_id", pid) &&
+                   add_number(reader, "processors", processors) &&
+                   add_number(reader, "pointer_size", pointer) &&
+                   add_number(reader, "sampling_interval_ns", rate);
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
-/* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the file says where that is, too; it is not
- * looked at, so that a pipe is read as a file is: what follows the tag is no event by its sizes. */
+/* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the
+ * file says where that is, too; it is not looked at, so that a pipe is read as a file is: what
+ * follows the tag is no event by its sizes. */
 static ttr_status take_flat(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -134,14 +163,24 @@ static ttr_status take_flat(struct nettrace_reader *reader)
         ttr_status status = nettrace_show(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
-        size_t n = bytes.n < need ? bytes.n : (size_t)need; /* what is looked at does not hang on what is shown */
-        struct nettrace_block block = {.begin = bytes.p, .end = bytes.p + n, .offset = reader->at, .codec = CODEC_OLDEST, .is_cut = true};
+        size_t n = bytes.n < need
+                       ? bytes.n
+                       : (size_t)need; /* what is looked at does not hang on what is shown */
+        struct nettrace_block block = {.begin = bytes.p,
+                                       .end = bytes.p + n,
+                                       .offset = reader->at,
+                                       .codec = CODEC_OLDEST,
+                                       .is_cut = true};
         reader->has_bad_metadata = false;
         status = nettrace_scan(reader, &block);
         if (status != TTR_OK)
             return status;
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = (uint32_t)(block.stop - block.begin), .kind = NETTRACE_PIECE_FLAT,
-                                                            .events = reader->known_events, .is_part = reader->has_bad_metadata});
+        nettrace_piece_add(reader,
+                           &(struct nettrace_piece){.offset = reader->at,
+                                                    .size = (uint32_t)(block.stop - block.begin),
+                                                    .kind = NETTRACE_PIECE_FLAT,
+                                                    .events = reader->known_events,
+                                                    .is_part = reader->has_bad_metadata});
         reader->at += (uint64_t)(block.stop - block.begin);
         reader->is_lost &= block.stop == block.begin;
         if (block.stop > block.begin)
@@ -221,7 +260,8 @@ static ttr_status take_head6(struct nettrace_reader *reader, struct cursor *c)
     reader->in->version = "6";
     reader->at = NETTRACE_V6_HEAD;
     if (major != NETTRACE_V6)
-        return fail(reader->error, TTR_E_UNSUPPORTED, 12, "a trace of version %u; versions 1 to 6 are known", major);
+        return fail(reader->error, TTR_E_UNSUPPORTED, 12,
+                    "a trace of version %u; versions 1 to 6 are known", major);
     return TTR_OK;
 }
 
@@ -229,7 +269,8 @@ static ttr_status take_head(struct nettrace_reader *reader, const struct nettrac
 {
     struct cursor c = cursor_over(bytes->p, bytes->n, 0);
     reader->version = 3;
-    if (bytes->n >= NETTRACE_MAGIC_BYTES && memcmp(bytes->p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0) {
+    if (bytes->n >= NETTRACE_MAGIC_BYTES &&
+        memcmp(bytes->p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0) {
         (void)cursor_skip(&c, NETTRACE_MAGIC_BYTES);
         reader->version = 4;
     }
@@ -238,13 +279,17 @@ static ttr_status take_head(struct nettrace_reader *reader, const struct nettrac
         return take_head6(reader, &c);
     const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
     if (bytes->n < NETTRACE_MAGIC_BYTES)
-        return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n, "%zu bytes are no nettrace: the head alone has 24", bytes->n);
+        return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n,
+                    "%zu bytes are no nettrace: the head alone has 24", bytes->n);
     if (text && (n != NETTRACE_SERIALIZATION_BYTES || memcmp(text, NETTRACE_SERIALIZATION, n) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset - NETTRACE_SERIALIZATION_BYTES,
-                    "expected \"" NETTRACE_SERIALIZATION "\" (V3 to V5) or a version (V6) behind the magic");
+                    "expected \"" NETTRACE_SERIALIZATION
+                    "\" (V3 to V5) or a version (V6) behind the magic");
     reader->at = text ? c.offset : bytes->n;
     reader->is_over = !text;
-    return text ? TTR_OK : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error, "the trace ends inside its head");
+    return text ? TTR_OK
+                : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error,
+                               "the trace ends inside its head");
 }
 
 static ttr_status read_options(struct input *in, ttr_error *error)
@@ -255,7 +300,8 @@ static ttr_status read_options(struct input *in, ttr_error *error)
     if (reader->gives_blocks)
         in->base.order = TTR_ORDER_NONE;
     if (order && !reader->gives_blocks && strcmp(order, "time") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the order of nettrace cannot be \"%s\": there are time and block", order);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the order of nettrace cannot be \"%s\": there are time and block", order);
     return TTR_OK;
 }
 
@@ -279,17 +325,21 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->stacks.others, &reader->t->counted);
     pairmap_init(&reader->universal.by_id, &reader->t->counted);
     reader->keep = UINT64_MAX;
-    ttr_status status = nettrace_pieces_begin(reader) ? read_options(in, error) : fail_memory(error);
+    ttr_status status =
+        nettrace_pieces_begin(reader) ? read_options(in, error) : fail_memory(error);
     if (status == TTR_OK)
         status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
         status = take_head(reader, &bytes);
     if (status == TTR_OK && !reader->is_over) {
-        nettrace_piece_add(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at, .kind = NETTRACE_PIECE_HEAD});
+        nettrace_piece_add(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at,
+                                                            .kind = NETTRACE_PIECE_HEAD});
         status = nettrace_show(reader, reader->at, 1, &bytes);
     }
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
-        status = reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader); /* nearly always Trace, which says the version */
+        status = reader->version >= NETTRACE_V6
+                     ? nettrace_block6(reader)
+                     : nettrace_object(reader); /* nearly always Trace, which says the version */
     return status;
 }
 
@@ -302,7 +352,8 @@ void nettrace_close(struct input *in)
     context_drop_schema(reader->t, reader->piece_schema);
     nettrace_stacks_free(reader);
     nettrace_order_free(reader);
-    alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity, sizeof *reader->threads.capture);
+    alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity,
+               sizeof *reader->threads.capture);
     pairmap_free(&reader->threads.by_id);
     pairmap_free(&reader->threads.by_index);
     nettrace_labels_free(reader);

@@ -1,7 +1,8 @@
-/* Blocks of a copy made anew of the events that arrived, and counters of what was left out taken from what threads have counted.
+/* Blocks of a copy made anew of the events that arrived, and counters of what was left out taken
+ * from what threads have counted.
  *
- * Where a capture thread follows another one its event must be the first of a block or sorted; when the sorted one that stood between them is
- * left out, a new block begins. */
+ * Where a capture thread follows another one its event must be the first of a block or sorted; when
+ * the sorted one that stood between them is left out, a new block begins. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #define BLOCK_MAX ((size_t)1 << 20) /* bytes of events */
@@ -11,9 +12,9 @@ struct rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last;  /* as written in the block that is open */
-    uint64_t least, most;         /* ticks in it */
-    uint64_t capture;             /* whose count is in `dropped` */
+    struct nettrace_header last; /* as written in the block that is open */
+    uint64_t least, most;        /* ticks in it */
+    uint64_t capture;            /* whose count is in `dropped` */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
@@ -28,7 +29,8 @@ static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
 static void save_dropped(struct rebuild *rebuild)
 {
     if (rebuild->has_capture && rebuild->dropped)
-        rebuild->is_out_of_memory |= !pairmap_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
+        rebuild->is_out_of_memory |=
+            !pairmap_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
 }
 
 static void enter_capture(struct rebuild *rebuild, uint64_t capture)
@@ -108,7 +110,9 @@ static enum nettrace_codec pass_head(struct cursor *c, bool is_v6)
     struct cursor head = *c;
     uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
     (void)cursor_skip(c, size);
-    return flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : is_v6 ? CODEC_PLAIN_V6 : CODEC_PLAIN;
+    return flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED
+           : is_v6                           ? CODEC_PLAIN_V6
+                                             : CODEC_PLAIN;
 }
 
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out, struct cursor *c)
@@ -123,7 +127,8 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
     end_block(&rebuild);
 }
 
-bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
+                             const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     struct rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
     bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
@@ -152,7 +157,8 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
     return !rebuild.is_out_of_memory;
 }
 
-bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
@@ -163,7 +169,8 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, c
         const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;
         if (h.metadata == 0 && !is_usable(copy, &h))
             continue;
-        if (h.metadata == 0 && now != offset && !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
+        if (h.metadata == 0 && now != offset &&
+            !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
             return false;
         if (h.metadata != 0 && !nettrace_copy_keeps(copy, offset))
             continue;
@@ -185,7 +192,8 @@ static void put_counts(const struct nettrace_copy *copy, struct buffer *to, stru
 }
 
 /* V6: those of threads by index. */
-static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c, bool are_gone)
+static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
+                        bool are_gone)
 {
     while (cursor_left(c) > 0) {
         uint64_t index = nettrace_take_varint(c);
@@ -199,15 +207,18 @@ static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cu
     }
 }
 
-void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
+                            const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     enum { HEAD = 12, FORGETS_THREADS = 1 };
     struct buffer *to = &out->buffer;
     bool is_v6 = copy->version >= NETTRACE_V6, are_gone = piece->kind == NETTRACE_PIECE_GONE;
     struct cursor c = cursor_over(bytes, piece->size - !is_v6, piece->offset);
     (void)cursor_skip(&c, piece->body);
-    struct nettrace_frame frame = nettrace_frame_begin(out, copy->version, are_gone ? NETTRACE_BLOCK_GONE : NETTRACE_BLOCK_POINT);
-    struct cursor head = are_gone ? cursor_over(NULL, 0, 0) : cursor_part(&c, is_v6 ? HEAD + 4 : HEAD);
+    struct nettrace_frame frame = nettrace_frame_begin(
+        out, copy->version, are_gone ? NETTRACE_BLOCK_GONE : NETTRACE_BLOCK_POINT);
+    struct cursor head =
+        are_gone ? cursor_over(NULL, 0, 0) : cursor_part(&c, is_v6 ? HEAD + 4 : HEAD);
     buffer_add(to, head.p, cursor_left(&head));
     if (is_v6)
         put_counts6(copy, to, &c, are_gone);

@@ -1,4 +1,5 @@
-/* Blocks, and what stands before them: metadata, stacks, threads, labels that their events refer to; sequence points between regions of them. */
+/* Blocks, and what stands before them: metadata, stacks, threads, labels that their events refer
+ * to; sequence points between regions of them. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
@@ -46,7 +47,8 @@ void nettrace_region_free(struct nettrace_region *region)
     buffer_free(&region->labels.rows);
 }
 
-uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n, bool has_size)
+uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n,
+                            bool has_size)
 {
     uint64_t hash = hash_bytes(bytes, n);
     const uint32_t *known = keymap_get(&numbered->known, hash);
@@ -59,7 +61,8 @@ uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *b
     return keymap_put(&numbered->known, hash, number) ? number : 0;
 }
 
-void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header, const uint8_t *payload)
+void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header,
+                         const uint8_t *payload)
 {
     struct nettrace_region *region = &w->region;
     uint8_t *at = buffer_room(&region->events, NETTRACE_HEADER_MAX + (size_t)header->payload_size);
@@ -96,7 +99,10 @@ static void put_metadata_events(struct buffer *to, const struct buffer *rows)
     put_block_header(to, 0, 0);
     while (cursor_left(&c) > 0) {
         struct cursor row = cursor_part(&c, cursor_u32le(&c));
-        struct nettrace_header header = {.cpu = UINT32_MAX, .sequence = 0, .flags = NETTRACE_IS_SORTED, .payload_size = (uint32_t)cursor_left(&row)};
+        struct nettrace_header header = {.cpu = UINT32_MAX,
+                                         .sequence = 0,
+                                         .flags = NETTRACE_IS_SORTED,
+                                         .payload_size = (uint32_t)cursor_left(&row)};
         uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
         if (!at)
             return;
@@ -122,7 +128,8 @@ static void put_metadata(struct ttr_writer *out)
     buffer_clear(rows);
 }
 
-static void put_numbered(struct ttr_writer *out, struct nettrace_numbered *numbered, enum nettrace_block_kind kind)
+static void put_numbered(struct ttr_writer *out, struct nettrace_numbered *numbered,
+                         enum nettrace_block_kind kind)
 {
     struct nettrace_writer *w = out->own;
     if (numbered->n == 0)
@@ -169,7 +176,8 @@ static void put_block(struct ttr_writer *out)
     region->last = (struct nettrace_header){0};
     region->least = UINT64_MAX;
     region->most = 0;
-    w->is_out_of_memory |= region->events.failed || region->metadata.failed || region->threads.failed || region->stacks.rows.failed ||
+    w->is_out_of_memory |= region->events.failed || region->metadata.failed ||
+                           region->threads.failed || region->stacks.rows.failed ||
                            region->labels.rows.failed;
 }
 
@@ -230,8 +238,10 @@ ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_region *region = &w->region;
-    bool is_crowded = region->stacks.first + region->stacks.n > NUMBERED_MAX || region->labels.first + region->labels.n > NUMBERED_MAX;
-    bool is_full = region->events.n >= BLOCK_BYTES || region->stacks.rows.n >= 8 * BLOCK_BYTES || region->metadata.n >= 8 * BLOCK_BYTES;
+    bool is_crowded = region->stacks.first + region->stacks.n > NUMBERED_MAX ||
+                      region->labels.first + region->labels.n > NUMBERED_MAX;
+    bool is_full = region->events.n >= BLOCK_BYTES || region->stacks.rows.n >= 8 * BLOCK_BYTES ||
+                   region->metadata.n >= 8 * BLOCK_BYTES;
     if (is_crowded || region->bytes >= REGION_BYTES)
         return nettrace_region_point(out, error);
     if (is_full)

@@ -1,4 +1,5 @@
-/* Pieces of which only the first part is whole, other than blocks of events: framed anew, with a count of what is there. */
+/* Pieces of which only the first part is whole, other than blocks of events: framed anew, with a
+ * count of what is there. */
 #include "formats/nettrace/nettrace_copy.h"
 
 /* Numbers that fit behind a count. */
@@ -63,7 +64,8 @@ static bool is_thread_row(struct cursor row)
 }
 
 /* V6: rows, each behind its size. */
-static void repair_rows(struct ttr_writer *out, struct cursor *c, bool (*is_good)(struct cursor row))
+static void repair_rows(struct ttr_writer *out, struct cursor *c,
+                        bool (*is_good)(struct cursor row))
 {
     while (cursor_left(c) >= 2) {
         const uint8_t *begin = c->p;
@@ -108,7 +110,8 @@ static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_poin
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: the clock, the size of pointers, the pairs that are whole; where not even the clock is, what a reader supposes. */
+/* V6: the clock, the size of pointers, the pairs that are whole; where not even the clock is, what
+ * a reader supposes. */
 static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
     enum { CLOCK = 32 };
@@ -134,25 +137,42 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 }
 
 /* V6: a block by its kind. */
-static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece, struct cursor *c)
+static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece,
+                          struct cursor *c)
 {
     static const uint8_t kinds[] = {
-        [NETTRACE_PIECE_TRACE] = NETTRACE_BLOCK_TRACE, [NETTRACE_PIECE_METADATA] = NETTRACE_BLOCK_METADATA,
-        [NETTRACE_PIECE_STACKS] = NETTRACE_BLOCK_STACKS, [NETTRACE_PIECE_POINT] = NETTRACE_BLOCK_POINT,
-        [NETTRACE_PIECE_THREADS] = NETTRACE_BLOCK_THREADS, [NETTRACE_PIECE_GONE] = NETTRACE_BLOCK_GONE,
+        [NETTRACE_PIECE_TRACE] = NETTRACE_BLOCK_TRACE,
+        [NETTRACE_PIECE_METADATA] = NETTRACE_BLOCK_METADATA,
+        [NETTRACE_PIECE_STACKS] = NETTRACE_BLOCK_STACKS,
+        [NETTRACE_PIECE_POINT] = NETTRACE_BLOCK_POINT,
+        [NETTRACE_PIECE_THREADS] = NETTRACE_BLOCK_THREADS,
+        [NETTRACE_PIECE_GONE] = NETTRACE_BLOCK_GONE,
         [NETTRACE_PIECE_LABELS] = NETTRACE_BLOCK_LABELS,
     };
     unsigned kind = piece->kind < sizeof kinds ? kinds[piece->kind] : 0;
     if (!kind)
         return;
-    struct nettrace_frame frame = nettrace_frame_begin(out, NETTRACE_V6, (enum nettrace_block_kind)kind);
+    struct nettrace_frame frame =
+        nettrace_frame_begin(out, NETTRACE_V6, (enum nettrace_block_kind)kind);
     switch (piece->kind) {
-    case NETTRACE_PIECE_TRACE: repair_trace6(out, c); break;
-    case NETTRACE_PIECE_METADATA: repair_metadata6(out, c); break;
-    case NETTRACE_PIECE_STACKS: repair_stacks(out, c); break;
-    case NETTRACE_PIECE_THREADS: repair_rows(out, c, is_thread_row); break;
-    case NETTRACE_PIECE_LABELS: repair_labels(out, c); break;
-    default: repair_counts(out, c, piece->kind == NETTRACE_PIECE_POINT); break;
+    case NETTRACE_PIECE_TRACE:
+        repair_trace6(out, c);
+        break;
+    case NETTRACE_PIECE_METADATA:
+        repair_metadata6(out, c);
+        break;
+    case NETTRACE_PIECE_STACKS:
+        repair_stacks(out, c);
+        break;
+    case NETTRACE_PIECE_THREADS:
+        repair_rows(out, c, is_thread_row);
+        break;
+    case NETTRACE_PIECE_LABELS:
+        repair_labels(out, c);
+        break;
+    default:
+        repair_counts(out, c, piece->kind == NETTRACE_PIECE_POINT);
+        break;
     }
     nettrace_frame_end(out, &frame);
 }
@@ -171,7 +191,8 @@ static void repair_point(struct ttr_writer *out, unsigned version, struct cursor
     nettrace_frame_end(out, &frame);
 }
 
-void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out,
+                     const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     struct cursor c = cursor_over(bytes, piece->size, piece->offset);
     (void)cursor_skip(&c, piece->body);
@@ -185,7 +206,8 @@ void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const s
     } else if (piece->kind == NETTRACE_PIECE_POINT && cursor_left(&c) >= 12) {
         repair_point(out, copy->version, &c);
     } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {
-        struct nettrace_frame frame = nettrace_frame_begin(out, copy->version, NETTRACE_BLOCK_STACKS);
+        struct nettrace_frame frame =
+            nettrace_frame_begin(out, copy->version, NETTRACE_BLOCK_STACKS);
         repair_stacks(out, &c);
         nettrace_frame_end(out, &frame);
     }

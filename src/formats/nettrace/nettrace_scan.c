@@ -2,22 +2,24 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define AHEAD_BYTES 2048 /* asked of memory before they are looked at: processors do not go on at a new page by themselves */
+#define AHEAD_BYTES                                                                             \
+    2048 /* asked of memory before they are looked at: processors do not go on at a new page by \
+            themselves */
 
 /* A block under way. */
 struct scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    struct nettrace_header header;  /* of the event at hand */
-    struct nettrace_run *run;       /* that it may go on, or NULL */
-    uint64_t first;                 /* ticks of its first event */
-    uint64_t last;                  /* of the event before */
-    size_t capture;                 /* index, SIZE_MAX before the first */
-    uint32_t metadata;              /* number whose type was looked for */
-    uint64_t sorted;                /* ticks of the last sorted event */
+    struct nettrace_header header; /* of the event at hand */
+    struct nettrace_run *run;      /* that it may go on, or NULL */
+    uint64_t first;                /* ticks of its first event */
+    uint64_t last;                 /* of the event before */
+    size_t capture;                /* index, SIZE_MAX before the first */
+    uint32_t metadata;             /* number whose type was looked for */
+    uint64_t sorted;               /* ticks of the last sorted event */
     bool has_sorted, counts;
-    uint32_t known;                 /* events, those without metadata too */
-    bool sees;                      /* what headers say is kept for when they are given */
+    uint32_t known; /* events, those without metadata too */
+    bool sees;      /* what headers say is kept for when they are given */
 };
 
 static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
@@ -32,7 +34,8 @@ static bool end_run(struct scan *scan, const uint8_t *end)
     scan->run = NULL;
     if (!run)
         return true;
-    run->span = nettrace_span_over(scan->block->begin, end, (enum nettrace_codec)scan->block->codec);
+    run->span =
+        nettrace_span_over(scan->block->begin, end, (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
     run->seen_end = scan->reader->order.seen_n;
     return nettrace_run_add(scan->reader, run, scan->first);
@@ -53,8 +56,12 @@ static bool begin_run(struct scan *scan)
 
 static NETTRACE_INLINE void see(struct nettrace_seen *seen, const struct nettrace_header *h)
 {
-    *seen = (struct nettrace_seen){.ticks = h->ticks, .metadata = h->metadata, .stack = h->stack, .payload_size = h->payload_size,
-                                   .payload_at = (uint8_t)(h->payload - h->start), .flags = h->flags};
+    *seen = (struct nettrace_seen){.ticks = h->ticks,
+                                   .metadata = h->metadata,
+                                   .stack = h->stack,
+                                   .payload_size = h->payload_size,
+                                   .payload_at = (uint8_t)(h->payload - h->start),
+                                   .flags = h->flags};
     if (h->flags & NETTRACE_HAS_ACTIVITY && h->activity)
         seen->activity_at = (uint8_t)(h->activity - h->start);
     if (h->flags & NETTRACE_HAS_RELATED && h->related)
@@ -75,7 +82,8 @@ static bool enter_capture(struct scan *scan, uint32_t before)
 {
     leave_capture(scan, before);
     scan->capture = nettrace_capture(scan->reader, scan->header.capture);
-    return scan->capture != SIZE_MAX && nettrace_count(scan->reader, scan->capture, &scan->header, false);
+    return scan->capture != SIZE_MAX &&
+           nettrace_count(scan->reader, scan->capture, &scan->header, false);
 }
 
 /* Metadata that come behind their event, but before it is given, are early enough. */
@@ -87,12 +95,14 @@ static void check_type(struct scan *scan)
         reader->types.awaited = scan->metadata;
 }
 
-/* An event of a block of events that is not as usual: the first, of another thread, one that goes back, ... */
+/* An event of a block of events that is not as usual: the first, of another thread, one that goes
+ * back, ... */
 static bool take_event(struct scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
-    if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) && !enter_capture(scan, before))
+    if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) &&
+        !enter_capture(scan, before))
         return false;
     if (h->metadata != scan->metadata)
         check_type(scan);
@@ -127,21 +137,25 @@ static ttr_status meet_bad(struct scan *scan)
     const uint8_t *at = scan->header.start;
     if (block->is_cut)
         return TTR_OK;
-    return input_damage(scan->reader->in, offset_of(scan, at), (uint64_t)(block->end - at), "nettrace.bad-event", scan->reader->error,
-                        "an event header that does not fit its block; the last %llu bytes of the block are not decoded",
+    return input_damage(scan->reader->in, offset_of(scan, at), (uint64_t)(block->end - at),
+                        "nettrace.bad-event", scan->reader->error,
+                        "an event header that does not fit its block; the last %llu bytes of the "
+                        "block are not decoded",
                         (unsigned long long)(block->end - at));
 }
 
-/* Passes over events that only go on what is under way; gives true at one that does not, which is in scan->header.  What changes from event
- * to event stays in registers. */
+/* Passes over events that only go on what is under way; gives true at one that does not, which is
+ * in scan->header.  What changes from event to event stays in registers. */
 static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
     const struct nettrace_types *types = &scan->reader->types;
-    const struct nettrace_span span = nettrace_span_over(block->begin, block->end, (enum nettrace_codec)block->codec);
+    const struct nettrace_span span =
+        nettrace_span_over(block->begin, block->end, (enum nettrace_codec)block->codec);
     const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
     struct nettrace_order *order = &scan->reader->order;
-    uint32_t seen = order->seen_n, seen_stop = scan->sees ? order->seen_least + NETTRACE_SEEN_MAX : seen;
+    uint32_t seen = order->seen_n,
+             seen_stop = scan->sees ? order->seen_least + NETTRACE_SEEN_MAX : seen;
     struct nettrace_header h = scan->header;
     uint64_t last = scan->last;
     uint32_t known = 0;
@@ -150,7 +164,8 @@ static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, boo
         *before = h.sequence;
         __builtin_prefetch(h.next + AHEAD_BYTES);
         has_event = h.next < span.end && nettrace_header_next(&h, &span, is_v6);
-        goes_on = has_event && is_usual && scan->run && !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
+        goes_on = has_event && is_usual && scan->run &&
+                  !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
                   nettrace_type_of(types, h.metadata);
         last = goes_on ? h.ticks : last;
         known += goes_on;
@@ -194,25 +209,34 @@ static bool can_see(struct nettrace_reader *reader, const struct nettrace_block 
     if (block->codec != CODEC_COMPRESSED || block->is_metadata || reader->version >= NETTRACE_V6)
         return false;
     if (!order->seen)
-        order->seen = alloc_resize(&reader->t->counted, NULL, 0, NETTRACE_SEEN_MAX, sizeof *order->seen);
+        order->seen =
+            alloc_resize(&reader->t->counted, NULL, 0, NETTRACE_SEEN_MAX, sizeof *order->seen);
     return order->seen;
 }
 
 ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block)
 {
-    struct scan scan = {.reader = reader, .block = block, .header = {.next = block->begin}, .capture = SIZE_MAX,
-                        .counts = block->codec < CODEC_OLD, .sees = can_see(reader, block)};
-    ttr_status status = reader->version >= NETTRACE_V6 ? run_over(&scan, true) : run_over(&scan, false);
+    struct scan scan = {.reader = reader,
+                        .block = block,
+                        .header = {.next = block->begin},
+                        .capture = SIZE_MAX,
+                        .counts = block->codec < CODEC_OLD,
+                        .sees = can_see(reader, block)};
+    ttr_status status =
+        reader->version >= NETTRACE_V6 ? run_over(&scan, true) : run_over(&scan, false);
     if (status != TTR_OK)
         return status;
     leave_capture(&scan, scan.header.sequence);
     block->stop = scan.header.next;
     reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;
-    bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX || (order->hold < block->offset && block->offset - order->hold > NETTRACE_REGION_MAX);
+    bool is_crowded =
+        order->runs_used >= NETTRACE_RUNS_MAX ||
+        (order->hold < block->offset && block->offset - order->hold > NETTRACE_REGION_MAX);
     if (is_crowded)
         input_note(reader->in, TTR_NOTE_REMARK, block->offset, "nettrace.long-region",
-                   "more events without a sequence point than can be put in order at once: some may be given late");
+                   "more events without a sequence point than can be put in order at once: some "
+                   "may be given late");
     if (is_crowded || scan.has_sorted)
         nettrace_order_release(reader, is_crowded ? UINT64_MAX : scan.sorted);
     return TTR_OK;

@@ -1,7 +1,7 @@
 /* Fields of any event as a payload, and the shape that metadata describe it by.
  *
- * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements objects with fields "0", "1", ...  V4 has no
- * arrays: they become text there. */
+ * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements
+ * objects with fields "0", "1", ...  V4 has no arrays: they become text there. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,13 +99,26 @@ static void add_value_text(struct buffer *to, const ttr_value *value)
 {
     char number[NUMBER_MAX];
     switch (value->type) {
-    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_UINT: buffer_add(to, number, number_put_u64(number, value->v.u)); break;
-    case TTR_TYPE_INT: buffer_add(to, number, number_put_i64(number, value->v.s)); break;
-    case TTR_TYPE_FLOAT: buffer_add(to, number, number_put_double(number, value->v.f)); break;
-    case TTR_TYPE_TEXT: buffer_add(to, value->text.p, value->text.n); break;
-    case TTR_TYPE_BYTES: add_hex(to, value->text); break;
-    default: buffer_add_text(to, "null");
+    case TTR_TYPE_BOOL:
+        buffer_add_text(to, value->v.u ? "true" : "false");
+        break;
+    case TTR_TYPE_UINT:
+        buffer_add(to, number, number_put_u64(number, value->v.u));
+        break;
+    case TTR_TYPE_INT:
+        buffer_add(to, number, number_put_i64(number, value->v.s));
+        break;
+    case TTR_TYPE_FLOAT:
+        buffer_add(to, number, number_put_double(number, value->v.f));
+        break;
+    case TTR_TYPE_TEXT:
+        buffer_add(to, value->text.p, value->text.n);
+        break;
+    case TTR_TYPE_BYTES:
+        add_hex(to, value->text);
+        break;
+    default:
+        buffer_add_text(to, "null");
     }
 }
 
@@ -153,14 +166,16 @@ static bool fits_width(const ttr_value *value)
 
 static uint8_t code_of_width(const ttr_value *value, const uint8_t codes[4])
 {
-    unsigned bits = value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_width(value) ? 64 : value->bits;
+    unsigned bits =
+        value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_width(value) ? 64 : value->bits;
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
 /* Whether 32 bits hold a number as it is. */
 static bool is_single(double x)
 {
-    return isnan(x) || isinf(x) || (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
+    return isnan(x) || isinf(x) ||
+           (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
 /* The code of a value that is one; 0 of arrays, structs and bytes. */
@@ -169,14 +184,21 @@ static uint8_t code_of(const ttr_value *value)
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
     static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
     switch (value->type) {
-    case TTR_TYPE_BOOL: return NETTRACE_BOOLEAN;
-    case TTR_TYPE_UINT: return code_of_width(value, unsigned_codes);
-    case TTR_TYPE_INT: return code_of_width(value, signed_codes);
-    case TTR_TYPE_FLOAT: return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32 : NETTRACE_F64;
+    case TTR_TYPE_BOOL:
+        return NETTRACE_BOOLEAN;
+    case TTR_TYPE_UINT:
+        return code_of_width(value, unsigned_codes);
+    case TTR_TYPE_INT:
+        return code_of_width(value, signed_codes);
+    case TTR_TYPE_FLOAT:
+        return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32
+                                                                         : NETTRACE_F64;
     case TTR_TYPE_ARRAY:
     case TTR_TYPE_STRUCT:
-    case TTR_TYPE_BYTES: return 0;
-    default: return NETTRACE_STRING;
+    case TTR_TYPE_BYTES:
+        return 0;
+    default:
+        return NETTRACE_STRING;
     }
 }
 
@@ -191,9 +213,11 @@ static void count_value(const struct walk *walk, const ttr_value *value)
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
         lose(walk, NETTRACE_LOST_LABEL);
-    else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) || (value->base && value->base != 10))
+    else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
+             (value->base && value->base != 10))
         lose(walk, NETTRACE_LOST_HINT);
-    if ((is_integer && (!has_plain_width(value->bits) || !fits_width(value))) || (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
+    if ((is_integer && (!has_plain_width(value->bits) || !fits_width(value))) ||
+        (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
         lose(walk, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
         lose(walk, NETTRACE_LOST_NULL);
@@ -215,20 +239,34 @@ static void put_plain(const struct walk *walk, uint8_t code, const ttr_value *va
     struct buffer *to = &walk->w->payload;
     ttr_thread thread;
     uint64_t x = value->v.u;
-    if (value->hint == TTR_HINT_THREAD && value->type == TTR_TYPE_UINT && ttr_thread_get(walk->out->t, (ttr_id)x, &thread))
+    if (value->hint == TTR_HINT_THREAD && value->type == TTR_TYPE_UINT &&
+        ttr_thread_get(walk->out->t, (ttr_id)x, &thread))
         x = thread.tid;
     switch (code) {
-    case NETTRACE_BOOLEAN: nettrace_put_u32(to, x != 0); break;
+    case NETTRACE_BOOLEAN:
+        nettrace_put_u32(to, x != 0);
+        break;
     case NETTRACE_U8:
-    case NETTRACE_I8: buffer_add_byte(to, (uint8_t)x); break;
+    case NETTRACE_I8:
+        buffer_add_byte(to, (uint8_t)x);
+        break;
     case NETTRACE_U16:
-    case NETTRACE_I16: nettrace_put_u16(to, (uint16_t)x); break;
+    case NETTRACE_I16:
+        nettrace_put_u16(to, (uint16_t)x);
+        break;
     case NETTRACE_U32:
-    case NETTRACE_I32: nettrace_put_u32(to, (uint32_t)x); break;
+    case NETTRACE_I32:
+        nettrace_put_u32(to, (uint32_t)x);
+        break;
     case NETTRACE_F32:
-    case NETTRACE_F64: put_float(to, value->v.f, code == NETTRACE_F32); break;
-    case NETTRACE_STRING: put_text(walk, value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4}); break;
-    default: nettrace_put_u64(to, x);
+    case NETTRACE_F64:
+        put_float(to, value->v.f, code == NETTRACE_F32);
+        break;
+    case NETTRACE_STRING:
+        put_text(walk, value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4});
+        break;
+    default:
+        nettrace_put_u64(to, x);
     }
 }
 
@@ -279,7 +317,8 @@ static void put_members(struct walk *walk, uint16_t outer, bool are_elements, un
     uint32_t n = 0;
     nettrace_put_u32(shape, 0);
     while (walk->has_field && walk->field.depth > outer) {
-        put_name(walk, are_elements ? (ttr_text){digits, number_put_u64(digits, n)} : walk->field.name);
+        put_name(walk,
+                 are_elements ? (ttr_text){digits, number_put_u64(digits, n)} : walk->field.name);
         put_value(walk, depth);
         n++;
     }
@@ -296,10 +335,12 @@ static uint8_t common_code(struct walk *walk, uint16_t outer)
         bool is_string = code == NETTRACE_STRING;
         if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
             return 0;
-        bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64, was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
+        bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
+             was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
         bool is_signed = code & 1, was_signed = common & 1; /* 5, 7, 9, 11 and 3 */
-        if (common && (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
-                       (code == NETTRACE_BOOLEAN) != (common == NETTRACE_BOOLEAN)))
+        if (common &&
+            (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
+             (code == NETTRACE_BOOLEAN) != (common == NETTRACE_BOOLEAN)))
             return 0;
         common = code > common ? code : common;
     }
@@ -325,7 +366,8 @@ static void put_plain_array(struct walk *walk, uint16_t outer, uint8_t code)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Elements that are arrays or structs of one shape; false, with the shape and the payload as they were, where they are not. */
+/* Elements that are arrays or structs of one shape; false, with the shape and the payload as they
+ * were, where they are not. */
 static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
@@ -334,11 +376,13 @@ static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
     bool is_alike = true;
     buffer_add_byte(shape, NETTRACE_ARRAY);
     nettrace_put_u16(payload, 0);
-    for (step(walk); is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX; n++) {
+    for (step(walk); is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX;
+         n++) {
         size_t at = shape->n;
         put_value(walk, depth);
         one = n == 0 ? shape->n - at : one;
-        is_alike = !shape->failed && shape->n - at == one && memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
+        is_alike = !shape->failed && shape->n - at == one &&
+                   memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
         shape->n = shape->failed ? shape->n : shape_at + 1 + one;
     }
     if (is_alike && walk->has_field && walk->field.depth > outer)
@@ -372,7 +416,8 @@ static void put_array(struct walk *walk, unsigned depth)
         put_plain_array(walk, outer, code);
         return;
     }
-    /* Losses are counted where the values are put for good: the first try counts into a ledger of its own. */
+    /* Losses are counted where the values are put for good: the first try counts into a ledger of
+     * its own. */
     struct ttr_writer tried = *walk->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, walk->out->ledger, sizeof ledger);
@@ -440,10 +485,12 @@ static void put_extra_text(const struct walk *walk, const char *name, ttr_text t
 /* Kinds that an opcode says. */
 static bool is_pair(const ttr_event *event)
 {
-    return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
+    return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
+           event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* What a kind says beyond instants; gives how many fields.  Activities are what a reader makes of their opcodes. */
+/* What a kind says beyond instants; gives how many fields.  Activities are what a reader makes of
+ * their opcodes. */
 static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
@@ -451,7 +498,9 @@ static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_INSTANT || activity_is(event))
         return 0;
-    lose(walk, is_pair(event) ? NETTRACE_LOST_PAIR : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE : NETTRACE_LOST_KIND);
+    lose(walk, is_pair(event)                   ? NETTRACE_LOST_PAIR
+               : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
+                                                : NETTRACE_LOST_KIND);
     if (!is_pair(event) || walk->w->version == 4) {
         put_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
         n++;
@@ -460,12 +509,14 @@ static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
         put_extra_number(walk, "duration", event->duration);
         n++;
     }
-    if (event->kind == TTR_KIND_SWITCH && ttr_thread_get(walk->out->t, (ttr_id)event->link, &outgoing)) {
+    if (event->kind == TTR_KIND_SWITCH &&
+        ttr_thread_get(walk->out->t, (ttr_id)event->link, &outgoing)) {
         put_extra_number(walk, "outgoing_pid", outgoing.pid);
         put_extra_number(walk, "outgoing_tid", outgoing.tid);
         n += 2;
     }
-    if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT) {
+    if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB ||
+        event->kind == TTR_KIND_OBJECT) {
         put_extra_number(walk, "tag", event->tag);
         n++;
     }
@@ -491,7 +542,8 @@ static uint32_t put_parts(const struct walk *walk, const ttr_event *event)
 
 static bool is_frames(const ttr_event *event, const ttr_field *field)
 {
-    return event->kind == TTR_KIND_SAMPLE && field->name.n == 6 && memcmp(field->name.p, "frames", 6) == 0;
+    return event->kind == TTR_KIND_SAMPLE && field->name.n == 6 &&
+           memcmp(field->name.p, "frames", 6) == 0;
 }
 
 void nettrace_shape_event(struct ttr_writer *out, const ttr_event *event)

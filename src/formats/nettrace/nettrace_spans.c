@@ -1,17 +1,20 @@
 /* Spans of the runtime that are told apart by what their events say, not by thread and name alone:
  *
- *   GC     GCStart, GCEnd, of the same number (field Count): collections in the background go from thread to thread, and others go on meanwhile
- *   JIT    MethodJittingStarted, MethodLoadVerbose, of the same method on the same thread; methods that were compiled beforehand are loaded, too,
- *          so that loading ends a span only where the method's flags say that it was compiled just now, and the trace has the begins, which are
- *          recorded at another level
+ *   GC     GCStart, GCEnd, of the same number (field Count): collections in the background go from
+ * thread to thread, and others go on meanwhile JIT    MethodJittingStarted, MethodLoadVerbose, of
+ * the same method on the same thread; methods that were compiled beforehand are loaded, too, so
+ * that loading ends a span only where the method's flags say that it was compiled just now, and the
+ * trace has the begins, which are recorded at another level
  *
- *   queue  ThreadPoolEnqueue, ThreadPoolDequeue, of the same work: how long it waits for a thread; the same of ThreadPoolIO...
+ *   queue  ThreadPoolEnqueue, ThreadPoolDequeue, of the same work: how long it waits for a thread;
+ * the same of ThreadPoolIO...
  *
- * The lives of threads of the pool, and the time that they are retired, go by thread.  ThreadPoolWorkerThreadWait begins a wait whose end no event
- * tells: it stays what it is.
+ * The lives of threads of the pool, and the time that they are retired, go by thread.
+ * ThreadPoolWorkerThreadWait begins a wait whose end no event tells: it stays what it is.
  *
- * The number stands first in the payload: 4 bytes of a GC, 8 of a method, a pointer to work.  What an event is does not hang on other events, so that it is the same in a
- * copy of some.  All other starts and stops go by model/activity.h. */
+ * The number stands first in the payload: 4 bytes of a GC, 8 of a method, a pointer to work.  What
+ * an event is does not hang on other events, so that it is the same in a copy of some.  All other
+ * starts and stops go by model/activity.h. */
 #include "formats/nettrace/nettrace.h"
 
 #include <string.h>
@@ -48,7 +51,8 @@ void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type
         {"ExceptionThrownStop", SPAN_BY_THREAD, ACTIVITY_STOP},
     };
     static const char runtime[] = "Microsoft-Windows-DotNETRuntime";
-    ttr_text provider = ttr_text_get(reader->t, type->provider), name = ttr_text_get(reader->t, type->name);
+    ttr_text provider = ttr_text_get(reader->t, type->provider),
+             name = ttr_text_get(reader->t, type->name);
     if (provider.n != sizeof runtime - 1 || memcmp(provider.p, runtime, provider.n) != 0)
         return;
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
@@ -79,7 +83,8 @@ static bool is_span(const struct nettrace_reader *reader, const ttr_event *event
            (load_u32le(event->payload + METHOD_FLAGS_AT) & METHOD_IS_JITTED) != 0;
 }
 
-void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event, const struct nettrace_type *type)
+void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
+                        const struct nettrace_type *type)
 {
     activity_mark(reader->t, event, type->task);
     if (type->span == SPAN_BY_THREAD || event->kind == TTR_KIND_INSTANT)
@@ -90,7 +95,8 @@ void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event, 
         event->link = 0;
         return;
     }
-    bool is_jit = type->span == SPAN_JIT, is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
+    bool is_jit = type->span == SPAN_JIT,
+         is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
     uint64_t number = is_short ? load_u32le(event->payload) : load_u64le(event->payload);
     uint64_t whose = is_jit ? event->link : process_of(reader->t, event);
     event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(whose, type->span) : whose, number);

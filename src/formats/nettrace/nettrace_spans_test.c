@@ -1,5 +1,6 @@
-/* Spans of the runtime in recorded traces: as many and as long as what begins and ends say, added up here by number and method.  TTR_CORPUS names the
- * folder of recorded traces; without it the test passes with a line that says so. */
+/* Spans of the runtime in recorded traces: as many and as long as what begins and ends say, added
+ * up here by number and method.  TTR_CORPUS names the folder of recorded traces; without it the
+ * test passes with a line that says so. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -80,10 +81,14 @@ static struct sums count_by_hand(const char *name)
             const ttr_event *event = ttr_batch_at(&batch, i / WHATS);
             const enum what what = (enum what)(i % WHATS);
             const bool is_end = is_named(t, event->name, told[what].end);
-            if (!is_of_runtime(t, event) || (!is_end && !is_named(t, event->name, told[what].begin)) ||
+            if (!is_of_runtime(t, event) ||
+                (!is_end && !is_named(t, event->name, told[what].begin)) ||
                 !ttr_field_find(t, event, told[what].field, &field))
                 continue;
-            struct open key = {.what = what, .key = field.value.v.u, .thread = told[what].is_by_thread ? event->thread : 0, .since = event->time};
+            struct open key = {.what = what,
+                               .key = field.value.v.u,
+                               .thread = told[what].is_by_thread ? event->thread : 0,
+                               .since = event->time};
             if (is_end)
                 end_open(open, &n, &key, &sums);
             else if (n < OPEN_MAX)
@@ -103,7 +108,8 @@ static struct sums count_spans(const char *name)
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            if (event->kind != TTR_KIND_SPAN || event->flags & TTR_EVENT_PARTIAL || !is_of_runtime(t, event))
+            if (event->kind != TTR_KIND_SPAN || event->flags & TTR_EVENT_PARTIAL ||
+                !is_of_runtime(t, event))
                 continue;
             for (int what = GC; what < WHATS; what++) {
                 bool is_it = is_named(t, event->name, told[what].task);
@@ -121,7 +127,8 @@ static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void 
     static const struct {
         const char *name;
         uint64_t n[WHATS];
-    } traces[] = {{"recorded/mix_default.nettrace.xz", {22, 250, 26}}, {"recorded/csc_default.nettrace.xz", {0, 5147, 0}},
+    } traces[] = {{"recorded/mix_default.nettrace.xz", {22, 250, 26}},
+                  {"recorded/csc_default.nettrace.xz", {0, 5147, 0}},
                   {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", {478, 53, 5}}};
     (void)state;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
@@ -139,6 +146,7 @@ static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_the_runtime_does_takes_the_time_between_its_begin_and_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_runtime_does_takes_the_time_between_its_begin_and_end)};
     return cmocka_run_group_tests_name("nettrace_spans", tests, NULL, NULL);
 }

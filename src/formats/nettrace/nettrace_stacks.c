@@ -1,5 +1,6 @@
-/* Stacks.  Events name them by numbers that begin anew at each sequence point; so the bytes of all stacks since then are kept, and found by
- * number when somebody asks.  V3 and older have the stack behind the payload of its event instead. */
+/* Stacks.  Events name them by numbers that begin anew at each sequence point; so the bytes of all
+ * stacks since then are kept, and found by number when somebody asks.  V3 and older have the stack
+ * behind the payload of its event instead. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -9,8 +10,10 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
     const struct alloc *alloc = &reader->t->counted;
     const uint8_t *addresses = cursor_take(stack, size);
     const size_t padding = (8 - (size & 7)) & 7;
-    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity, stacks->bytes_n + size + padding, 1) ||
-        !alloc_reserve(alloc, (void **)&stacks->at, &stacks->at_capacity, stacks->at_n + 1, sizeof *stacks->at))
+    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity,
+                       stacks->bytes_n + size + padding, 1) ||
+        !alloc_reserve(alloc, (void **)&stacks->at, &stacks->at_capacity, stacks->at_n + 1,
+                       sizeof *stacks->at))
         return false;
     stacks->at[stacks->at_n++] = (struct nettrace_stack){stacks->bytes_n, size};
     memcpy(stacks->bytes + stacks->bytes_n, addresses, size);
@@ -22,14 +25,16 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
 static bool keep_others(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
 {
     for (uint32_t i = 0; i < range->n; i++)
-        if (!pairmap_put(&stacks->others, (uint32_t)(range->first + i), 0, (uint32_t)(range->begin + i)))
+        if (!pairmap_put(&stacks->others, (uint32_t)(range->first + i), 0,
+                         (uint32_t)(range->begin + i)))
             return false;
     return true;
 }
 
 static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
 {
-    struct nettrace_stack_range *last = stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
+    struct nettrace_stack_range *last =
+        stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
     uint64_t free_from = last ? (uint64_t)last->first + last->n : 0;
     if (range->n == 0)
         return true;
@@ -47,21 +52,25 @@ static void find_usual(struct nettrace_reader *reader)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct nettrace_stack_range *only = stacks->ranges;
-    bool is_usual = stacks->ranges_n == 1 && only->begin == 0 && !stacks->others.used && reader->pointer_bytes == 8;
+    bool is_usual = stacks->ranges_n == 1 && only->begin == 0 && !stacks->others.used &&
+                    reader->pointer_bytes == 8;
     is_usual = is_usual && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     stacks->usual_first = is_usual ? only->first : 0;
     stacks->usual_n = is_usual ? only->n : 0;
 }
 
-bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n, struct cursor *c)
+bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n,
+                         struct cursor *c)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
-    if (!alloc_reserve(alloc, (void **)&stacks->ranges, &stacks->ranges_capacity, stacks->ranges_n + 1, sizeof *stacks->ranges))
+    if (!alloc_reserve(alloc, (void **)&stacks->ranges, &stacks->ranges_capacity,
+                       stacks->ranges_n + 1, sizeof *stacks->ranges))
         return false;
     if (stacks->bytes_n > NETTRACE_REGION_MAX) {
-        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
-                   "more stacks without a sequence point than can be kept; those before are forgotten");
+        input_note(
+            reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
+            "more stacks without a sequence point than can be kept; those before are forgotten");
         nettrace_stacks_reset(stacks);
     }
     struct nettrace_stack_range range = {.first = first, .begin = stacks->at_n};
@@ -123,12 +132,14 @@ static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
     return p + 4;
 }
 
-const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
+const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event,
+                               uint32_t *n)
 {
     const uint8_t *addresses = NULL;
     uint32_t bytes = 0;
     if (reader->version >= 4) {
-        const struct nettrace_stack *stack = event->stack ? find(&reader->stacks, event->stack) : NULL;
+        const struct nettrace_stack *stack =
+            event->stack ? find(&reader->stacks, event->stack) : NULL;
         bytes = stack ? stack->bytes : 0;
         addresses = stack ? reader->stacks.bytes + stack->at : NULL;
     } else if (event->stack) {
@@ -139,7 +150,9 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
 }
 
 /* Kept apart, so that the usual way needs no stack of its own. */
-static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader *reader, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader *reader,
+                                                   const ttr_event *event, uint64_t *addresses,
+                                                   uint32_t room)
 {
     uint32_t n, bytes = reader->pointer_bytes;
     const uint8_t *at = nettrace_frames(reader, event, &n);
@@ -149,7 +162,8 @@ static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader 
 }
 
 /* The stack of an event whose number is as usual, which most are. */
-static inline const struct nettrace_stack *usual(const struct nettrace_stacks *stacks, const ttr_event *event)
+static inline const struct nettrace_stack *usual(const struct nettrace_stacks *stacks,
+                                                 const ttr_event *event)
 {
     const uint32_t i = event->stack - stacks->usual_first;
     return NETTRACE_LIKELY(i < stacks->usual_n) ? &stacks->at[i] : NULL;
@@ -166,7 +180,8 @@ const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t
     return (const uint64_t *)(const void *)(stacks->bytes + stack->at);
 }
 
-uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses,
+                              uint32_t room)
 {
     const struct nettrace_type *type = own;
     const struct nettrace_stacks *stacks = &type->reader->stacks;

@@ -1,4 +1,5 @@
-/* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive their batch, of traces that have them in their fields. */
+/* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive
+ * their batch, of traces that have them in their fields. */
 #include <stdio.h>
 
 #include <tracetta/tracetta.h>
@@ -100,12 +101,15 @@ static void more_stacks_than_can_be_kept_without_a_sequence_point_are_told(void 
         ttr_reader *reader = open_vector(t, &hexa);
         uint64_t told = 0;
         if (is_full)
-            ((struct nettrace_reader *)((struct input *)(void *)reader)->own)->stacks.bytes_n = NETTRACE_REGION_MAX + 1;
+            ((struct nettrace_reader *)((struct input *)(void *)reader)->own)->stacks.bytes_n =
+                NETTRACE_REGION_MAX + 1;
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
             continue;
         assert_true(ttr_reader_report(reader, 0, &report));
         for (size_t i = 0; i < report.notes_n; i++)
-            told += strcmp(report.notes[i].code, "nettrace.many-stacks") == 0 ? report.notes[i].count : 0;
+            told += strcmp(report.notes[i].code, "nettrace.many-stacks") == 0
+                        ? report.notes[i].count
+                        : 0;
         assert_int_equal(told, is_full);
         ttr_close(reader);
         ttr_free(t);
@@ -183,7 +187,8 @@ static void expect_line(const char *format, const char *expected)
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = ttr_sort(open_vector(t, &hexa), NULL);
     const char *const options[] = {"numbers=yes", NULL};
-    const ttr_write_options how = {.size = sizeof how, .format_options = strcmp(format, "text") == 0 ? options : NULL};
+    const ttr_write_options how = {.size = sizeof how,
+                                   .format_options = strcmp(format, "text") == 0 ? options : NULL};
     ttr_writer *writer = ttr_create_push(t, writing_to_buffer, &text, format, &how, NULL);
     while (ttr_read(reader, &batch, NULL) == TTR_OK) {
         assert_true(ttr_event_number(t, ttr_batch_at(&batch, 0), &number, &version));
@@ -229,7 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
-                                       cmocka_unit_test(a_stack_can_be_looked_at_where_it_stands),
+        cmocka_unit_test(a_stack_can_be_looked_at_where_it_stands),
         cmocka_unit_test(more_stacks_than_can_be_kept_without_a_sequence_point_are_told),
         cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
         cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),

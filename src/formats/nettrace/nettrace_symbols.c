@@ -1,13 +1,17 @@
-/* Symbols: the runtime tells in events of its own which code it made where, and which it knew of at the end ("rundown").
+/* Symbols: the runtime tells in events of its own which code it made where, and which it knew of at
+ * the end ("rundown").
  *
- *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags   z16 namespace   z16 name   z16 signature   more
- *   module   u64 module   u64 assembly   [in a domain: u64 domain]   u32 flags   u32 0   z16 path   more
+ *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags   z16
+ * namespace   z16 name   z16 signature   more module   u64 module   u64 assembly   [in a domain:
+ * u64 domain]   u32 flags   u32 0   z16 path   more
  *
  *   Runtime  143 MethodLoadVerbose     151 DomainModuleLoad    152 ModuleLoad
- *   Rundown  143, 144 MethodDCStart-, EndVerbose   151, 152 DomainModuleDCStart, End   153, 154 ModuleDCStart, End
+ *   Rundown  143, 144 MethodDCStart-, EndVerbose   151, 152 DomainModuleDCStart, End   153, 154
+ * ModuleDCStart, End
  *
- * A function is called "Namespace.Name(arguments)", its module by the path's last part without its suffix: what dotnet-trace shows.  Methods may be
- * told before their modules.  Nobody knows when code of a rundown was loaded.  Left out: methods without names (141), which are stubs. */
+ * A function is called "Namespace.Name(arguments)", its module by the path's last part without its
+ * suffix: what dotnet-trace shows.  Methods may be told before their modules.  Nobody knows when
+ * code of a rundown was loaded.  Left out: methods without names (141), which are stubs. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
@@ -16,9 +20,13 @@
 
 uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
 {
-    static const char runtime[] = "Microsoft-Windows-DotNETRuntime", rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";
+    static const char runtime[] = "Microsoft-Windows-DotNETRuntime",
+                      rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";
     if (provider.n == sizeof runtime - 1 && memcmp(provider.p, runtime, provider.n) == 0)
-        return id == 143 ? SYMBOLS_METHOD : id == 151 ? SYMBOLS_MODULE_OF_DOMAIN : id == 152 ? SYMBOLS_MODULE : SYMBOLS_NONE;
+        return id == 143   ? SYMBOLS_METHOD
+               : id == 151 ? SYMBOLS_MODULE_OF_DOMAIN
+               : id == 152 ? SYMBOLS_MODULE
+                           : SYMBOLS_NONE;
     if (provider.n == sizeof rundown - 1 && memcmp(provider.p, rundown, provider.n) == 0)
         return id == 143 || id == 144   ? SYMBOLS_METHOD_RUNDOWN
                : id == 151 || id == 152 ? SYMBOLS_MODULE_OF_DOMAIN
@@ -105,7 +113,9 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);
     size_t from = open ? (size_t)(open - name->bytes) : name->n;
     memmove(name->bytes + arguments, name->bytes + from, name->n - from);
-    struct symbol_range range = {.start = start, .size = size, .from = is_rundown ? SYMBOLS_ALWAYS : event->time,
+    struct symbol_range range = {.start = start,
+                                 .size = size,
+                                 .from = is_rundown ? SYMBOLS_ALWAYS : event->time,
                                  .process = t->threads[event->thread].process,
                                  .name = ttr_text_add(t, name->bytes, arguments + name->n - from)};
     range.module = symbols_module(&t->symbols, range.process, module);
@@ -114,7 +124,8 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
 
 static bool take(struct nettrace_reader *reader, const ttr_event *event)
 {
-    const struct nettrace_type *type = event->schema ? context_schema(reader->t, event->schema)->own : NULL;
+    const struct nettrace_type *type =
+        event->schema ? context_schema(reader->t, event->schema)->own : NULL;
     uint8_t kind = type ? type->symbols : SYMBOLS_NONE;
     if (kind >= SYMBOLS_PROCESS)
         return nettrace_universal_take(reader, event, kind);

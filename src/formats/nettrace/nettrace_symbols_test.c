@@ -1,5 +1,6 @@
-/* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names it gives; stacks are those that another
- * implementation found.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
+/* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names
+ * it gives; stacks are those that another implementation found.  TTR_CORPUS names the folder of
+ * recorded traces; without it the tests pass with a line that says so. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -24,7 +25,9 @@ static FILE *open_corpus(const char *name, char *path, size_t size)
 static ttr_profile *profile_of(ttr *t, const char *path)
 {
     ttr_error error = {0};
-    ttr_reader *reader = ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_SYMBOLS}, &error);
+    ttr_reader *reader = ttr_open(
+        t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_SYMBOLS},
+        &error);
     if (!reader)
         fail_msg("%s: %s", path, error.text);
     const ttr_profile_options options = {.size = sizeof options, .flags = TTR_PROFILE_MERGED};
@@ -35,7 +38,8 @@ static ttr_profile *profile_of(ttr *t, const char *path)
     return profile;
 }
 
-/* The frame of a name, whatever its case (dotnet-trace makes some modules small); fails the test where there is none. */
+/* The frame of a name, whatever its case (dotnet-trace makes some modules small); fails the test
+ * where there is none. */
 static const ttr_profile_frame *frame_of(const ttr *t, const ttr_profile *profile, const char *name)
 {
     const ttr_profile_frame *frame;
@@ -53,8 +57,9 @@ static void assert_percent(double percent, double wanted, double off, const char
         fail_msg("%s has %.3f %%, not %.2f %%", name, percent, wanted);
 }
 
-/* Lines "67.68% 33.93% module!function": with what it calls, and alone; a line before says "total metric" and the sum in ms.  `has_tasks`: the other
- * program joins threads and tasks to who began them, so that it knows some ms more, and functions have more that they call. */
+/* Lines "67.68% 33.93% module!function": with what it calls, and alone; a line before says "total
+ * metric" and the sum in ms.  `has_tasks`: the other program joins threads and tasks to who began
+ * them, so that it knows some ms more, and functions have more that they call. */
 static void check_truth(const char *trace, const char *truth, bool has_tasks)
 {
     char path[600], line[LINE];
@@ -85,7 +90,8 @@ static void check_truth(const char *trace, const char *truth, bool has_tasks)
         const ttr_profile_frame *frame = frame_of(t, profile, end + 2);
         if (!has_tasks)
             assert_percent(100 * (double)frame->total / all, inclusive, 0.0051, end + 2);
-        assert_percent(100 * (double)frame->self / all, exclusive, has_tasks ? 0.01 : 0.0051, end + 2);
+        assert_percent(100 * (double)frame->self / all, exclusive, has_tasks ? 0.01 : 0.0051,
+                       end + 2);
         functions++;
     }
     assert_true(functions >= 4);
@@ -98,11 +104,14 @@ static void functions_take_the_time_that_dotnet_trace_reports(void **state)
 {
     (void)state;
     check_truth("VoiceMemo.23092.nettrace.xz", "truth/VoiceMemo.23092.nettrace.top15.txt", false);
-    check_truth("only_managed_samples.nettrace.xz", "truth/only_managed_samples.nettrace.top15.txt", false);
-    check_truth("dotnetdiag-single-thread.nettrace.xz", "truth/dotnetdiag-single-thread.nettrace.top15.txt", false);
+    check_truth("only_managed_samples.nettrace.xz", "truth/only_managed_samples.nettrace.top15.txt",
+                false);
+    check_truth("dotnetdiag-single-thread.nettrace.xz",
+                "truth/dotnetdiag-single-thread.nettrace.top15.txt", false);
     check_truth("recorded/csc_default.nettrace.xz", "truth/csc_default.nettrace.top15.txt", true);
     check_truth("recorded/mix_default.nettrace.xz", "truth/mix_default.nettrace.top15.txt", true);
-    check_truth("eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", "truth/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.top15.txt", true);
+    check_truth("eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz",
+                "truth/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.top15.txt", true);
 }
 
 /* Puts a node's stack as folded stacks have it. */
@@ -113,17 +122,20 @@ static size_t put_stack(const ttr *t, const ttr_profile *profile, uint32_t at, c
     (void)ttr_profile_nodes(profile, &node);
     (void)ttr_profile_frames(profile, &frame);
     size_t n = node[at].parent == TTR_PROFILE_NONE ? 0 : put_stack(t, profile, node[at].parent, to);
-    return n + (size_t)snprintf(to + n, LINE - n, "%s%s", n ? ";" : "", ttr_text_get(t, frame[node[at].frame].name).p);
+    return n + (size_t)snprintf(to + n, LINE - n, "%s%s", n ? ";" : "",
+                                ttr_text_get(t, frame[node[at].frame].name).p);
 }
 
-/* That implementation gives a sample the time since the one before, so weights are apart by a step; what is seen, and its sum, are not. */
+/* That implementation gives a sample the time since the one before, so weights are apart by a step;
+ * what is seen, and its sum, are not. */
 static void stacks_are_those_another_implementation_found(void **state)
 {
     (void)state;
     char path[600], line[LINE], stack[LINE];
     uint64_t sum = 0;
     const ttr_profile_node *node;
-    FILE *file = open_corpus("truth/dotnet-5.0-SampleProfiler-single-thread.txt", path, sizeof path);
+    FILE *file =
+        open_corpus("truth/dotnet-5.0-SampleProfiler-single-thread.txt", path, sizeof path);
     if (!file)
         return;
     FILE *recorded = open_corpus("dotnetdiag-single-thread.nettrace.xz", path, sizeof path);
@@ -151,7 +163,8 @@ static void stacks_are_those_another_implementation_found(void **state)
     ttr_free(t);
 }
 
-static const char *name_at(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
+static const char *name_at(ttr *t, ttr_id thread, uint64_t address, int64_t time,
+                           ttr_symbol *symbol)
 {
     return ttr_symbol_get(t, thread, address, time, symbol) ? ttr_text_get(t, symbol->name).p : "";
 }
@@ -162,7 +175,9 @@ static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
     ttr_batch batch;
     ttr_id thread = 0;
     ttr_error error = {0};
-    ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "vector", &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = flags}, &error);
+    ttr_reader *reader = ttr_open_memory(
+        t, hexa->bytes, hexa->n, "vector",
+        &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = flags}, &error);
     if (!reader)
         fail_msg("%s", error.text);
     while (ttr_read(reader, &batch, &error) == TTR_OK)
@@ -208,12 +223,14 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
     assert_string_equal(name_at(t, thread, 0x400180, 0, &symbol), "main");
     assert_string_equal(ttr_text_get(t, symbol.module).p, "shop");
     assert_int_equal(symbol.offset, 0x1180);
-    assert_string_equal(name_at(t, other, 0x4001ff, 0, &symbol), "main"); /* the last byte, in the other process of the mapping */
+    assert_string_equal(name_at(t, other, 0x4001ff, 0, &symbol),
+                        "main"); /* the last byte, in the other process of the mapping */
     assert_string_equal(name_at(t, thread, 0x700010, INT64_MAX, &symbol), "Shop.Cart::Add(int32)");
     assert_string_equal(ttr_text_get(t, symbol.module).p, "Shop");
     assert_string_equal(name_at(t, other, 0x700010, INT64_MAX, &symbol), "");
     assert_string_equal(name_at(t, thread, 0x800000, 0, &symbol), "alone");
-    assert_false(ttr_symbol_get(t, thread, 0x10, 0, &symbol)); /* not "kernel", which is everywhere */
+    assert_false(
+        ttr_symbol_get(t, thread, 0x10, 0, &symbol)); /* not "kernel", which is everywhere */
     ttr_free(t);
     t = ttr_new(NULL);
     thread = read_vector(t, &hexa, 0);
@@ -227,7 +244,8 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
 static void only_events_about_code_and_modules_are_looked_at(void **state)
 {
     (void)state;
-    ttr_text runtime = {"Microsoft-Windows-DotNETRuntime", 31}, rundown = {"Microsoft-Windows-DotNETRuntimeRundown", 38};
+    ttr_text runtime = {"Microsoft-Windows-DotNETRuntime", 31},
+             rundown = {"Microsoft-Windows-DotNETRuntimeRundown", 38};
     assert_int_not_equal(nettrace_symbols_kind(runtime, 143), 0);
     assert_int_equal(nettrace_symbols_kind(runtime, 144), 0); /* MethodUnloadVerbose */
     assert_int_not_equal(nettrace_symbols_kind(rundown, 144), 0);

@@ -1,9 +1,10 @@
 /* Who captured events, who they are about, and what is missing.
  *
- * Each capture thread counts its events.  lost = (sequence - the one before - 1) mod 2^32 at an event, and (sequence - the last) at a sequence
- * point, which tells what the thread has counted by then.  A thread that is met for the first time begins where it is, but in V6, where
- * it is announced, and begins with 1.  Before V6 a counter that jumps to 1 is that of a new thread with an old number.  A counter that went
- * back by less than half its range is no loss. */
+ * Each capture thread counts its events.  lost = (sequence - the one before - 1) mod 2^32 at an
+ * event, and (sequence - the last) at a sequence point, which tells what the thread has counted by
+ * then.  A thread that is met for the first time begins where it is, but in V6, where it is
+ * announced, and begins with 1.  Before V6 a counter that jumps to 1 is that of a new thread with
+ * an old number.  A counter that went back by less than half its range is no loss. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -52,10 +53,11 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
     if (known)
         return *known;
     struct nettrace_capture capture = {.id = id, .tail = NETTRACE_NONE};
-    capture.track = context_add_track(reader->t, &(ttr_track){.number = number, .source = reader->in->id});
+    capture.track =
+        context_add_track(reader->t, &(ttr_track){.number = number, .source = reader->in->id});
     if (!capture.track || threads->capture_n >= UINT32_MAX ||
-        !alloc_reserve(&reader->t->counted, (void **)&threads->capture, &threads->capture_capacity, threads->capture_n + 1,
-                       sizeof *threads->capture) ||
+        !alloc_reserve(&reader->t->counted, (void **)&threads->capture, &threads->capture_capacity,
+                       threads->capture_n + 1, sizeof *threads->capture) ||
         !pairmap_put(&threads->by_id, id, 0, (uint32_t)threads->capture_n))
         return SIZE_MAX;
     threads->capture[threads->capture_n] = capture;
@@ -87,20 +89,29 @@ static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *g
         last->to = gap->to > last->to ? gap->to : last->to;
         return true;
     }
-    if (!alloc_reserve(&reader->t->counted, (void **)&order->gaps, &order->gaps_capacity, order->gaps_n + 1, sizeof *order->gaps))
+    if (!alloc_reserve(&reader->t->counted, (void **)&order->gaps, &order->gaps_capacity,
+                       order->gaps_n + 1, sizeof *order->gaps))
         return false;
     order->gaps[order->gaps_n++] = *gap;
     return true;
 }
 
-bool nettrace_count(struct nettrace_reader *reader, size_t index, const struct nettrace_header *header, bool is_point)
+bool nettrace_count(struct nettrace_reader *reader, size_t index,
+                    const struct nettrace_header *header, bool is_point)
 {
     struct nettrace_capture *capture = &reader->threads.capture[index];
     uint32_t lost = header->sequence - capture->sequence - !is_point;
-    bool is_known = capture->is_known && (reader->version >= NETTRACE_V6 || (capture->sequence != 0 && (header->sequence != 1 || is_point)));
-    struct nettrace_gap gap = {.from = capture->ticks, .to = header->ticks, .count = lost, .track = capture->track,
-                               .offset = header->start ? reader->in->window.offset + (uint64_t)(header->start - reader->in->window.bytes)
-                                                       : reader->at};
+    bool is_known =
+        capture->is_known && (reader->version >= NETTRACE_V6 ||
+                              (capture->sequence != 0 && (header->sequence != 1 || is_point)));
+    struct nettrace_gap gap = {
+        .from = capture->ticks,
+        .to = header->ticks,
+        .count = lost,
+        .track = capture->track,
+        .offset = header->start ? reader->in->window.offset +
+                                      (uint64_t)(header->start - reader->in->window.bytes)
+                                : reader->at};
     if (gap.from > gap.to || !capture->ticks) /* the first event that was seen of it */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
@@ -118,7 +129,9 @@ ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid)
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)
         return reader->threads.cache[slot].thread;
-    ttr_id thread = reader->version < NETTRACE_V6 ? context_thread(reader->t, reader->in->id, reader->pid, tid) : thread_of(reader, tid);
+    ttr_id thread = reader->version < NETTRACE_V6
+                        ? context_thread(reader->t, reader->in->id, reader->pid, tid)
+                        : thread_of(reader, tid);
     reader->threads.cache[slot].tid = tid;
     reader->threads.cache[slot].thread = thread;
     return thread;

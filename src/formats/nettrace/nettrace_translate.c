@@ -1,5 +1,5 @@
-/* Metadata of a trace that is read, as a shape: payloads then need not be decoded.  Their bytes mean the same in all versions that have their
- * types.
+/* Metadata of a trace that is read, as a shape: payloads then need not be decoded.  Their bytes
+ * mean the same in all versions that have their types.
  *
  * What a reader would not use is left out: options and tags of other kinds. */
 #include <string.h>
@@ -9,8 +9,16 @@
 
 #define DEPTH_MAX 24u
 
-enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_MESSAGE = 4, OPTION_DESCRIPTION = 5, OPTION_PAIR = 6, OPTION_GUID = 7, OPTION_LEVEL = 8,
-       OPTION_VERSION = 9 };
+enum {
+    OPTION_OPCODE = 1,
+    OPTION_KEYWORDS = 3,
+    OPTION_MESSAGE = 4,
+    OPTION_DESCRIPTION = 5,
+    OPTION_PAIR = 6,
+    OPTION_GUID = 7,
+    OPTION_LEVEL = 8,
+    OPTION_VERSION = 9
+};
 
 struct translation {
     struct cursor c;
@@ -63,7 +71,8 @@ static void take_type(struct translation *t, unsigned depth)
     buffer_add_byte(t->shape, (uint8_t)code);
     if (code == NETTRACE_OBJECT)
         take_fields(t, depth + 1);
-    else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY || code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC)
+    else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY || code == NETTRACE_REL_LOC ||
+             code == NETTRACE_DATA_LOC)
         take_type(t, depth + 1);
     if (code == NETTRACE_FIXED_ARRAY)
         nettrace_put_u16(t->shape, cursor_u16le(&t->c));
@@ -90,7 +99,8 @@ static void take_first(struct translation *t, unsigned depth)
 static void take_sized(struct translation *t, unsigned depth)
 {
     struct cursor all = t->c, field;
-    uint32_t size = t->is_v6 ? cursor_u16le(&t->c) : cursor_u32le(&t->c), before = t->is_v6 ? 2 : 4, own = t->is_v6 ? 0 : 4;
+    uint32_t size = t->is_v6 ? cursor_u16le(&t->c) : cursor_u32le(&t->c), before = t->is_v6 ? 2 : 4,
+             own = t->is_v6 ? 0 : 4;
     (void)cursor_skip(&all, before);
     field = cursor_part(&all, size >= own ? size - own : UINT32_MAX);
     t->c = field;
@@ -137,7 +147,8 @@ static void take_tags(struct translation *t, struct nettrace_told *told, size_t 
     }
 }
 
-static void take_old(struct translation *t, const struct nettrace_type *type, struct nettrace_told *told, struct buffer *texts, size_t *provider_n)
+static void take_old(struct translation *t, const struct nettrace_type *type,
+                     struct nettrace_told *told, struct buffer *texts, size_t *provider_n)
 {
     struct cursor *c = &t->c;
     unsigned version = type->reader->version;
@@ -178,20 +189,36 @@ static void take_options(struct cursor *c, struct nettrace_told *told)
 {
     while (cursor_left(c) > 0) {
         switch (cursor_u8(c)) {
-        case OPTION_OPCODE: told->opcode = cursor_u8(c); break;
-        case OPTION_KEYWORDS: told->keyword = cursor_u64le(c); break;
-        case OPTION_LEVEL: told->level = cursor_u8(c); break;
-        case OPTION_VERSION: told->version = cursor_u8(c); break;
-        case OPTION_GUID: (void)cursor_skip(c, 16); break;
-        case OPTION_PAIR: (void)nettrace_take_string(c), (void)nettrace_take_string(c); break;
+        case OPTION_OPCODE:
+            told->opcode = cursor_u8(c);
+            break;
+        case OPTION_KEYWORDS:
+            told->keyword = cursor_u64le(c);
+            break;
+        case OPTION_LEVEL:
+            told->level = cursor_u8(c);
+            break;
+        case OPTION_VERSION:
+            told->version = cursor_u8(c);
+            break;
+        case OPTION_GUID:
+            (void)cursor_skip(c, 16);
+            break;
+        case OPTION_PAIR:
+            (void)nettrace_take_string(c), (void)nettrace_take_string(c);
+            break;
         case OPTION_MESSAGE:
-        case OPTION_DESCRIPTION: (void)nettrace_take_string(c); break;
-        default: return;
+        case OPTION_DESCRIPTION:
+            (void)nettrace_take_string(c);
+            break;
+        default:
+            return;
         }
     }
 }
 
-static void take_row(struct translation *t, struct nettrace_told *told, struct buffer *texts, size_t *provider_n)
+static void take_row(struct translation *t, struct nettrace_told *told, struct buffer *texts,
+                     size_t *provider_n)
 {
     struct cursor *c = &t->c;
     ttr_text provider = nettrace_take_string(c);
@@ -239,11 +266,13 @@ static void tell_fields(struct truth *truth)
     }
 }
 
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told, struct buffer *shape, struct buffer *texts,
-                        unsigned reading)
+bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told,
+                        struct buffer *shape, struct buffer *texts, unsigned reading)
 {
     unsigned version = type->reader->version;
-    struct translation t = {.c = cursor_over(type->said, type->said_n, 0), .shape = shape, .is_v6 = version >= NETTRACE_V6};
+    struct translation t = {.c = cursor_over(type->said, type->said_n, 0),
+                            .shape = shape,
+                            .is_v6 = version >= NETTRACE_V6};
     size_t provider_n = 0, at = shape->n;
     *told = (struct nettrace_told){.id = 0};
     buffer_clear(texts);

@@ -50,7 +50,8 @@ static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
         size_t n = types->dense_n ? types->dense_n : 64;
         while (n <= number)
             n *= 2;
-        struct nettrace_type **dense = alloc_resize(&reader->t->counted, types->dense, types->dense_n, n, sizeof(struct nettrace_type *));
+        struct nettrace_type **dense = alloc_resize(
+            &reader->t->counted, types->dense, types->dense_n, n, sizeof(struct nettrace_type *));
         if (!dense)
             return false;
         for (size_t i = types->dense_n; i < n; i++)
@@ -64,7 +65,8 @@ static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
 
 uint8_t nettrace_level(uint32_t level)
 {
-    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
+                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
@@ -75,7 +77,8 @@ static bool is_sample(const struct nettrace_reader *reader, const struct nettrac
     ttr_text provider = ttr_text_get(reader->t, said->provider);
     if (nettrace_is_universal_sample(provider, ttr_text_get(reader->t, said->name)))
         return true;
-    return said->id == 0 && provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
+    return said->id == 0 && provider.n == sizeof sampler - 1 &&
+           memcmp(provider.p, sampler, provider.n) == 0;
 }
 
 /* The index of a provider, the next one where it is new; UINT32_MAX when memory is out. */
@@ -92,21 +95,34 @@ static bool copy_text(struct nettrace_reader *reader, ttr_text text, ttr_text *c
     return copy->p != NULL;
 }
 
-static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset, uint32_t *index)
+static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said,
+                       uint64_t offset, uint32_t *index)
 {
     struct nettrace_types *types = &reader->types;
     struct nettrace_type *type = arena_take(&reader->arena, sizeof *type);
     struct nettrace_readings *readings = arena_take(&reader->arena, sizeof *readings);
-    if (!type || !readings || !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity, types->all_n + 1, sizeof *types->all))
+    if (!type || !readings ||
+        !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity,
+                       types->all_n + 1, sizeof *types->all))
         return fail_memory(reader->error);
-    *readings = (struct nettrace_readings){.root = said->root, .offset = offset, .could_lie = said->could_lie};
-    *type = (struct nettrace_type){.reader = reader, .readings = readings, .id = said->id, .version = said->version, .name = said->name,
-                                   .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
-                                   .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
+    *readings = (struct nettrace_readings){
+        .root = said->root, .offset = offset, .could_lie = said->could_lie};
+    *type = (struct nettrace_type){.reader = reader,
+                                   .readings = readings,
+                                   .id = said->id,
+                                   .version = said->version,
+                                   .name = said->name,
+                                   .provider = said->provider,
+                                   .keyword = said->keyword,
+                                   .level = nettrace_level(said->level),
+                                   .opcode = said->opcode,
+                                   .has_places = said->has_places,
+                                   .number = said->number};
     type->said = (const uint8_t *)arena_copy(&reader->arena, said->bytes, said->bytes_n);
     type->said_n = (uint32_t)said->bytes_n;
     bool has_texts = said->message.n || said->description.n;
-    if (!type->said || !copy_text(reader, said->message, &type->message) || !copy_text(reader, said->description, &type->description))
+    if (!type->said || !copy_text(reader, said->message, &type->message) ||
+        !copy_text(reader, said->description, &type->description))
         return fail_memory(reader->error);
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
     if (!type->symbols)
@@ -119,12 +135,23 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     type->task = activity_task(reader->t, said->name);
     if (!type->task)
         return fail_memory(reader->error);
-    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format,
-                                                                      .has_number = true, .number = said->id, .version = said->version, .has_texts = has_texts});
+    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
+                                                                  .own = type,
+                                                                  .format = reader->in->format,
+                                                                  .has_number = true,
+                                                                  .number = said->id,
+                                                                  .version = said->version,
+                                                                  .has_texts = has_texts});
     if (!type->schema)
         return fail_memory(reader->error);
-    type->like = (ttr_event){.schema = type->schema, .name = type->name, .provider = type->provider, .keyword = type->keyword,
-                             .source = reader->in->id, .kind = type->kind, .level = type->level, .opcode = type->opcode};
+    type->like = (ttr_event){.schema = type->schema,
+                             .name = type->name,
+                             .provider = type->provider,
+                             .keyword = type->keyword,
+                             .source = reader->in->id,
+                             .kind = type->kind,
+                             .level = type->level,
+                             .opcode = type->opcode};
     *index = type->index = (uint32_t)types->all_n;
     type->provider_index = index_of(types, said->provider);
     if (type->provider_index == UINT32_MAX)
@@ -144,14 +171,16 @@ static void check_awaited(struct nettrace_reader *reader, uint32_t number, uint6
 
 bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said)
 {
-    const uint32_t *known = pairmap_get(&reader->types.known, hash_bytes(said->bytes, said->bytes_n), said->number);
+    const uint32_t *known =
+        pairmap_get(&reader->types.known, hash_bytes(said->bytes, said->bytes_n), said->number);
     const struct nettrace_type *there = nettrace_type_of(&reader->types, said->number);
     if (!known || (there && there != reader->types.all[*known]))
         return false;
     return there || put(reader, said->number, *known);
 }
 
-ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset)
+ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said,
+                             uint64_t offset)
 {
     struct nettrace_types *types = &reader->types;
     uint64_t hash = hash_bytes(said->bytes, said->bytes_n);
@@ -160,9 +189,10 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettra
     uint32_t index = known ? *known : 0;
     if (there) {
         if (!known || types->all[*known] != there)
-            input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
-                       "metadata %u are defined again, otherwise (\"%s\"); the first definition stays", said->number,
-                       ttr_text_get(reader->t, said->name).p);
+            input_note(
+                reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
+                "metadata %u are defined again, otherwise (\"%s\"); the first definition stays",
+                said->number, ttr_text_get(reader->t, said->name).p);
         return TTR_OK;
     }
     if (!known) {

@@ -1,18 +1,21 @@
-/* Traces of whole machines (V6): providers "Universal.System", which tells of processes and their code, and "Universal.Events", whose events are
- * samples ("cpu") and switches ("cswitch") with stacks.  After "Universal Providers Tracing Events" of TraceEvent, and what one-collect writes.
+/* Traces of whole machines (V6): providers "Universal.System", which tells of processes and their
+ * code, and "Universal.Events", whose events are samples ("cpu") and switches ("cswitch") with
+ * stacks.  After "Universal Providers Tracing Events" of TraceEvent, and what one-collect writes.
  *
  *   numbers are LEB128, texts u16 bytes, UTF-8
  *   0, 1 ExistingProcess, ProcessCreate   pid inside its namespace   name   namespace
- *   3 ProcessMapping                      id   start   last address   offset in the file   file   id of more   [more]
- *   4 ProcessSymbol                       id   mapping   start   last address   name
+ *   3 ProcessMapping                      id   start   last address   offset in the file   file id
+ * of more   [more] 4 ProcessSymbol                       id   mapping   start   last address   name
  *
- * A symbol counts in each process that has the mapping.  What a runtime compiled is called "type [module] Namespace.Class::Method(arguments)[level]"
- * and becomes module and method.  Left out: what is told for looking up symbols elsewhere (5), ends of processes. */
+ * A symbol counts in each process that has the mapping.  What a runtime compiled is called "type
+ * [module] Namespace.Class::Method(arguments)[level]" and becomes module and method.  Left out:
+ * what is told for looking up symbols elsewhere (5), ends of processes. */
 #include "base/hash.h"
 #include "formats/nettrace/nettrace.h"
 
-#define MAPPING_TAG UINT64_C(0x556e6976657273) /* so that ids of mappings are no ids of .NET's modules */
-#define MAPPINGS_MAX 1048576u                    /* processes by mapping; symbols of others are dropped */
+#define MAPPING_TAG \
+    UINT64_C(0x556e6976657273) /* so that ids of mappings are no ids of .NET's modules */
+#define MAPPINGS_MAX 1048576u  /* processes by mapping; symbols of others are dropped */
 
 static bool is(ttr_text text, const char *word)
 {
@@ -31,7 +34,8 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name)
 
 uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id)
 {
-    static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED, SYMBOLS_SYMBOL};
+    static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED,
+                                    SYMBOLS_SYMBOL};
     return is(provider, "Universal.System") && id < sizeof kinds ? kinds[id] : SYMBOLS_NONE;
 }
 
@@ -54,7 +58,8 @@ static bool take_process(struct nettrace_reader *reader, const ttr_event *event,
 }
 
 /* The module of a number of ours, called `name`; 0 when memory is out. */
-static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint64_t number, ttr_text name)
+static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint64_t number,
+                          ttr_text name)
 {
     ttr *t = reader->t;
     ttr_id id = ttr_text_add(t, name.p, name.n);
@@ -75,16 +80,19 @@ static ttr_text file_of(ttr_text path)
 }
 
 /* Notes that a process has a mapping; the processes of one are a chain. */
-static bool keep_mapping(struct nettrace_reader *reader, uint64_t id, const struct nettrace_mapping *mapping)
+static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
+                         const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
     const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
-    for (uint32_t at = first ? *first : NETTRACE_NONE; at != NETTRACE_NONE; at = universal->mapping[at].next)
+    for (uint32_t at = first ? *first : NETTRACE_NONE; at != NETTRACE_NONE;
+         at = universal->mapping[at].next)
         if (universal->mapping[at].process == mapping->process)
             return true;
     if (universal->n >= MAPPINGS_MAX)
         return true;
-    if (!alloc_reserve(&reader->t->counted, (void **)&universal->mapping, &universal->capacity, universal->n + 1, sizeof *mapping))
+    if (!alloc_reserve(&reader->t->counted, (void **)&universal->mapping, &universal->capacity,
+                       universal->n + 1, sizeof *mapping))
         return false;
     universal->mapping[universal->n] = *mapping;
     universal->mapping[universal->n].next = first ? *first : NETTRACE_NONE;
@@ -93,19 +101,26 @@ static bool keep_mapping(struct nettrace_reader *reader, uint64_t id, const stru
 
 static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
-    static const char jitted[] = "/memfd:doublemapper"; /* holds the code of a runtime, which has modules of its own */
+    static const char jitted[] =
+        "/memfd:doublemapper"; /* holds the code of a runtime, which has modules of its own */
     ttr *t = reader->t;
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c), last = nettrace_take_varint(c), offset = nettrace_take_varint(c);
+    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
+             last = nettrace_take_varint(c), offset = nettrace_take_varint(c);
     ttr_text path = take_text(c), file = file_of(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;
-    bool has_file = file.n > 0 && (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
+    bool has_file = file.n > 0 &&
+                    (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
     if (has_file)
         mapping.module = module_of(reader, mapping.process, id, file);
     if ((has_file && !mapping.module) || !keep_mapping(reader, id, &mapping))
         return false;
-    struct symbol_range range = {.start = start, .size = last - start + 1, .offset = offset, .from = event->time, .process = mapping.process,
+    struct symbol_range range = {.start = start,
+                                 .size = last - start + 1,
+                                 .offset = offset,
+                                 .from = event->time,
+                                 .process = mapping.process,
                                  .module = mapping.module};
     return !has_file || last < start || symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
@@ -134,19 +149,27 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     ttr *t = reader->t;
     struct nettrace_universal *universal = &reader->universal;
     (void)nettrace_take_varint(c);
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c), last = nettrace_take_varint(c);
+    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
+             last = nettrace_take_varint(c);
     ttr_text name = take_text(c), module, method = name;
-    if (c->failed || last < start || last - start >= INT64_MAX) /* as without the right to read addresses of the kernel: all zero */
+    if (c->failed || last < start ||
+        last - start >=
+            INT64_MAX) /* as without the right to read addresses of the kernel: all zero */
         return true;
     bool is_jitted = split_jitted(name, &module, &method);
-    struct symbol_range range = {.start = start, .size = last - start + 1, .from = is_jitted ? event->time : SYMBOLS_ALWAYS,
+    struct symbol_range range = {.start = start,
+                                 .size = last - start + 1,
+                                 .from = is_jitted ? event->time : SYMBOLS_ALWAYS,
                                  .name = ttr_text_add(t, method.p, method.n)};
     const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
-    const struct nettrace_mapping own = {.process = t->threads[event->thread].process, .next = NETTRACE_NONE};
+    const struct nettrace_mapping own = {.process = t->threads[event->thread].process,
+                                         .next = NETTRACE_NONE};
     const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &own;
     while (range.name && mapping) {
         range.process = mapping->process;
-        range.module = is_jitted ? module_of(reader, range.process, hash_bytes(module.p, module.n), module) : mapping->module;
+        range.module =
+            is_jitted ? module_of(reader, range.process, hash_bytes(module.p, module.n), module)
+                      : mapping->module;
         if ((is_jitted && !range.module) || !symbols_add(&t->symbols, SYMBOL_FUNCTION, &range))
             return false;
         mapping = mapping->next == NETTRACE_NONE ? NULL : &universal->mapping[mapping->next];
@@ -161,12 +184,14 @@ bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *ev
         return take_process(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
         return true;
-    return kind == SYMBOLS_MAPPED ? take_mapping(reader, event, &c) : take_symbol(reader, event, &c);
+    return kind == SYMBOLS_MAPPED ? take_mapping(reader, event, &c)
+                                  : take_symbol(reader, event, &c);
 }
 
 void nettrace_universal_free(struct nettrace_reader *reader)
 {
     struct nettrace_universal *universal = &reader->universal;
-    alloc_free(&reader->t->counted, universal->mapping, universal->capacity, sizeof *universal->mapping);
+    alloc_free(&reader->t->counted, universal->mapping, universal->capacity,
+               sizeof *universal->mapping);
     pairmap_free(&universal->by_id);
 }

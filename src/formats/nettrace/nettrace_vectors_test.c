@@ -1,5 +1,6 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md).  vectors-whole holds those whose events do not stand in
- * order of time: a prefix of them gives other events first, so they are not cut. */
+/* Golden vectors of the format, from the specification and its decisions (README.md). vectors-whole
+ * holds those whose events do not stand in order of time: a prefix of them gives other events
+ * first, so they are not cut. */
 #include "support/support.h"
 #include "support/vectors.h"
 

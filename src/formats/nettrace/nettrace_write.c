@@ -1,4 +1,5 @@
-/* Writing nettrace: a trace of the same version is copied (nettrace_copy.h), everything else is encoded (nettrace_writer.h). */
+/* Writing nettrace: a trace of the same version is copied (nettrace_copy.h), everything else is
+ * encoded (nettrace_writer.h). */
 #include <string.h>
 
 #include "base/status.h"
@@ -24,10 +25,12 @@ void nettrace_drop(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Whether a trace whose head comes is to be copied: nothing was written yet, and it has the version that was asked for. */
+/* Whether a trace whose head comes is to be copied: nothing was written yet, and it has the version
+ * that was asked for. */
 static bool may_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
-    bool is_version = w->version == 0 || w->version == reader->version || (w->version == 5 && reader->version == 4);
+    bool is_version = w->version == 0 || w->version == reader->version ||
+                      (w->version == 5 && reader->version == 4);
     return w->mode == NETTRACE_UNDECIDED && is_version && reader->in->time_offset == 0;
 }
 
@@ -42,7 +45,9 @@ static ttr_status write_piece(struct ttr_writer *out, const ttr_event *event, tt
         w->mode = NETTRACE_COPIES;
         nettrace_copy_begin(&w->copy, &out->t->counted, reader, event->source);
     }
-    return w->mode == NETTRACE_COPIES && w->copy.source == event->source ? nettrace_copy_piece(&w->copy, out, event, error) : TTR_OK;
+    return w->mode == NETTRACE_COPIES && w->copy.source == event->source
+               ? nettrace_copy_piece(&w->copy, out, event, error)
+               : TTR_OK;
 }
 
 static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -52,7 +57,9 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
         return write_piece(out, event, error);
     if (w->mode != NETTRACE_COPIES)
         return nettrace_encode(out, event, error);
-    bool is_own = event->source == w->copy.source && (event->kind == TTR_KIND_GAP || context_schema(out->t, event->schema)->format == out->format);
+    bool is_own = event->source == w->copy.source &&
+                  (event->kind == TTR_KIND_GAP ||
+                   context_schema(out->t, event->schema)->format == out->format);
     if (!is_own) {
         output_lost(out, NETTRACE_LOST_GUEST, event->offset);
     } else if (event->kind != TTR_KIND_GAP) { /* gaps are in the counters */
@@ -73,5 +80,6 @@ ttr_status nettrace_write(struct ttr_writer *out, const ttr_batch *batch, ttr_er
 ttr_status nettrace_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
-    return w->mode == NETTRACE_COPIES ? nettrace_copy_finish(&w->copy, out, error) : nettrace_encode_finish(out, error);
+    return w->mode == NETTRACE_COPIES ? nettrace_copy_finish(&w->copy, out, error)
+                                      : nettrace_encode_finish(out, error);
 }

@@ -1,4 +1,5 @@
-/* What is written of events of any origin: golden bytes from the specification, and what a reader finds in them. */
+/* What is written of events of any origin: golden bytes from the specification, and what a reader
+ * finds in them. */
 #include <stdio.h>
 
 #include "support/dump.h"
@@ -73,7 +74,9 @@ static void put_one(struct writing *w)
     writing_end(w);
 }
 
-#define DATE "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le 1709251198999000000 u64le 1000000000 u32le 8\n"
+#define DATE                                                                          \
+    "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le " \
+    "1709251198999000000 u64le 1000000000 u32le 8\n"
 
 static void an_event_of_v6_is_written_as_the_text_says(void **state)
 {
@@ -81,58 +84,60 @@ static void an_event_of_v6_is_written_as_the_text_says(void **state)
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
     put_one(&w);
-    expect_bytes(&w,
-        "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n"
-        "u32le @tracee-@trace+16777216\n"                                            /* a block of kind 1 */
-        "@trace\n" DATE
-        "u32le 1 varint 9 str \"ProcessId\" varint 4 str \"4321\"\n"
-        "@tracee\n"
-        "u32le @metae-@meta+50331648\n"                                              /* metadata */
-        "@meta\n"
-        "u16le 0\n"
-        "u16le @rowe-@row\n"
-        "@row\n"
-        "varint 1 varint 4 str \"Prov\" varint 1 varint 4 str \"Tick\"\n"
-        "u16le 2  u16le 3 varint 1 str \"n\" u8 12  u16le 3 varint 1 str \"s\" u8 18\n"
-        "u16le 13  u8 1 u8 10  u8 3 u64le 0x12  u8 8 u8 4\n"                         /* opcode, keywords, level */
-        "@rowe\n"
-        "@metae\n"
-        "u32le @threadse-@threads+100663296\n"                                       /* threads */
-        "@threads\n"
-        "u16le 6 varint 1 u8 2 varint 4321 u8 3 varint 99\n"
-        "@threadse\n"
-        "u32le @eve-@ev+33554432\n"                                                  /* events */
-        "@ev\n"
-        "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
-        /* sorted, with metadata, capture (sequence 1, thread 1, no processor), thread, size */
-        "C7 varint 1 varint 0 varint 1 varint 4294967295 varint 1 varint 1709251198999001000 varint 14\n"
-        "u64le 7 utf16le \"ab\" u16le 0\n"
-        "@eve\n"
-        "u32le @pointe-@point+67108864\n"                                            /* a sequence point */
-        "@point\n"
-        "u64le 1709251198999001000 u32le 0 u32le 1 varint 1 varint 1\n"
-        "@pointe\n"
-        "u32le 0\n");
+    expect_bytes(
+        &w, "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n"
+            "u32le @tracee-@trace+16777216\n" /* a block of kind 1 */
+            "@trace\n" DATE "u32le 1 varint 9 str \"ProcessId\" varint 4 str \"4321\"\n"
+            "@tracee\n"
+            "u32le @metae-@meta+50331648\n" /* metadata */
+            "@meta\n"
+            "u16le 0\n"
+            "u16le @rowe-@row\n"
+            "@row\n"
+            "varint 1 varint 4 str \"Prov\" varint 1 varint 4 str \"Tick\"\n"
+            "u16le 2  u16le 3 varint 1 str \"n\" u8 12  u16le 3 varint 1 str \"s\" u8 18\n"
+            "u16le 13  u8 1 u8 10  u8 3 u64le 0x12  u8 8 u8 4\n" /* opcode, keywords, level */
+            "@rowe\n"
+            "@metae\n"
+            "u32le @threadse-@threads+100663296\n" /* threads */
+            "@threads\n"
+            "u16le 6 varint 1 u8 2 varint 4321 u8 3 varint 99\n"
+            "@threadse\n"
+            "u32le @eve-@ev+33554432\n" /* events */
+            "@ev\n"
+            "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
+            /* sorted, with metadata, capture (sequence 1, thread 1, no processor), thread, size */
+            "C7 varint 1 varint 0 varint 1 varint 4294967295 varint 1 varint 1709251198999001000 "
+            "varint 14\n"
+            "u64le 7 utf16le \"ab\" u16le 0\n"
+            "@eve\n"
+            "u32le @pointe-@point+67108864\n" /* a sequence point */
+            "@point\n"
+            "u64le 1709251198999001000 u32le 0 u32le 1 varint 1 varint 1\n"
+            "@pointe\n"
+            "u32le 0\n");
 }
 
-#define TRACE4                                                                                                                        \
-    "str \"Nettrace\" str32le \"!FastSerialization.1\"\n"                                                                             \
+#define TRACE4                                            \
+    "str \"Nettrace\" str32le \"!FastSerialization.1\"\n" \
     "05 05 01 u32le 4 u32le 4 str32le \"Trace\" 06\n" DATE "u32le 4321 u32le 0 u32le 0 06\n"
 
-#define EVENT4                                                                                                                        \
-    "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"                                                       \
-    "@ev\n"                                                                                                                           \
-    "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"                                                          \
-    "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint 1709251198999001000 varint 14\n"                               \
-    "u64le 7 utf16le \"ab\" u16le 0\n"                                                                                                \
-    "@eve\n"                                                                                                                          \
-    "06\n"                                                                                                                            \
-    "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"                                                                \
-    "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"                                                                         \
+#define EVENT4                                                                               \
+    "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"              \
+    "@ev\n"                                                                                  \
+    "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"                 \
+    "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint 1709251198999001000 " \
+    "varint 14\n"                                                                            \
+    "u64le 7 utf16le \"ab\" u16le 0\n"                                                       \
+    "@eve\n"                                                                                 \
+    "06\n"                                                                                   \
+    "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"                       \
+    "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"                                \
     "01\n"
 
-#define FIELDS4                                                                                                                       \
-    "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0x12 u32le 0 u32le 4\n"                                  \
+#define FIELDS4                                                                                   \
+    "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0x12 u32le 0 u32le " \
+    "4\n"                                                                                         \
     "u32le 2 u32le 12 utf16le \"n\" u16le 0 u32le 18 utf16le \"s\" u16le 0\n"
 
 static void an_event_of_v4_is_written_as_the_text_says(void **state)
@@ -143,14 +148,13 @@ static void an_event_of_v4_is_written_as_the_text_says(void **state)
     put_one(&w);
     assert_int_equal(writing_lost(&w, "event.opcode"), 1);
     expect_bytes(&w, TRACE4
-        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
-        "@meta\n"
-        "u16le 20 u16le 1 u64le 0 u64le 0\n"
-        /* sorted, with capture (sequence -1, thread 0, no processor), size */
-        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 64\n"
-        FIELDS4
-        "@metae\n"
-        "06\n" EVENT4);
+                 "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+                 "@meta\n"
+                 "u16le 20 u16le 1 u64le 0 u64le 0\n"
+                 /* sorted, with capture (sequence -1, thread 0, no processor), size */
+                 "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 64\n" FIELDS4
+                 "@metae\n"
+                 "06\n" EVENT4);
 }
 
 static void v5_tells_the_opcode_behind_the_fields(void **state)
@@ -160,14 +164,13 @@ static void v5_tells_the_opcode_behind_the_fields(void **state)
     writing_open(&w, "nettrace", 0, v5);
     put_one(&w);
     expect_bytes(&w, TRACE4
-        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
-        "@meta\n"
-        "u16le 20 u16le 1 u64le 0 u64le 0\n"
-        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 70\n"
-        FIELDS4
-        "u32le 1 u8 1 u8 10\n"
-        "@metae\n"
-        "06\n" EVENT4);
+                 "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+                 "@meta\n"
+                 "u16le 20 u16le 1 u64le 0 u64le 0\n"
+                 "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 70\n" FIELDS4
+                 "u32le 1 u8 1 u8 10\n"
+                 "@metae\n"
+                 "06\n" EVENT4);
 }
 
 /* The text has the name behind the type; all programs have it before (README.md, NET-META-4). */
@@ -179,30 +182,35 @@ static void arrays_of_v5_stand_behind_a_tag(void **state)
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
     ttr_on_provider(w.builder, "Prov");
     ttr_on_thread(w.builder, 4321, 99);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 1; i < 3; i++)
-        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 16, .v.u = i}});
+        ttr_put_field(
+            w.builder,
+            &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 16, .v.u = i}});
     writing_end(&w);
     expect_bytes(&w, TRACE4
-        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
-        "@meta\n"
-        "u16le 20 u16le 1 u64le 0 u64le 0\n"
-        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 73\n"
-        "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 0\n"
-        "u32le 0\n"
-        "u32le 20 u8 2  u32le 1  u32le 16 utf16le \"a\" u16le 0 u32le 19 u32le 8\n"
-        "@metae\n"
-        "06\n"
-        "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"
-        "@ev\n"
-        "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
-        "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint 1709251198999001000 varint 6\n"
-        "u16le 2 u16le 1 u16le 2\n"
-        "@eve\n"
-        "06\n"
-        "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"
-        "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"
-        "01\n");
+                 "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+                 "@meta\n"
+                 "u16le 20 u16le 1 u64le 0 u64le 0\n"
+                 "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 73\n"
+                 "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0 u32le "
+                 "0 u32le 0\n"
+                 "u32le 0\n"
+                 "u32le 20 u8 2  u32le 1  u32le 16 utf16le \"a\" u16le 0 u32le 19 u32le 8\n"
+                 "@metae\n"
+                 "06\n"
+                 "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"
+                 "@ev\n"
+                 "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
+                 "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint "
+                 "1709251198999001000 varint 6\n"
+                 "u16le 2 u16le 1 u16le 2\n"
+                 "@eve\n"
+                 "06\n"
+                 "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"
+                 "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"
+                 "01\n");
 }
 
 static void a_trace_without_events_is_whole(void **state)
@@ -232,11 +240,14 @@ static void kinds_become_opcodes_and_fields(void **state)
     assert_int_equal(writing_lost(&w, "kind.pair"), 2);
     assert_int_equal(writing_lost(&w, "kind.other"), 2);
     assert_int_equal(writing_lost(&w, "event.category"), 4);
-    expect_dump(&w,
-        "async_begin time=5 id=13495636139133155407 provider=prov name=work thread=7/9 opcode=1 seq=1 {category=\"cat\"}\n"
-        "instant time=6 provider=prov name=part thread=7/9 seq=2 {kind=\"span\", duration=3u, category=\"cat\"}\n"
-        "instant time=7 provider=prov name=queue thread=7/9 seq=3 {length=-4, kind=\"counter\", category=\"cat\"}\n"
-        "async_end time=9 id=13495636139133155407 provider=prov name=work thread=7/9 opcode=2 seq=4 {category=\"cat\"}\n");
+    expect_dump(&w, "async_begin time=5 id=13495636139133155407 provider=prov name=work thread=7/9 "
+                    "opcode=1 seq=1 {category=\"cat\"}\n"
+                    "instant time=6 provider=prov name=part thread=7/9 seq=2 {kind=\"span\", "
+                    "duration=3u, category=\"cat\"}\n"
+                    "instant time=7 provider=prov name=queue thread=7/9 seq=3 {length=-4, "
+                    "kind=\"counter\", category=\"cat\"}\n"
+                    "async_end time=9 id=13495636139133155407 provider=prov name=work thread=7/9 "
+                    "opcode=2 seq=4 {category=\"cat\"}\n");
 }
 
 static void begin_without(struct writing *w, int64_t time, const char *name)
@@ -255,12 +266,16 @@ static void texts_are_utf16_and_say_what_they_could_not_be(void **state)
         writing_open(&w, "nettrace", 0, versions[i]);
         begin_without(&w, 1, "x");
         ttr_put_text(w.builder, "\xc3\xa4", "\xf0\x9f\x98\x80 \xff");
-        ttr_put_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
+        ttr_put_field(
+            w.builder,
+            &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "text.not-utf8"), 1);
         assert_int_equal(writing_lost(&w, "text.nul"), 1);
-        expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
-                        "{\"\\xc3\\xa4\"=\"\\xf0\\x9f\\x98\\x80 \\xef\\xbf\\xbd\", z=\"a\\xef\\xbf\\xbdb\"}\n");
+        expect_dump(
+            &w,
+            "instant time=1 provider=p name=x thread=1/2 seq=1 "
+            "{\"\\xc3\\xa4\"=\"\\xf0\\x9f\\x98\\x80 \\xef\\xbf\\xbd\", z=\"a\\xef\\xbf\\xbdb\"}\n");
     }
 }
 
@@ -295,16 +310,19 @@ static void structs_and_arrays_keep_their_shape(void **state)
         put_nested(&w);
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);
-        expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
-                        "{s={a=1u8, b={}}, list=[{x=-2i16}, {x=3i16}], mixed={0=true, 1=\"t\"}, none=[]}\n");
+        expect_dump(
+            &w,
+            "instant time=1 provider=p name=x thread=1/2 seq=1 "
+            "{s={a=1u8, b={}}, list=[{x=-2i16}, {x=3i16}], mixed={0=true, 1=\"t\"}, none=[]}\n");
     }
     writing_open(&w, "nettrace", 0, v4);
     begin_without(&w, 1, "x");
     put_nested(&w);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.array"), 3);
-    expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
-                    "{s={a=1u8, b={}}, list=\"[[x=-2], [x=3]]\", mixed=\"[true, t]\", none=\"[]\"}\n");
+    expect_dump(&w,
+                "instant time=1 provider=p name=x thread=1/2 seq=1 "
+                "{s={a=1u8, b={}}, list=\"[[x=-2], [x=3]]\", mixed=\"[true, t]\", none=\"[]\"}\n");
 }
 
 static void elements_of_several_widths_take_the_widest(void **state)
@@ -314,13 +332,20 @@ static void elements_of_several_widths_take_the_widest(void **state)
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
     begin_without(&w, 1, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 3}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 3}});
     for (unsigned i = 0; i < 3; i++)
-        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .bits = bits[i], .v.s = -(int64_t)i}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"odd", 3}, .value = {.type = TTR_TYPE_UINT, .bits = 5, .v.u = 17}});
+        ttr_put_field(
+            w.builder,
+            &(ttr_field){.depth = 1,
+                         .value = {.type = TTR_TYPE_INT, .bits = bits[i], .v.s = -(int64_t)i}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"odd", 3},
+                                          .value = {.type = TTR_TYPE_UINT, .bits = 5, .v.u = 17}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.width"), 1);
-    expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 {a=[0i32, -1i32, -2i32], odd=17u8}\n");
+    expect_dump(
+        &w,
+        "instant time=1 provider=p name=x thread=1/2 seq=1 {a=[0i32, -1i32, -2i32], odd=17u8}\n");
 }
 
 static void events_of_one_shape_share_metadata(void **state)
@@ -377,7 +402,8 @@ static void gaps_are_holes_in_the_counters(void **state)
 static void activities_are_in_headers_or_labels(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
-    static const uint8_t one[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, other[16] = {0xff};
+    static const uint8_t one[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+                         other[16] = {0xff};
     struct writing w;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -389,11 +415,15 @@ static void activities_are_in_headers_or_labels(void **state)
             writing_end(&w);
         }
         expect_dump(&w, "instant time=0 provider=p name=x thread=1/2 seq=1 {}\n"
-                        "instant time=1 provider=p name=x thread=1/2 seq=2 activity=0102030405060708090a0b0c0d0e0f10 {}\n"
-                        "instant time=2 provider=p name=x thread=1/2 seq=3 activity=0102030405060708090a0b0c0d0e0f10 "
+                        "instant time=1 provider=p name=x thread=1/2 seq=2 "
+                        "activity=0102030405060708090a0b0c0d0e0f10 {}\n"
+                        "instant time=2 provider=p name=x thread=1/2 seq=3 "
+                        "activity=0102030405060708090a0b0c0d0e0f10 "
                         "related=ff000000000000000000000000000000 {}\n"
-                        "instant time=3 provider=p name=x thread=1/2 seq=4 related=ff000000000000000000000000000000 {}\n"
-                        "instant time=4 provider=p name=x thread=1/2 seq=5 activity=ff000000000000000000000000000000 {}\n");
+                        "instant time=3 provider=p name=x thread=1/2 seq=4 "
+                        "related=ff000000000000000000000000000000 {}\n"
+                        "instant time=4 provider=p name=x thread=1/2 seq=5 "
+                        "activity=ff000000000000000000000000000000 {}\n");
     }
 }
 
@@ -401,9 +431,13 @@ static void put_sample(struct writing *w, int64_t time, const char *name, uint64
 {
     ttr_event_begin(w->builder, TTR_KIND_SAMPLE, time, NULL, name);
     ttr_on_thread(w->builder, 1, 2);
-    ttr_put_field(w->builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w->builder, &(ttr_field){.name = {"frames", 6},
+                                           .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++)
-        ttr_put_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = address + i, .hint = TTR_HINT_POINTER}});
+        ttr_put_field(w->builder, &(ttr_field){.depth = 1,
+                                               .value = {.type = TTR_TYPE_UINT,
+                                                         .v.u = address + i,
+                                                         .hint = TTR_HINT_POINTER}});
     writing_end(w);
 }
 
@@ -419,9 +453,12 @@ static void samples_are_those_of_the_runtimes_profiler(void **state)
         put_sample(&w, 3, NULL, 0x1000);
         assert_int_equal(writing_lost(&w, "kind.sample"), 3);
         expect_dump(&w,
-            "sample time=1 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=1 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n"
-            "sample time=2 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=2 {Type=2u32:Managed, frames=[0x2000, 0x2001]}\n"
-            "sample time=3 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=3 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n");
+                    "sample time=1 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample "
+                    "thread=1/2 seq=1 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n"
+                    "sample time=2 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample "
+                    "thread=1/2 seq=2 {Type=2u32:Managed, frames=[0x2000, 0x2001]}\n"
+                    "sample time=3 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample "
+                    "thread=1/2 seq=3 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n");
     }
 }
 
@@ -438,9 +475,11 @@ static void times_before_the_zero_of_a_clock_are_kept(void **state)
         writing_end(&w);
         begin_without(&w, INT64_MAX, "x");
         writing_end(&w);
-        expect_dump(&w, "instant time=-9223372036854775808 ticks=0 provider=p name=x thread=1/2 seq=1 {}\n"
-                        "instant time=-1 ticks=9223372036854775807 provider=p name=x thread=1/2 seq=2 {}\n"
-                        "instant time=9223372036854775807 ticks=18446744073709551615 provider=p name=x thread=1/2 seq=3 {}\n");
+        expect_dump(
+            &w, "instant time=-9223372036854775808 ticks=0 provider=p name=x thread=1/2 seq=1 {}\n"
+                "instant time=-1 ticks=9223372036854775807 provider=p name=x thread=1/2 seq=2 {}\n"
+                "instant time=9223372036854775807 ticks=18446744073709551615 provider=p name=x "
+                "thread=1/2 seq=3 {}\n");
     }
 }
 
@@ -471,7 +510,10 @@ static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
     begin_without(&w, 11, "y");
     assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
     ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders make none such */
-    numbered.schema = context_add_schema(w.t, &(struct schema){.ops = &packed_field_ops, .own = w.t, .has_number = true, .number = 17, .version = 3});
+    numbered.schema = context_add_schema(
+        w.t,
+        &(struct schema){
+            .ops = &packed_field_ops, .own = w.t, .has_number = true, .number = 17, .version = 3});
     assert_int_equal(ttr_write(w.writer, &(ttr_batch){.event = &numbered, .n = 1}, NULL), TTR_OK);
     assert_int_equal(writing_lost(&w, "event.number"), 1);
     writing_close(&w);
@@ -542,7 +584,8 @@ static void read_names(const struct writing *w, char *names, size_t room)
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
             if (ttr_thread_get(t, ttr_batch_at(&batch, i)->thread, &thread))
-                (void)snprintf(names + strlen(names), room - strlen(names), "%s ", ttr_text_get(t, thread.thread_name).p);
+                (void)snprintf(names + strlen(names), room - strlen(names), "%s ",
+                               ttr_text_get(t, thread.thread_name).p);
     ttr_close(reader);
     ttr_free(t);
 }
@@ -557,7 +600,10 @@ static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
         writing_open(&w, "nettrace", 0, versions[version - 4]);
         for (int64_t i = 0; i < 6; i++) {
             if (i % 2 == 0)
-                assert_true(ttr_thread_name(w.t, 1, 2, i == 4 ? "server" : NULL, i == 0 ? "a" : i == 2 ? "b" : "c"));
+                assert_true(ttr_thread_name(w.t, 1, 2, i == 4 ? "server" : NULL,
+                                            i == 0   ? "a"
+                                            : i == 2 ? "b"
+                                                     : "c"));
             begin_without(&w, i, "x");
             writing_end(&w);
         }
@@ -631,9 +677,11 @@ static void any_events_can_be_written_and_read_without_damage(void **state)
         writing_finish(&w);
         assert_int_equal(w.status, TTR_OK);
         dump_written(&w, &dump);
-        if (dump.status != TTR_END || strstr((const char *)dump.text.bytes + dump.events_n, "damage"))
+        if (dump.status != TTR_END ||
+            strstr((const char *)dump.text.bytes + dump.events_n, "damage"))
             fail_msg("seed %u: %s", i, (const char *)dump.text.bytes + dump.events_n);
-        for (const char *line = (const char *)dump.text.bytes; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        for (const char *line = (const char *)dump.text.bytes; line;
+             line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
             gaps += strncmp(line, "gap ", 4) == 0;
         assert_int_equal(dump.events - gaps, written);
         dump_free(&dump);
@@ -647,7 +695,10 @@ static void a_version_that_is_none_is_refused(void **state)
     ttr_error error = {0};
     const char *const options[] = {"version=7", NULL};
     (void)state;
-    assert_null(ttr_create(t, NULL, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options}, &error));
+    assert_null(ttr_create(
+        t, NULL, "nettrace",
+        &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options},
+        &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_string_equal(error.text, "version=7: expected 4, 5 or 6");
     ttr_free(t);

@@ -14,7 +14,8 @@ size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_
     if (known)
         return *known;
     const struct alloc *alloc = w->thread_of.alloc;
-    if (!alloc_reserve(alloc, (void **)&w->threads, &w->threads_capacity, w->threads_n + 1, sizeof *w->threads) ||
+    if (!alloc_reserve(alloc, (void **)&w->threads, &w->threads_capacity, w->threads_n + 1,
+                       sizeof *w->threads) ||
         !pairmap_put(&w->thread_of, process, tid, (uint32_t)w->threads_n))
         return SIZE_MAX;
     w->threads[w->threads_n] = (struct nettrace_thread_out){.pid = pid, .tid = tid};
@@ -29,7 +30,8 @@ static struct nettrace_thread_id *note_of(struct ttr_writer *out, ttr_id id)
     while (n <= id)
         n *= 2;
     if (n > w->by_id_n) {
-        struct nettrace_thread_id *by_id = alloc_resize(&out->t->counted, w->by_id, w->by_id_n, n, sizeof *by_id);
+        struct nettrace_thread_id *by_id =
+            alloc_resize(&out->t->counted, w->by_id, w->by_id_n, n, sizeof *by_id);
         if (!by_id)
             return NULL;
         memset(by_id + w->by_id_n, 0, (n - w->by_id_n) * sizeof *by_id);
@@ -57,13 +59,16 @@ size_t nettrace_thread_out(struct ttr_writer *out, ttr_id id)
     return index;
 }
 
-/* V6: whether a thread's name can stand in its row.  Threads of two inputs may have the same numbers, and then one row, the first one's. */
-static bool has_place(struct ttr_writer *out, const struct nettrace_thread_out *thread, ttr_id id, ttr_id name)
+/* V6: whether a thread's name can stand in its row.  Threads of two inputs may have the same
+ * numbers, and then one row, the first one's. */
+static bool has_place(struct ttr_writer *out, const struct nettrace_thread_out *thread, ttr_id id,
+                      ttr_id name)
 {
     ttr_thread first;
     if (ttr_text_get(out->t, name).n > NAME_BYTES_MAX)
         return false;
-    return thread->thread == id || (ttr_thread_get(out->t, thread->thread, &first) && first.thread_name == name);
+    return thread->thread == id ||
+           (ttr_thread_get(out->t, thread->thread, &first) && first.thread_name == name);
 }
 
 bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset)
@@ -77,7 +82,8 @@ bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index
         return false;
     bool is_process = about.process_name && about.process_name != note->process_name;
     bool is_thread = about.thread_name && about.thread_name != note->thread_name;
-    if (is_process || (is_thread && !(nettrace_is_v6(w) && has_place(out, &w->threads[index], id, about.thread_name))))
+    if (is_process || (is_thread && !(nettrace_is_v6(w) &&
+                                      has_place(out, &w->threads[index], id, about.thread_name))))
         output_lost(out, NETTRACE_LOST_THREAD_NAME, offset);
     note->process_name = about.process_name ? about.process_name : note->process_name;
     note->thread_name = about.thread_name ? about.thread_name : note->thread_name;
@@ -108,12 +114,14 @@ static void put_row(struct ttr_writer *out, struct nettrace_thread_out *thread)
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Notes that a thread is told in this era; when memory is out, that is said at the end of the event. */
+/* Notes that a thread is told in this era; when memory is out, that is said at the end of the
+ * event. */
 static void note_told(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_region *region = &w->region;
-    if (alloc_reserve(&out->t->counted, (void **)&region->told, &region->told_capacity, (size_t)region->indices + 1, sizeof *region->told))
+    if (alloc_reserve(&out->t->counted, (void **)&region->told, &region->told_capacity,
+                      (size_t)region->indices + 1, sizeof *region->told))
         region->told[region->indices++] = index;
     else
         w->is_out_of_memory = true;
@@ -140,7 +148,8 @@ bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
     const struct nettrace_writer *w = out->own;
     const struct nettrace_thread_out *thread = &w->threads[index];
     ttr_thread about;
-    return thread->era == w->region.era && ttr_thread_get(out->t, thread->thread, &about) && about.thread_name != thread->told_name;
+    return thread->era == w->region.era && ttr_thread_get(out->t, thread->thread, &about) &&
+           about.thread_name != thread->told_name;
 }
 
 bool nettrace_threads_are_stale(struct ttr_writer *out)

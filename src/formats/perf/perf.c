@@ -3,7 +3,8 @@
 #include "formats/perf/perf_write.h"
 
 static const ttr_option_info options[] = {
-    {"byte-order", "little|big", "byte order of the file; by default little, and that of the original in a copy", true},
+    {"byte-order", "little|big",
+     "byte order of the file; by default little, and that of the original in a copy", true},
     {"zstd", "1..19", "compress the records of what is no copy, at this level", true},
 };
 

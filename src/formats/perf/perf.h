@@ -18,10 +18,12 @@
  *   perf_folder.c    a trace of many files
  *   perf_bid.c       is this perf.data at all
  *
- * Records are looked at twice.  Scanning finds where they are and their times, which become keys; what may be given (nothing older can come:
- * the round before is over) is sorted, and each record is decoded where it is given.  Records of a recorder's buffer are in order already, so
- * that sorting is merging a few runs.  Memory grows with two rounds of the recorder's buffers; bytes stay in the window until they are given.
- * What the trace knows of its threads changes as records are given; of its events, only while the batch is empty. */
+ * Records are looked at twice.  Scanning finds where they are and their times, which become keys;
+ * what may be given (nothing older can come: the round before is over) is sorted, and each record
+ * is decoded where it is given.  Records of a recorder's buffer are in order already, so that
+ * sorting is merging a few runs.  Memory grows with two rounds of the recorder's buffers; bytes
+ * stay in the window until they are given. What the trace knows of its threads changes as records
+ * are given; of its events, only while the batch is empty. */
 #ifndef TRACETTA_PERF_H
 #define TRACETTA_PERF_H
 
@@ -38,11 +40,13 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-#define PERF_KEYS_MAX ((size_t)1 << 22)             /* records that wait; more are given out of order */
-#define PERF_UNPACKED_MAX ((size_t)64 << 20)         /* those of what was unpacked */
-#define PERF_REGION_MAX ((uint64_t)256 << 20)       /* bytes that wait; the same */
-#define PERF_DATA_MAX ((uint64_t)16 << 20)          /* bytes behind a record of a pipe that are looked at */
-#define PERF_SECTION_MAX ((uint64_t)256 << 20)      /* bytes of a feature that is looked at */
+#define PERF_KEYS_MAX ((size_t)1 << 22)       /* records that wait; more are given out of order */
+#define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* those of what was unpacked */
+#define PERF_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
+#define PERF_DATA_MAX                                                          \
+    ((uint64_t)16 << 20) /* bytes behind a record of a pipe that are looked at \
+                          */
+#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* bytes of a feature that is looked at */
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
 {
@@ -77,7 +81,8 @@ static inline uint64_t perf_take64(struct perf_cursor *at)
 
 /* What the kernel was asked for: struct perf_event_attr, as far as it is there. */
 struct perf_request {
-    uint64_t config, period, sample_type, read_format, flags, config1, config2, branch_type, regs_user, regs_intr;
+    uint64_t config, period, sample_type, read_format, flags, config1, config2, branch_type,
+        regs_user, regs_intr;
     uint32_t type, bp_type;
     int32_t clockid;
 };
@@ -90,7 +95,7 @@ struct tracepoints;
 struct perf_plain {
     const char *name;
     ttr_id name_id;
-    uint16_t at;        /* in the record */
+    uint16_t at; /* in the record */
     bool is_pointer;
 };
 
@@ -101,18 +106,18 @@ struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
-    ttr_id whole;             /* "sched:sched_switch", the name as it was told */
+    ttr_id whole; /* "sched:sched_switch", the name as it was told */
     uint64_t samples;
     uint32_t index;
     /* Places in a sample's record, 0 = it has none. */
     uint16_t ip_at, tid_at, time_at, id_at, cpu_at;
-    uint16_t parts_at;        /* behind what stands at fixed places: READ and so on */
-    uint16_t raw_at;          /* of RAW where nothing of variable length stands before it */
+    uint16_t parts_at; /* behind what stands at fixed places: READ and so on */
+    uint16_t raw_at;   /* of RAW where nothing of variable length stands before it */
     /* The same from the end of other records, 0 = it has none. */
     uint8_t back, tid_back, time_back, id_back, cpu_back; /* back: bytes of all of it */
     const struct tracepoint *tracepoint; /* NULL: it is none, or nobody told its format */
-    bool has_parts;           /* others than RAW */
-    bool has_fixed_period;    /* samples do not tell it: the last of `plain` is the one asked for */
+    bool has_parts;                      /* others than RAW */
+    bool has_fixed_period; /* samples do not tell it: the last of `plain` is the one asked for */
     struct perf_plain plain[PERF_PLAIN_MAX];
     uint8_t plain_n;
 };
@@ -121,88 +126,99 @@ struct perf_kind {
 struct perf_trace {
     ttr *t;
     const struct format *format;
-    uint32_t users;           /* readers */
-    uint32_t running;         /* of them not at their end */
+    uint32_t users;            /* readers */
+    uint32_t running;          /* of them not at their end */
     uint64_t samples, records; /* in those that are */
-    uint16_t source;          /* that its threads belong to */
+    uint16_t source;           /* that its threads belong to */
     bool is_big, is_pipe;
-    bool has_descriptions;    /* EVENT_DESC was read */
+    bool has_descriptions; /* EVENT_DESC was read */
     bool is_anchored;
-    int64_t anchor_ns;        /* to be added to times */
+    int64_t anchor_ns; /* to be added to times */
     uint64_t anchor_ticks;
     int64_t anchor_wall;
     struct perf_kind **kind;
     size_t kinds_n, kinds_capacity;
-    struct pairmap by_id;     /* (id, 0) to kind */
-    struct { uint64_t id; struct perf_kind *kind; } ids[PERF_ID_CACHE];
-    struct { uint64_t both; ttr_id thread; } threads[PERF_THREAD_CACHE];
+    struct pairmap by_id; /* (id, 0) to kind */
+    struct {
+        uint64_t id;
+        struct perf_kind *kind;
+    } ids[PERF_ID_CACHE];
+    struct {
+        uint64_t both;
+        ttr_id thread;
+    } threads[PERF_THREAD_CACHE];
     struct tracepoints *tracepoints; /* NULL: no formats were told */
-    uint16_t time_at;         /* of samples of all kinds, unless those differ */
+    uint16_t time_at;                /* of samples of all kinds, unless those differ */
     bool has_mixed_times;
     ttr_id record_schema;
     ttr_id record_name[PERF_TOOL_FIRST]; /* of records of the kernel, by type */
-    const char *const *registers; /* names, by number; NULL = not known */
-    struct arena arena;       /* kinds */
+    const char *const *registers;        /* names, by number; NULL = not known */
+    struct arena arena;                  /* kinds */
 };
 
 /* A record that waits. */
 struct perf_key {
     uint64_t time;
-    uint32_t at;              /* from the base of its bytes */
-    uint32_t size;            /* bit 31: it was unpacked */
+    uint32_t at;   /* from the base of its bytes */
+    uint32_t size; /* bit 31: it was unpacked */
 };
 #define PERF_KEY_UNPACKED (1u << 31)
 
 struct perf_order {
     struct perf_key *keys, *spare; /* sorted from `given` to `sorted` */
     size_t keys_capacity, spare_capacity, n, sorted, given;
-    uint64_t base[2];         /* what `at` counts from: in the file, in what was unpacked */
-    uint64_t limit;           /* while giving: the last time that may be given */
-    uint64_t newest, before;  /* times: the newest seen, the newest of the round before */
-    uint64_t last;            /* given */
+    uint64_t base[2];        /* what `at` counts from: in the file, in what was unpacked */
+    uint64_t limit;          /* while giving: the last time that may be given */
+    uint64_t newest, before; /* times: the newest seen, the newest of the round before */
+    uint64_t last;           /* given */
     bool is_giving;
 };
 
 /* Where a piece of what was unpacked came from. */
 struct perf_piece {
-    uint64_t at, offset;      /* first byte: in what was unpacked, in the file */
+    uint64_t at, offset; /* first byte: in what was unpacked, in the file */
 };
 
 struct perf_unpacked {
-    uint8_t *bytes;           /* [from, from + n) of all that was unpacked */
+    uint8_t *bytes; /* [from, from + n) of all that was unpacked */
     size_t n, capacity;
-    uint64_t from, at;        /* at: of the next record */
+    uint64_t from, at; /* at: of the next record */
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
-    uint32_t done;            /* bytes of the record at hand that were unpacked, with its header; 0 = it has not begun */
-    bool has_more;            /* records that are all there wait for room */
+    uint32_t done; /* bytes of the record at hand that were unpacked, with its header; 0 = it has
+                      not begun */
+    bool has_more; /* records that are all there wait for room */
     bool is_broken;
 };
 
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;         /* of the call that is under way, never NULL */
-    ttr_error own_error;      /* where the caller wants none */
-    struct source *again;     /* the input once more, for what stands behind the records; NULL = not needed, or it cannot be */
-    uint64_t again_at;        /* the first byte that it can still show */
-    uint64_t at, end;         /* of the next record; of all records */
-    uint64_t pass_end;        /* bytes up to here are no record but are given as definitions, with this tag */
+    ttr_error *error;     /* of the call that is under way, never NULL */
+    ttr_error own_error;  /* where the caller wants none */
+    struct source *again; /* the input once more, for what stands behind the records; NULL = not
+                             needed, or it cannot be */
+    uint64_t again_at;    /* the first byte that it can still show */
+    uint64_t at, end;     /* of the next record; of all records */
+    uint64_t
+        pass_end; /* bytes up to here are no record but are given as definitions, with this tag */
     uint16_t pass_tag;
-    uint64_t data_at;         /* of the first record */
-    uint64_t behind_at;       /* of the data behind a record that were passed over last, 0 = none, or it was told that they are damaged */
+    uint64_t data_at;   /* of the first record */
+    uint64_t behind_at; /* of the data behind a record that were passed over last, 0 = none, or it
+                           was told that they are damaged */
     uint64_t samples, records, unknown;
-    int64_t last_time;        /* of events */
+    int64_t last_time; /* of events */
     bool has_time;
-    bool sorts;               /* by time; else as stored */
-    bool is_over, is_tail;    /* all records are looked at; what is behind them is being given */
-    bool is_counted;          /* the end was told */
+    bool sorts;            /* by time; else as stored */
+    bool is_over, is_tail; /* all records are looked at; what is behind them is being given */
+    bool is_counted;       /* the end was told */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
 
-/* Tags of definitions that are no record, whose tag is its type: what stands before the records, behind them, and behind one of them. */
+/* Tags of definitions that are no record, whose tag is its type: what stands before the records,
+ * behind them, and behind one of them. */
 enum { PERF_TAG_HEAD = 256, PERF_TAG_TAIL = 257, PERF_TAG_DATA = 258 };
 #define PERF_PIECE ((size_t)1 << 20) /* most bytes of such a one */
 
@@ -213,21 +229,26 @@ struct perf_view {
     const uint8_t *p;
     uint32_t size, type;
     uint16_t misc;
-    uint64_t offset;          /* in the file */
+    uint64_t offset; /* in the file */
 };
 
-enum perf_taken { PERF_TAKEN, PERF_HOLD /* the batch must be empty */, PERF_FAILED /* error is filled */ };
+enum perf_taken {
+    PERF_TAKEN,
+    PERF_HOLD /* the batch must be empty */,
+    PERF_FAILED /* error is filled */
+};
 
 /* --- perf_open.c --- */
 
-/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or damaged, and whether attributes of events or other
- * features are. */
+/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or
+ * damaged, and whether attributes of events or other features are. */
 #define PERF_BAD_PARTS "trace.bad_parts"
 #define PERF_BAD_OTHERS ((uint64_t)1) /* no feature has bit 0 */
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 
-/* Puts the words of feature bits right, whose halves the other byte order swaps on machines of 32 bits; true where it did. */
+/* Puts the words of feature bits right, whose halves the other byte order swaps on machines of 32
+ * bits; true where it did. */
 bool perf_features_settle(uint64_t *words);
 void perf_close(struct input *in);
 
@@ -238,7 +259,8 @@ TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
 
 extern const struct format format_perf;
 
-ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
+ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
+                             const ttr_read_options *options, ttr_error *error);
 
 /* --- perf_kinds.c --- */
 
@@ -261,7 +283,8 @@ struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
 TTR_MUST bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* The kind of a sample, and of another record; NULL = unknown. */
-static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace, const struct perf_view *record);
+static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
+                                                    const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
 
 /* format.describe: each kind is a class, its stream class the PMU or the system of tracepoints. */
@@ -278,18 +301,21 @@ size_t perf_event_name(const struct perf_request *request, char *to, size_t size
 bool perf_feature_is_used(unsigned feature);
 
 /* Takes a feature whose content is at the cursor. */
-TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature, struct perf_cursor *at);
+TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature,
+                                      struct perf_cursor *at);
 
 /* --- perf_read.c --- */
 
 ttr_status perf_next(struct input *in, ttr_error *error);
 
-/* The bytes of the file from `offset` on, at least `need` where it has so many, while nothing of the batch is given. */
+/* The bytes of the file from `offset` on, at least `need` where it has so many, while nothing of
+ * the batch is given. */
 struct perf_span {
     const uint8_t *p;
     size_t n;
 };
-TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need, struct perf_span *span);
+TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                              struct perf_span *span);
 
 /* --- perf_tool.c --- */
 
@@ -302,7 +328,8 @@ TTR_MUST ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, ui
 /* --- perf_unpack.c --- */
 
 /* Unpacks the next bytes of a piece, by which what was unpacked grows; until *is_done. */
-TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record, bool *is_done);
+TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record,
+                                bool *is_done);
 /* Where in the file the piece stands that a byte came from. */
 uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
@@ -315,7 +342,8 @@ bool perf_is_plausible(const uint8_t *header, bool is_big);
 /* Whether a type of records is known. */
 bool perf_is_known(uint32_t type);
 
-/* The first place from `from` on where records follow each other; the end of the span when there is none.  is_end: nothing is behind it. */
+/* The first place from `from` on where records follow each other; the end of the span when there is
+ * none.  is_end: nothing is behind it. */
 size_t perf_find(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
 /* Finds the next record behind damage at reader->at. */
@@ -336,9 +364,11 @@ void perf_order_free(struct perf_reader *reader);
 /* --- perf_records.c --- */
 
 /* Makes an event of a record of the kernel. */
-TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record);
+TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader,
+                                          const struct perf_view *record);
 
-#define PERF_NOBODY UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
+#define PERF_NOBODY \
+    UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 
 /* The thread; 0 when memory is out. */
 ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
@@ -363,7 +393,9 @@ enum {
     PERF_SINGLES
 };
 
-#define PERF_BRANCH_HW_INDEX ((uint64_t)1 << 17) /* of branch_type: u64 index before the branches */
+#define PERF_BRANCH_HW_INDEX                                                                      \
+    ((uint64_t)1 << 17)                          /* of branch_type: u64 index before the branches \
+                                                  */
 #define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19) /* u64 each behind them */
 
 /* Items of a part; p NULL: it is absent, or damaged. */
@@ -372,32 +404,39 @@ struct perf_part {
     uint64_t n;
 };
 
-/* The parts of a sample that have no fixed place.  RAW, STACK_USER and AUX count bytes; READ begins with what it has before its values. */
+/* The parts of a sample that have no fixed place.  RAW, STACK_USER and AUX count bytes; READ begins
+ * with what it has before its values. */
 struct perf_parts {
     struct perf_part read, chain, raw, branches, regs_user, stack_user, regs_intr, aux;
     const uint8_t *single[PERF_SINGLES];
-    bool is_whole;              /* and the record ends behind them */
+    bool is_whole; /* and the record ends behind them */
 };
 
-TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_view *record);
+TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader,
+                                          const struct perf_view *record);
 
 /* Finds the parts of a sample. */
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size, struct perf_parts *parts);
+void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                     struct perf_parts *parts);
 
 /* --- perf_fields.c, perf_record_fields.c --- */
 
 /* As field_ops.frames; a sample without a callchain has its ip for a stack. */
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses, uint32_t room);
+uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
+                     uint32_t room);
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
 /* The i-th field of the common context; false past the last. */
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i, ttr_field *field);
+bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                       ttr_field *field);
 
 /* --- perf_symbols.c --- */
 
-/* Tells the context what a record says of code; its own bytes end at `end`.  False when memory is out. */
-TTR_MUST bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record, uint32_t end, int64_t time);
+/* Tells the context what a record says of code; its own bytes end at `end`.  False when memory is
+ * out. */
+TTR_MUST bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
+                                uint32_t end, int64_t time);
 
 /* Takes a BUILD_ID record, and a section of them. */
 TTR_MUST bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record);
@@ -412,14 +451,16 @@ TTR_MUST ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cu
 void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
 
 /* Fills what a tracepoint says of a sample; false when memory is out. */
-TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind, ttr_event *event);
+TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
+                                   ttr_event *event);
 
 /* --- perf_bid.c --- */
 
 unsigned perf_bid(const struct peek *peek);
 const char *perf_refuse(const struct peek *peek);
 
-static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace, const struct perf_view *record)
+static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
+                                                    const struct perf_view *record)
 {
     const struct perf_kind *first = trace->kinds_n ? trace->kind[0] : NULL;
     if (!first || trace->kinds_n == 1 || !first->id_at)
@@ -428,7 +469,9 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace, co
         return NULL;
     uint64_t id = perf_u64(record->p + first->id_at, trace->is_big);
     size_t slot = (size_t)(id % PERF_ID_CACHE);
-    return PERF_LIKELY(trace->ids[slot].id == id && trace->ids[slot].kind) ? trace->ids[slot].kind : perf_kind_of_id(trace, id);
+    return PERF_LIKELY(trace->ids[slot].id == id && trace->ids[slot].kind)
+               ? trace->ids[slot].kind
+               : perf_kind_of_id(trace, id);
 }
 
 #endif

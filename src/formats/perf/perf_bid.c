@@ -1,4 +1,5 @@
-/* Is this perf.data?  By its magic in one of both byte orders, and by the size of the head, of which there are two. */
+/* Is this perf.data?  By its magic in one of both byte orders, and by the size of the head, of
+ * which there are two. */
 #include "formats/perf/perf.h"
 
 static bool has_magic(const struct peek *peek, const char *magic)
@@ -19,5 +20,7 @@ unsigned perf_bid(const struct peek *peek)
 
 const char *perf_refuse(const struct peek *peek)
 {
-    return has_magic(peek, "PERFFILE") ? "a perf.data of Linux before 2.6.33, in a layout that perf gave up" : NULL;
+    return has_magic(peek, "PERFFILE")
+               ? "a perf.data of Linux before 2.6.33, in a layout that perf gave up"
+               : NULL;
 }

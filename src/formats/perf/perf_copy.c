@@ -1,10 +1,13 @@
 /* A perf.data as it is: head, records, tail, in the order of the file.
  *
- * Where all records come the output is the input, byte by byte.  Where some are missing (a part was asked for, damage was left out, compressed ones came
- * unpacked), the head says how many bytes there are now, and what stands behind the records and is told of by its place has moved: the table of
- * feature sections, attributes and ids.  A tail that never came is told of no more, nor are features, attributes and ids that the reader found
- * damaged.  A file that its recorder did not end, but which has before the records what a reader needs, becomes one that is ended: the last mark that the
- * head tells of has the table of features.  Left out: the index of AUX areas (feature 18), whose places are within the records. */
+ * Where all records come the output is the input, byte by byte.  Where some are missing (a part was
+ * asked for, damage was left out, compressed ones came unpacked), the head says how many bytes
+ * there are now, and what stands behind the records and is told of by its place has moved: the
+ * table of feature sections, attributes and ids.  A tail that never came is told of no more, nor
+ * are features, attributes and ids that the reader found damaged.  A file that its recorder did not
+ * end, but which has before the records what a reader needs, becomes one that is ended: the last
+ * mark that the head tells of has the table of features.  Left out: the index of AUX areas (feature
+ * 18), whose places are within the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
@@ -33,7 +36,8 @@ static bool is_open(const struct perf_copy *copy, const uint8_t *bits)
 bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
-    if (!output_is_own_raw(out, event) || event->kind != TTR_KIND_DEFINITION || event->tag != PERF_TAG_HEAD || event->offset != 0 || event->payload_size < 16)
+    if (!output_is_own_raw(out, event) || event->kind != TTR_KIND_DEFINITION ||
+        event->tag != PERF_TAG_HEAD || event->offset != 0 || event->payload_size < 16)
         return false;
     bool is_big = memcmp(event->payload, PERF_MAGIC_BIG, 8) == 0;
     if (output_option(out, "byte-order") && is_big != writer->is_big)
@@ -41,7 +45,9 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     writer->is_copying = true;
     writer->copy.source = event->source;
     writer->copy.is_big = is_big;
-    writer->copy.is_file = perf_u64(event->payload + PERF_AT_HEADER_SIZE, is_big) != PERF_PIPE_HEADER_BYTES && event->payload_size >= PERF_HEADER_BYTES;
+    writer->copy.is_file =
+        perf_u64(event->payload + PERF_AT_HEADER_SIZE, is_big) != PERF_PIPE_HEADER_BYTES &&
+        event->payload_size >= PERF_HEADER_BYTES;
     if (!writer->copy.is_file)
         return true;
     writer->copy.data_at = get64(&writer->copy, event->payload + PERF_AT_DATA);
@@ -51,10 +57,12 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* The last mark that the head tells of stands where the records end by the head, and begins the tail of the copy. */
+/* The last mark that the head tells of stands where the records end by the head, and begins the
+ * tail of the copy. */
 static bool is_last_mark(const struct perf_copy *copy, const ttr_event *event)
 {
-    return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE && event->offset == copy->data_at + copy->data_bytes && copy->tail.n == 0;
+    return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE &&
+           event->offset == copy->data_at + copy->data_bytes && copy->tail.n == 0;
 }
 
 static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -71,7 +79,8 @@ static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_
 }
 
 /* Files of one folder become one. */
-static bool is_of_copy(const struct ttr_writer *out, const struct perf_copy *copy, const ttr_event *event)
+static bool is_of_copy(const struct ttr_writer *out, const struct perf_copy *copy,
+                       const ttr_event *event)
 {
     const ttr *t = out->t;
     if (event->source == copy->source)
@@ -109,7 +118,7 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 /* Bytes of head or tail that have moved by what is missing. */
 struct moved {
     const struct perf_copy *copy;
-    uint64_t end;   /* of the records, as they were */
+    uint64_t end; /* of the records, as they were */
 };
 
 /* Corrects the place of a section {offset, size} that stood behind the records. */
@@ -124,8 +133,11 @@ static void move_section(const struct moved *moved, uint8_t *section)
 static void move_ids(const struct moved *moved, struct buffer *bytes, uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
-    uint64_t entry = get64(moved->copy, head + PERF_AT_ATTR_SIZE), at = get64(moved->copy, head + PERF_AT_ATTRS), n = get64(moved->copy, head + PERF_AT_ATTRS + 8);
-    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n || n > bytes->n - (at - bytes_at))
+    uint64_t entry = get64(moved->copy, head + PERF_AT_ATTR_SIZE),
+             at = get64(moved->copy, head + PERF_AT_ATTRS),
+             n = get64(moved->copy, head + PERF_AT_ATTRS + 8);
+    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n ||
+        n > bytes->n - (at - bytes_at))
         return;
     uint8_t *first = bytes->bytes + (at - bytes_at);
     for (uint64_t i = 0; n - i >= entry; i += entry)
@@ -149,12 +161,14 @@ static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
     ttr_attribute attribute;
     uint64_t bad = 0;
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++)
-        if (attribute.name.n == sizeof name - 1 && memcmp(attribute.name.p, name, sizeof name - 1) == 0)
+        if (attribute.name.n == sizeof name - 1 &&
+            memcmp(attribute.name.p, name, sizeof name - 1) == 0)
             bad |= attribute.value.v.u;
     return bad;
 }
 
-/* Damaged features are told of no more: their bits go, and their entries in the table, which gets as short. */
+/* Damaged features are told of no more: their bits go, and their entries in the table, which gets
+ * as short. */
 static void drop_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
@@ -166,24 +180,29 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++) {
         if (!(words[i / 64] >> (i % 64) & 1))
             continue;
-        bool is_there = (at + 1) * PERF_SECTION_BYTES <= copy->tail.n, is_bad = !is_there || (i < 64 && bad >> i & 1);
+        bool is_there = (at + 1) * PERF_SECTION_BYTES <= copy->tail.n,
+             is_bad = !is_there || (i < 64 && bad >> i & 1);
         if (is_bad)
             words[i / 64] &= ~((uint64_t)1 << (i % 64));
         else
-            memmove(copy->tail.bytes + kept++ * PERF_SECTION_BYTES, copy->tail.bytes + at * PERF_SECTION_BYTES, PERF_SECTION_BYTES);
+            memmove(copy->tail.bytes + kept++ * PERF_SECTION_BYTES,
+                    copy->tail.bytes + at * PERF_SECTION_BYTES, PERF_SECTION_BYTES);
         at++;
     }
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         put64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
-/* The bytes at a place of the file, which is before the records or behind them; NULL where not all n are there. */
+/* The bytes at a place of the file, which is before the records or behind them; NULL where not all
+ * n are there. */
 static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
 {
     const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
     if (at <= head->n && n <= head->n - at)
         return head->bytes + at;
-    return at >= moved->end && at - moved->end <= tail->n && n <= tail->n - (at - moved->end) ? tail->bytes + (at - moved->end) : NULL;
+    return at >= moved->end && at - moved->end <= tail->n && n <= tail->n - (at - moved->end)
+               ? tail->bytes + (at - moved->end)
+               : NULL;
 }
 
 /* Attributes, and ids of attributes, that are not there are told of no more. */
@@ -191,7 +210,8 @@ static void drop_attrs(const struct moved *moved)
 {
     const struct perf_copy *copy = moved->copy;
     uint8_t *head = copy->head.bytes;
-    uint64_t entry = get64(copy, head + PERF_AT_ATTR_SIZE), at = get64(copy, head + PERF_AT_ATTRS), n = get64(copy, head + PERF_AT_ATTRS + 8), there = 0;
+    uint64_t entry = get64(copy, head + PERF_AT_ATTR_SIZE), at = get64(copy, head + PERF_AT_ATTRS),
+             n = get64(copy, head + PERF_AT_ATTRS + 8), there = 0;
     uint8_t *attr;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX)
         put64(copy, head + PERF_AT_ATTR_SIZE, PERF_ATTR_VER0 + PERF_SECTION_BYTES);
@@ -238,7 +258,8 @@ static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that gets its end here: the table of features is that of the mark, without what the mark begins with. */
+/* The head of a file that gets its end here: the table of features is that of the mark, without
+ * what the mark begins with. */
 static ttr_status end_open(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;

@@ -1,9 +1,12 @@
-/* Events of other formats as samples of tracepoints that hold EventHeader, which is what programs write through user_events: each provider, level and keyword
- * is a tracepoint "Provider_L5K1", with its format among the others.
+/* Events of other formats as samples of tracepoints that hold EventHeader, which is what programs
+ * write through user_events: each provider, level and keyword is a tracepoint "Provider_L5K1", with
+ * its format among the others.
  *
- * Names of threads become COMM, mappings of modules MMAP2, gaps LOST; these belong to an event that never happens, as in recordings.  What samples
- * have differs: a processor and a stack are there only where the event has them; then they are of another attribute with the same tracepoint.
- * Times are those of the monotonic clock of a machine that began an hour before the first event, where that is known in days and hours. */
+ * Names of threads become COMM, mappings of modules MMAP2, gaps LOST; these belong to an event that
+ * never happens, as in recordings.  What samples have differs: a processor and a stack are there
+ * only where the event has them; then they are of another attribute with the same tracepoint. Times
+ * are those of the monotonic clock of a machine that began an hour before the first event, where
+ * that is known in days and hours. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
@@ -11,18 +14,20 @@
 /* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
 #define UNIX_TIMES INT64_C(100000000000000000)
 #define MARGIN_NS INT64_C(3600000000000)
-#define CLOCK_ID 1u                  /* CLOCK_MONOTONIC */
+#define CLOCK_ID 1u /* CLOCK_MONOTONIC */
 #define TRACEPOINTS_FIRST 2000u
 #define TRACEPOINTS_MOST 60000u
 #define FRAMES_MOST 4096u
-#define SAMPLE_ROOM 256u             /* bytes of a sample beside its stack and EventHeader */
+#define SAMPLE_ROOM 256u /* bytes of a sample beside its stack and EventHeader */
 #define ROUND_BYTES ((uint64_t)1 << 20)
 #define DUMMY_ID 1u
-#define DUMMY_TYPE (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU)
-#define SAMPLE_TYPE (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
+#define DUMMY_TYPE \
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU)
+#define SAMPLE_TYPE \
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define NOBODY UINT32_MAX
-#define COMM_KEPT 15u                /* bytes of a thread's name */
+#define COMM_KEPT 15u /* bytes of a thread's name */
 
 /* --- Begin --- */
 
@@ -31,9 +36,14 @@ static void declare_dummy(struct perf_put *put)
     uint8_t bytes[PERF_ATTR_VER7];
     const uint64_t id = DUMMY_ID;
     const struct perf_attr attr = {
-        .type = PERF_TYPE_SOFTWARE_EVENT, .config = 9, .period = 1, .sample_type = DUMMY_TYPE, .clockid = CLOCK_ID,
-        .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_MMAP | UINT64_C(1) << PERF_FLAG_MMAP2 |
-                 UINT64_C(1) << PERF_FLAG_COMM | UINT64_C(1) << PERF_FLAG_TASK | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
+        .type = PERF_TYPE_SOFTWARE_EVENT,
+        .config = 9,
+        .period = 1,
+        .sample_type = DUMMY_TYPE,
+        .clockid = CLOCK_ID,
+        .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_MMAP |
+                 UINT64_C(1) << PERF_FLAG_MMAP2 | UINT64_C(1) << PERF_FLAG_COMM |
+                 UINT64_C(1) << PERF_FLAG_TASK | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
     };
     perf_attr_pack(&attr, put->spec.is_big_endian, bytes);
     perf_put_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
@@ -45,21 +55,27 @@ static ttr_text find_attribute(const ttr *t, uint16_t source, const char *const 
     ttr_attribute attribute;
     for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
         for (const char *const *name = names; *name; name++)
-            if (attribute.value.type == TTR_TYPE_TEXT && attribute.name.n == strlen(*name) && memcmp(attribute.name.p, *name, attribute.name.n) == 0)
+            if (attribute.value.type == TTR_TYPE_TEXT && attribute.name.n == strlen(*name) &&
+                memcmp(attribute.name.p, *name, attribute.name.n) == 0)
                 return attribute.value.text;
     return (ttr_text){"", 0};
 }
 
 static void tell_machine(struct ttr_writer *out, const ttr_event *first)
 {
-    static const char *const hosts[] = {"hostname", NULL}, *const kernels[] = {"os_release", "kernel_release", NULL}, *const machines[] = {"arch", "architecture", NULL};
+    static const char *const hosts[] = {"hostname", NULL},
+                             *const kernels[] = {"os_release", "kernel_release", NULL},
+                             *const machines[] = {"arch", "architecture", NULL};
     struct perf_writer *writer = out->own;
     struct perf_put *put = &writer->put;
-    ttr_text kernel = find_attribute(out->t, first->source, kernels), machine = find_attribute(out->t, first->source, machines);
+    ttr_text kernel = find_attribute(out->t, first->source, kernels),
+             machine = find_attribute(out->t, first->source, machines);
     perf_put_feature_text(put, PERF_FEATURE_HOSTNAME, find_attribute(out->t, first->source, hosts));
     if (kernel.n)
         perf_put_feature_text(put, PERF_FEATURE_OSRELEASE, kernel);
-    perf_put_feature_text(put, PERF_FEATURE_VERSION, (ttr_text){"tracetta " TTR_VERSION_TEXT, strlen("tracetta " TTR_VERSION_TEXT)});
+    perf_put_feature_text(
+        put, PERF_FEATURE_VERSION,
+        (ttr_text){"tracetta " TTR_VERSION_TEXT, strlen("tracetta " TTR_VERSION_TEXT)});
     if (machine.n)
         perf_put_feature_text(put, PERF_FEATURE_ARCH, machine);
     if (writer->base)
@@ -69,7 +85,10 @@ static void tell_machine(struct ttr_writer *out, const ttr_event *first)
 ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
-    const struct perf_put_spec spec = {.alloc = &out->t->counted, .to = &out->buffer, .is_big_endian = writer->is_big, .is_pipe = !output_can_rewrite(out),
+    const struct perf_put_spec spec = {.alloc = &out->t->counted,
+                                       .to = &out->buffer,
+                                       .is_big_endian = writer->is_big,
+                                       .is_pipe = !output_can_rewrite(out),
                                        .zstd_level = writer->zstd_level};
     if (!perf_put_new(&writer->put, &spec))
         return fail_memory(error);
@@ -78,7 +97,8 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
         return status;
     writer->is_encoding = true;
     writer->base = first->time > UNIX_TIMES ? first->time - MARGIN_NS : 0;
-    writer->machine = (struct tracing_machine){.is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
+    writer->machine = (struct tracing_machine){
+        .is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
     writer->header.is_big_endian = writer->is_big;
     declare_dummy(&writer->put);
     tell_machine(out, first);
@@ -102,7 +122,11 @@ static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
 
 static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_sample about = {.time = stored_time(out, event), .id = DUMMY_ID, .cpu = event->cpu, .pid = NOBODY, .tid = NOBODY};
+    struct perf_sample about = {.time = stored_time(out, event),
+                                .id = DUMMY_ID,
+                                .cpu = event->cpu,
+                                .pid = NOBODY,
+                                .tid = NOBODY};
     ttr_thread thread;
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         about.cpu = NOBODY;
@@ -110,13 +134,15 @@ static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *e
         return about;
     about.pid = (uint32_t)thread.pid;
     about.tid = (uint32_t)(thread.tid_known ? thread.tid : thread.pid);
-    if (!thread.pid_known || !thread.tid_known || thread.pid > UINT32_MAX || thread.tid > UINT32_MAX)
+    if (!thread.pid_known || !thread.tid_known || thread.pid > UINT32_MAX ||
+        thread.tid > UINT32_MAX)
         output_lost(out, PERF_LOSS_THREAD, event->offset);
     return about;
 }
 
 /* Tells that a thread, or a process by its first thread, is called so, unless it was told. */
-static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of, ttr_id name)
+static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
+                      ttr_id name)
 {
     struct perf_writer *writer = out->own;
     const uint32_t *told = pairmap_get(&writer->told, key, of);
@@ -126,10 +152,12 @@ static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t
     perf_put_comm(&writer->put, DUMMY_TYPE, &about, ttr_text_get(out->t, name), false);
 }
 
-static void tell_names(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+static void tell_names(struct ttr_writer *out, const ttr_event *event,
+                       const struct perf_sample *about)
 {
     ttr_thread thread;
-    if (!ttr_thread_get(out->t, event->thread, &thread) || (!thread.process_name && !thread.thread_name))
+    if (!ttr_thread_get(out->t, event->thread, &thread) ||
+        (!thread.process_name && !thread.thread_name))
         return;
     struct perf_sample first = *about;
     bool is_first = about->tid == about->pid;
@@ -159,16 +187,23 @@ static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, si
     return number;
 }
 
-static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uint64_t sample_type, uint32_t number)
+static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uint64_t sample_type,
+                     uint32_t number)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     char whole[EVENT_HEADER_NAME_MAX + 16];
     static const char system[] = "user_events:";
     const uint64_t id = DUMMY_ID + 1 + writer->kinds_n;
-    const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT, .config = number, .period = 1, .sample_type = sample_type, .clockid = CLOCK_ID,
-                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_USE_CLOCKID};
+    const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT,
+                                   .config = number,
+                                   .period = 1,
+                                   .sample_type = sample_type,
+                                   .clockid = CLOCK_ID,
+                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL |
+                                            UINT64_C(1) << PERF_FLAG_USE_CLOCKID};
     void *kinds = writer->kind;
-    if (!alloc_reserve(writer->put.spec.alloc, &kinds, &writer->kinds_capacity, writer->kinds_n + 1, sizeof *writer->kind))
+    if (!alloc_reserve(writer->put.spec.alloc, &kinds, &writer->kinds_capacity, writer->kinds_n + 1,
+                       sizeof *writer->kind))
         return false;
     writer->kind = kinds;
     writer->kind[writer->kinds_n++] = sample_type | (uint64_t)number << 32;
@@ -198,7 +233,9 @@ static uint32_t find_named(struct perf_writer *writer, const ttr_event *event, u
 
 static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, uint64_t sample_type)
 {
-    uint64_t key = hash_pair(hash_pair((uint64_t)event->schema << 32 | event->provider, event->keyword), sample_type << 8 | event->level);
+    uint64_t key =
+        hash_pair(hash_pair((uint64_t)event->schema << 32 | event->provider, event->keyword),
+                  sample_type << 8 | event->level);
     const uint32_t *known = keymap_get(&writer->kinds, key);
     if (known)
         return *known;
@@ -209,7 +246,8 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
 
 /* --- Stacks --- */
 
-/* The stack with the marks that say where the kernel's part and the program's begin; gives how many words it has. */
+/* The stack with the marks that say where the kernel's part and the program's begin; gives how many
+ * words it has. */
 static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
@@ -219,7 +257,8 @@ static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
     if (n > FRAMES_MOST)
         output_lost(out, PERF_LOSS_STACK, event->offset);
     n = n < FRAMES_MOST ? n : FRAMES_MOST;
-    if (n && !alloc_reserve(writer->put.spec.alloc, &chain, &writer->chain_capacity, 2 * (size_t)n, sizeof *writer->chain)) {
+    if (n && !alloc_reserve(writer->put.spec.alloc, &chain, &writer->chain_capacity, 2 * (size_t)n,
+                            sizeof *writer->chain)) {
         writer->is_out_of_memory = true;
         return 0;
     }
@@ -253,7 +292,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* The fields that all tracepoints begin with: u16 type | u8 flags | u8 preemption | s32 pid */
-static void put_common(const struct perf_writer *writer, uint32_t number, uint32_t tid, uint8_t common[8])
+static void put_common(const struct perf_writer *writer, uint32_t number, uint32_t tid,
+                       uint8_t common[8])
 {
     memset(common, 0, 8);
     if (writer->is_big) {
@@ -270,7 +310,8 @@ static void put_event(struct ttr_writer *out, const ttr_event *event, struct per
     struct perf_writer *writer = out->own;
     uint8_t common[8];
     size_t words = take_chain(out, event);
-    uint64_t sample_type = SAMPLE_TYPE | (event->flags & TTR_EVENT_HAS_CPU ? PERF_SAMPLE_HAS_CPU : 0u) |
+    uint64_t sample_type = SAMPLE_TYPE |
+                           (event->flags & TTR_EVENT_HAS_CPU ? PERF_SAMPLE_HAS_CPU : 0u) |
                            (words ? PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_CALLCHAIN : 0u);
     uint32_t kind = find_kind(writer, event, sample_type);
     if (kind == UINT32_MAX || writer->is_out_of_memory) {
@@ -296,7 +337,8 @@ static void put_event(struct ttr_writer *out, const ttr_event *event, struct per
 static bool find_number(const ttr *t, const ttr_event *event, const char *name, uint64_t *number)
 {
     ttr_field field;
-    if (!ttr_field_find(t, event, name, &field) || (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
+    if (!ttr_field_find(t, event, name, &field) ||
+        (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
         return false;
     *number = field.value.v.u;
     return true;
@@ -309,8 +351,10 @@ static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapp
         const char *name;
         uint32_t *narrow;
         uint64_t *wide;
-    } fields[] = {{"offset", NULL, &mapping->offset}, {"prot", &mapping->prot, NULL}, {"flags", &mapping->flags, NULL}, {"major", &mapping->major, NULL},
-                  {"minor", &mapping->minor, NULL}, {"inode", NULL, &mapping->inode}, {"generation", NULL, &mapping->generation}};
+    } fields[] = {{"offset", NULL, &mapping->offset},        {"prot", &mapping->prot, NULL},
+                  {"flags", &mapping->flags, NULL},          {"major", &mapping->major, NULL},
+                  {"minor", &mapping->minor, NULL},          {"inode", NULL, &mapping->inode},
+                  {"generation", NULL, &mapping->generation}};
     ttr_field field;
     uint64_t number;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -321,18 +365,21 @@ static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapp
         else
             *fields[i].narrow = (uint32_t)number;
     }
-    if (!ttr_field_find(t, event, "build_id", &field) || field.value.type != TTR_TYPE_BYTES || field.value.text.n == 0 || field.value.text.n > 20)
+    if (!ttr_field_find(t, event, "build_id", &field) || field.value.type != TTR_TYPE_BYTES ||
+        field.value.text.n == 0 || field.value.text.n > 20)
         return;
     mapping->build_id = (const uint8_t *)field.value.text.p;
     mapping->build_id_n = (uint8_t)field.value.text.n;
 }
 
 /* A mapping that tells where it is and how large. */
-static bool put_mapping(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+static bool put_mapping(struct ttr_writer *out, const ttr_event *event,
+                        const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
-    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING || !find_number(out->t, event, "start", &mapping.start) ||
+    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING ||
+        !find_number(out->t, event, "start", &mapping.start) ||
         !find_number(out->t, event, "size", &mapping.size))
         return false;
     take_identity(out->t, event, &mapping);
@@ -344,20 +391,24 @@ static bool put_mapping(struct ttr_writer *out, const ttr_event *event, const st
 }
 
 /* A thread that gets its name, as COMM records tell it: one of these, and nothing else. */
-static bool put_comm(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+static bool put_comm(struct ttr_writer *out, const ttr_event *event,
+                     const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     const ttr_text name = ttr_text_get(out->t, event->name);
     ttr_field comm, is_exec;
-    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD || about->pid == NOBODY || event->provider || !name.n ||
-        !ttr_field_find(out->t, event, "comm", &comm) || comm.value.type != TTR_TYPE_TEXT || comm.value.text.n != name.n ||
+    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD || about->pid == NOBODY ||
+        event->provider || !name.n || !ttr_field_find(out->t, event, "comm", &comm) ||
+        comm.value.type != TTR_TYPE_TEXT || comm.value.text.n != name.n ||
         memcmp(comm.value.text.p, name.p, name.n) != 0)
         return false;
-    bool is_exec_told = ttr_field_find(out->t, event, "is_exec", &is_exec) && is_exec.value.type == TTR_TYPE_BOOL && is_exec.value.v.u;
+    bool is_exec_told = ttr_field_find(out->t, event, "is_exec", &is_exec) &&
+                        is_exec.value.type == TTR_TYPE_BOOL && is_exec.value.v.u;
     perf_put_comm(&writer->put, DUMMY_TYPE, about, name, is_exec_told);
     writer->is_out_of_memory |= !pairmap_put(&writer->told, event->thread, 0, event->name);
     if (about->pid == about->tid)
-        writer->is_out_of_memory |= !pairmap_put(&writer->told, (uint64_t)event->source << 32 | about->pid, 1, event->name);
+        writer->is_out_of_memory |=
+            !pairmap_put(&writer->told, (uint64_t)event->source << 32 | about->pid, 1, event->name);
     if (name.n > COMM_KEPT)
         output_lost(out, PERF_LOSS_NAME, event->offset);
     count_losses(out, event);
@@ -417,7 +468,9 @@ static ttr_status put_pipe_head(struct ttr_writer *out, ttr_error *error)
     perf_put_flush(&writer->put);
     writer->put.spec.to = &head;
     perf_put_begin(&writer->put);
-    ttr_status status = perf_put_failed(&writer->put) ? fail_memory(error) : output_prefix(out, head.bytes, head.n, error);
+    ttr_status status = perf_put_failed(&writer->put)
+                            ? fail_memory(error)
+                            : output_prefix(out, head.bytes, head.n, error);
     writer->put.spec.to = &out->buffer;
     buffer_free(&head);
     return status;

@@ -1,7 +1,9 @@
-/* Features: what perf tells beside the events.  Sections of a file and records of a pipe hold the same.
+/* Features: what perf tells beside the events.  Sections of a file and records of a pipe hold the
+ * same.
  *
- * Names of events, the clock and the formats of tracepoints are used; host, kernel, processors and the command become attributes of the trace.
- * Left out: the topologies of processors, memory and caches, PMU capabilities, groups, BPF programs. */
+ * Names of events, the clock and the formats of tracepoints are used; host, kernel, processors and
+ * the command become attributes of the trace. Left out: the topologies of processors, memory and
+ * caches, PMU capabilities, groups, BPF programs. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -18,12 +20,14 @@ static ttr_text take_text(struct perf_cursor *at)
 
 static bool add_text(const struct perf_reader *reader, const char *name, ttr_text text)
 {
-    return context_add_attribute(reader->trace->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
+    return context_add_attribute(reader->trace->t, reader->in->id, name,
+                                 &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
 static bool add_number(const struct perf_reader *reader, const char *name, uint64_t number)
 {
-    return context_add_attribute(reader->trace->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
+    return context_add_attribute(reader->trace->t, reader->in->id, name,
+                                 &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
 /* The command, its words separated by spaces. */
@@ -38,13 +42,16 @@ static bool take_command(const struct perf_reader *reader, struct perf_cursor *a
             buffer_add_byte(&text, ' ');
         buffer_add(&text, word.p, word.n);
     }
-    bool is_fine = !text.failed && add_text(reader, "command", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
+    bool is_fine =
+        !text.failed &&
+        add_text(reader, "command", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
     buffer_free(&text);
     return is_fine;
 }
 
 /* The kind that a description is of: by its ids, by its place where it has none. */
-static struct perf_kind *described_kind(struct perf_trace *trace, uint32_t i, const struct perf_cursor *ids, uint32_t ids_n)
+static struct perf_kind *described_kind(struct perf_trace *trace, uint32_t i,
+                                        const struct perf_cursor *ids, uint32_t ids_n)
 {
     struct perf_cursor at = *ids;
     for (uint32_t k = 0; k < ids_n && !at.c.failed; k++) {
@@ -69,7 +76,8 @@ static ttr_status take_descriptions(struct perf_reader *reader, struct perf_curs
         if (at->c.failed)
             return input_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
                                 "the descriptions of events end inside the one of event %u", i);
-        struct perf_kind *kind = has_kinds ? described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
+        struct perf_kind *kind =
+            has_kinds ? described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
         bool is_fine = !kind ? has_kinds : perf_kind_name(trace, kind, name);
         while (is_fine && kind && !has_kinds && cursor_left(&ids.c) >= 8)
             is_fine = perf_kind_add_id(trace, kind, perf_take64(&ids));
@@ -107,7 +115,9 @@ static bool take_pmus(const struct perf_reader *reader, struct perf_cursor *at)
         ttr_text name = take_text(at);
         buffer_add(&text, name.p, name.n);
     }
-    bool is_fine = !text.failed && add_text(reader, "pmus", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
+    bool is_fine =
+        !text.failed &&
+        add_text(reader, "pmus", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
     buffer_free(&text);
     return is_fine;
 }
@@ -115,12 +125,14 @@ static bool take_pmus(const struct perf_reader *reader, struct perf_cursor *at)
 static bool take_cpus(const struct perf_reader *reader, struct perf_cursor *at)
 {
     uint32_t available = perf_take32(at), online = perf_take32(at);
-    return add_number(reader, "cpus_available", available) && add_number(reader, "cpus_online", online);
+    return add_number(reader, "cpus_available", available) &&
+           add_number(reader, "cpus_online", online);
 }
 
-static const char *const texts[] = {[PERF_FEATURE_HOSTNAME] = "hostname", [PERF_FEATURE_OSRELEASE] = "os_release",
-                                    [PERF_FEATURE_VERSION] = "perf_version", [PERF_FEATURE_ARCH] = "arch",
-                                    [PERF_FEATURE_CPUDESC] = "cpu", [PERF_FEATURE_CPUID] = "cpu_id"};
+static const char *const texts[] = {
+    [PERF_FEATURE_HOSTNAME] = "hostname",    [PERF_FEATURE_OSRELEASE] = "os_release",
+    [PERF_FEATURE_VERSION] = "perf_version", [PERF_FEATURE_ARCH] = "arch",
+    [PERF_FEATURE_CPUDESC] = "cpu",          [PERF_FEATURE_CPUID] = "cpu_id"};
 #define TEXTS_N (sizeof texts / sizeof *texts)
 
 static bool take_plain(const struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
@@ -128,13 +140,20 @@ static bool take_plain(const struct perf_reader *reader, unsigned feature, struc
     if (feature < TEXTS_N && texts[feature])
         return add_text(reader, texts[feature], take_text(at));
     switch (feature) {
-    case PERF_FEATURE_NRCPUS: return take_cpus(reader, at);
-    case PERF_FEATURE_TOTAL_MEM: return add_number(reader, "memory_kib", perf_take64(at));
-    case PERF_FEATURE_CMDLINE: return take_command(reader, at);
-    case PERF_FEATURE_PMU_MAPPINGS: return take_pmus(reader, at);
-    case PERF_FEATURE_CLOCKID: return add_number(reader, "clock_resolution_ns", perf_take64(at));
-    case PERF_FEATURE_CLOCK_DATA: return take_clock(reader, at);
-    default: return true;
+    case PERF_FEATURE_NRCPUS:
+        return take_cpus(reader, at);
+    case PERF_FEATURE_TOTAL_MEM:
+        return add_number(reader, "memory_kib", perf_take64(at));
+    case PERF_FEATURE_CMDLINE:
+        return take_command(reader, at);
+    case PERF_FEATURE_PMU_MAPPINGS:
+        return take_pmus(reader, at);
+    case PERF_FEATURE_CLOCKID:
+        return add_number(reader, "clock_resolution_ns", perf_take64(at));
+    case PERF_FEATURE_CLOCK_DATA:
+        return take_clock(reader, at);
+    default:
+        return true;
     }
 }
 
@@ -149,8 +168,10 @@ bool perf_feature_is_used(unsigned feature)
     case PERF_FEATURE_EVENT_DESC:
     case PERF_FEATURE_PMU_MAPPINGS:
     case PERF_FEATURE_CLOCKID:
-    case PERF_FEATURE_CLOCK_DATA: return true;
-    default: return feature < TEXTS_N && texts[feature];
+    case PERF_FEATURE_CLOCK_DATA:
+        return true;
+    default:
+        return feature < TEXTS_N && texts[feature];
     }
 }
 

@@ -1,7 +1,8 @@
 /* Fields of samples: what stands at fixed places, the parts behind it, and the stack.
  *
- * A walk is a list of parts, each of which gives one field and then its elements.  All but the stack belong to the common context: samples of
- * tracepoints have them too, before the fields of their own. */
+ * A walk is a list of parts, each of which gives one field and then its elements.  All but the
+ * stack belong to the common context: samples of tracepoints have them too, before the fields of
+ * their own. */
 #include "formats/perf/perf.h"
 
 enum stage {
@@ -27,7 +28,8 @@ struct walk {
     uint32_t i;              /* of the stage */
     uint8_t stage, elements; /* enum stage; of which the elements are */
     uint8_t part;            /* of an element that is a struct */
-    bool has_parts, is_elsewhere; /* is_elsewhere: of a tracepoint, which gives RAW and the stack itself */
+    bool has_parts,
+        is_elsewhere; /* is_elsewhere: of a tracepoint, which gives RAW and the stack itself */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -43,11 +45,13 @@ static void set_number(ttr_field *field, const char *name, uint64_t value, uint8
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
-static void set_plain(ttr_field *field, const struct perf_kind *kind, uint32_t i, const ttr_event *event)
+static void set_plain(ttr_field *field, const struct perf_kind *kind, uint32_t i,
+                      const ttr_event *event)
 {
     const struct perf_plain *plain = &kind->plain[i];
     bool is_fixed = kind->has_fixed_period && i + 1 == kind->plain_n;
-    uint64_t value = is_fixed ? kind->request.period : perf_u64(event->payload + plain->at, kind->trace->is_big);
+    uint64_t value =
+        is_fixed ? kind->request.period : perf_u64(event->payload + plain->at, kind->trace->is_big);
     set_number(field, plain->name, value, plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
     field->name_id = plain->name_id;
 }
@@ -55,11 +59,13 @@ static void set_plain(ttr_field *field, const struct perf_kind *kind, uint32_t i
 static void set_bytes(ttr_field *field, const char *name, const struct perf_part *part)
 {
     name_field(field, name);
-    field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
+    field->value =
+        (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
 
 /* Begins a field whose elements follow. */
-static void set_elements(struct walk *walk, ttr_field *field, const char *name, const struct perf_part *part, size_t bytes)
+static void set_elements(struct walk *walk, ttr_field *field, const char *name,
+                         const struct perf_part *part, size_t bytes)
 {
     name_field(field, name);
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
@@ -79,14 +85,19 @@ static size_t rest_of(const ttr_event *event, const uint8_t *p)
 
 static unsigned times_of(uint64_t format)
 {
-    return (unsigned)__builtin_popcountll(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
+    return (unsigned)__builtin_popcountll(format &
+                                          (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
 }
 
 static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t format = walk->kind->request.read_format;
     const struct perf_part *read = &walk->parts.read;
-    static const struct { uint32_t bit; const char *name; } heads[] = {{PERF_READ_TIME_ENABLED, "time_enabled"}, {PERF_READ_TIME_RUNNING, "time_running"}};
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } heads[] = {{PERF_READ_TIME_ENABLED, "time_enabled"},
+                 {PERF_READ_TIME_RUNNING, "time_running"}};
     if (!read->p)
         return false;
     struct perf_cursor at = {cursor_over(read->p, rest_of(event, read->p), 0), walk->at.is_big};
@@ -109,15 +120,16 @@ static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *fiel
     return true;
 }
 
-/* The value of a counter: a number, or where it has an id a struct {event, id, value, lost}.  A single one has its id and what was lost behind
- * the times. */
+/* The value of a counter: a number, or where it has an id a struct {event, id, value, lost}.  A
+ * single one has its id and what was lost behind the times. */
 static void give_value(struct walk *walk, ttr_field *field)
 {
     static const char *const names[] = {"", "event", "id", "value", "lost"};
     const struct perf_trace *trace = walk->kind->trace;
     uint64_t format = walk->kind->request.read_format;
     bool has_id = format & PERF_READ_ID, has_lost = format & PERF_READ_LOST;
-    const uint8_t *value = walk->at.c.p, *id = value + 8 + (format & PERF_READ_GROUP ? 0 : 8 * times_of(format));
+    const uint8_t *value = walk->at.c.p,
+                  *id = value + 8 + (format & PERF_READ_GROUP ? 0 : 8 * times_of(format));
     const uint8_t *const number[] = {value, NULL, id, value, id + 8};
     unsigned part = walk->part;
     if (has_id && part == 0) {
@@ -126,7 +138,9 @@ static void give_value(struct walk *walk, ttr_field *field)
     } else if (part == 1) {
         const uint32_t *known = pairmap_get(&trace->by_id, perf_u64(id, walk->at.is_big), 0);
         name_field(field, names[part]);
-        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
+        field->value = (ttr_value){
+            .type = TTR_TYPE_TEXT,
+            .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
     } else {
         set_number(field, names[part], perf_u64(number[part], walk->at.is_big), TTR_HINT_NONE);
     }
@@ -159,7 +173,8 @@ static void give_branch(struct walk *walk, ttr_field *field)
         walk->part = 1;
         return;
     }
-    set_number(field, names[walk->part - 1], perf_take64(&walk->at), walk->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    set_number(field, names[walk->part - 1], perf_take64(&walk->at),
+               walk->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
     field->value.base = walk->part == 3 ? 16 : 0;
     field->depth = 2;
     if (++walk->part < 4)
@@ -175,7 +190,8 @@ static bool give_registers(struct walk *walk, const ttr_event *event, ttr_field 
     if (!registers->p || registers->n == 0)
         return false;
     uint8_t of = walk->elements;
-    set_elements(walk, field, is_user ? "user_registers" : "registers", registers, rest_of(event, registers->p));
+    set_elements(walk, field, is_user ? "user_registers" : "registers", registers,
+                 rest_of(event, registers->p));
     field->value.type = TTR_TYPE_STRUCT;
     walk->elements = of;
     walk->mask = is_user ? walk->kind->request.regs_user : walk->kind->request.regs_intr;
@@ -186,12 +202,17 @@ static bool give_registers(struct walk *walk, const ttr_event *event, ttr_field 
 static void give_register(struct walk *walk, ttr_field *field)
 {
     static const char *const numbers[64] = {
-        "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
-        "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31", "r32", "r33", "r34", "r35", "r36", "r37", "r38", "r39", "r40", "r41", "r42", "r43",
-        "r44", "r45", "r46", "r47", "r48", "r49", "r50", "r51", "r52", "r53", "r54", "r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63"};
+        "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12",
+        "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25",
+        "r26", "r27", "r28", "r29", "r30", "r31", "r32", "r33", "r34", "r35", "r36", "r37", "r38",
+        "r39", "r40", "r41", "r42", "r43", "r44", "r45", "r46", "r47", "r48", "r49", "r50", "r51",
+        "r52", "r53", "r54", "r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63"};
     unsigned number = walk->mask ? (unsigned)__builtin_ctzll(walk->mask) : 0;
     walk->mask &= walk->mask - 1;
-    set_number(field, walk->kind->trace->registers && walk->kind->trace->registers[number] ? walk->kind->trace->registers[number] : numbers[number],
+    set_number(field,
+               walk->kind->trace->registers && walk->kind->trace->registers[number]
+                   ? walk->kind->trace->registers[number]
+                   : numbers[number],
                perf_take64(&walk->at), TTR_HINT_POINTER);
     walk->left--;
 }
@@ -199,11 +220,21 @@ static void give_register(struct walk *walk, ttr_field *field)
 /* Parts of eight bytes, one after the other; WEIGHT_STRUCT has three numbers. */
 static bool give_single(struct walk *walk, ttr_field *field)
 {
-    static const struct { const char *name; uint8_t hint, base; } singles[PERF_SINGLES] = {
-        [PERF_SINGLE_WEIGHT] = {"weight", 0, 0}, [PERF_SINGLE_DATA_SRC] = {"data_src", 0, 16}, [PERF_SINGLE_TRANSACTION] = {"transaction", 0, 16},
-        [PERF_SINGLE_PHYS_ADDR] = {"phys_addr", TTR_HINT_POINTER, 0}, [PERF_SINGLE_CGROUP] = {"cgroup", 0, 0},
-        [PERF_SINGLE_DATA_PAGE] = {"data_page_size", 0, 0}, [PERF_SINGLE_CODE_PAGE] = {"code_page_size", 0, 0}};
-    static const struct { const char *name; uint8_t shift, bits; } weights[] = {{"weight", 0, 32}, {"instruction_latency", 32, 16}, {"pipeline_latency", 48, 16}};
+    static const struct {
+        const char *name;
+        uint8_t hint, base;
+    } singles[PERF_SINGLES] = {[PERF_SINGLE_WEIGHT] = {"weight", 0, 0},
+                               [PERF_SINGLE_DATA_SRC] = {"data_src", 0, 16},
+                               [PERF_SINGLE_TRANSACTION] = {"transaction", 0, 16},
+                               [PERF_SINGLE_PHYS_ADDR] = {"phys_addr", TTR_HINT_POINTER, 0},
+                               [PERF_SINGLE_CGROUP] = {"cgroup", 0, 0},
+                               [PERF_SINGLE_DATA_PAGE] = {"data_page_size", 0, 0},
+                               [PERF_SINGLE_CODE_PAGE] = {"code_page_size", 0, 0}};
+    static const struct {
+        const char *name;
+        uint8_t shift, bits;
+    } weights[] = {
+        {"weight", 0, 32}, {"instruction_latency", 32, 16}, {"pipeline_latency", 48, 16}};
     bool has_weights = walk->kind->request.sample_type & PERF_SAMPLE_HAS_WEIGHT_STRUCT;
     while (walk->i < PERF_SINGLES && !walk->parts.single[walk->i])
         walk->i++;
@@ -215,7 +246,9 @@ static bool give_single(struct walk *walk, ttr_field *field)
     uint64_t x = perf_u64(walk->parts.single[walk->i], walk->at.is_big);
     if (walk->i == PERF_SINGLE_WEIGHT && has_weights) {
         unsigned part = walk->part++;
-        set_number(field, weights[part].name, x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1), TTR_HINT_NONE);
+        set_number(field, weights[part].name,
+                   x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1),
+                   TTR_HINT_NONE);
         field->value.bits = weights[part].bits;
         walk->i += walk->part == 3;
         walk->part %= 3;
@@ -242,7 +275,8 @@ static bool is_address(uint64_t x)
     return x < PERF_CONTEXT_FIRST;
 }
 
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses, uint32_t room)
+uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
+                     uint32_t room)
 {
     struct perf_parts parts;
     bool is_big = kind->trace->is_big;
@@ -294,10 +328,13 @@ static void give_frame(struct walk *walk, const ttr_event *event, ttr_field *fie
 
 /* --- The walk --- */
 
-static void begin_walk(struct walk *walk, const struct perf_kind *kind, const ttr_event *event, bool is_elsewhere)
+static void begin_walk(struct walk *walk, const struct perf_kind *kind, const ttr_event *event,
+                       bool is_elsewhere)
 {
-    *walk = (struct walk){.kind = kind, .at.is_big = kind->trace->is_big, .is_elsewhere = is_elsewhere};
-    walk->has_parts = kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
+    *walk =
+        (struct walk){.kind = kind, .at.is_big = kind->trace->is_big, .is_elsewhere = is_elsewhere};
+    walk->has_parts =
+        kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
     if (walk->has_parts)
         perf_parts_find(kind, event->payload, event->payload_size, &walk->parts);
 }
@@ -317,10 +354,18 @@ static void give_element(struct walk *walk, const ttr_event *event, ttr_field *f
 {
     field->depth = 1;
     switch (walk->elements) {
-    case STAGE_READ: give_value(walk, field); break;
-    case STAGE_BRANCHES: give_branch(walk, field); break;
-    case STAGE_FRAMES: give_frame(walk, event, field); break;
-    default: give_register(walk, field); break;
+    case STAGE_READ:
+        give_value(walk, field);
+        break;
+    case STAGE_BRANCHES:
+        give_branch(walk, field);
+        break;
+    case STAGE_FRAMES:
+        give_frame(walk, event, field);
+        break;
+    default:
+        give_register(walk, field);
+        break;
     }
 }
 
@@ -329,16 +374,25 @@ static bool give_stage(struct walk *walk, unsigned stage, const ttr_event *event
 {
     walk->elements = (uint8_t)stage;
     switch (stage) {
-    case STAGE_PLAIN: return give_plain(walk, event, field);
-    case STAGE_READ: return give_read(walk, event, field);
-    case STAGE_RAW: return !walk->is_elsewhere && give_bytes(field, "raw", &walk->parts.raw);
-    case STAGE_BRANCHES: return give_branches(walk, event, field);
+    case STAGE_PLAIN:
+        return give_plain(walk, event, field);
+    case STAGE_READ:
+        return give_read(walk, event, field);
+    case STAGE_RAW:
+        return !walk->is_elsewhere && give_bytes(field, "raw", &walk->parts.raw);
+    case STAGE_BRANCHES:
+        return give_branches(walk, event, field);
     case STAGE_REGS_USER:
-    case STAGE_REGS_INTR: return give_registers(walk, event, field);
-    case STAGE_STACK_USER: return give_bytes(field, "user_stack", &walk->parts.stack_user);
-    case STAGE_SINGLE: return give_single(walk, field);
-    case STAGE_AUX: return give_bytes(field, "aux", &walk->parts.aux);
-    default: return !walk->is_elsewhere && give_frames(walk, event, field);
+    case STAGE_REGS_INTR:
+        return give_registers(walk, event, field);
+    case STAGE_STACK_USER:
+        return give_bytes(field, "user_stack", &walk->parts.stack_user);
+    case STAGE_SINGLE:
+        return give_single(walk, field);
+    case STAGE_AUX:
+        return give_bytes(field, "aux", &walk->parts.aux);
+    default:
+        return !walk->is_elsewhere && give_frames(walk, event, field);
     }
 }
 
@@ -359,7 +413,8 @@ static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
     return false;
 }
 
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i, ttr_field *field)
+bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                       ttr_field *field)
 {
     struct walk walk;
     if (PERF_LIKELY(!kind->has_parts)) {

@@ -1,5 +1,6 @@
-/* A folder: `perf record --threads` writes a file `data` as always, and the records of each of its threads to data.0, data.1, ... , which have
- * no head: what `data` tells of events holds for them.  All are merged by time.  Any other file of a folder is a trace of its own. */
+/* A folder: `perf record --threads` writes a file `data` as always, and the records of each of its
+ * threads to data.0, data.1, ... , which have no head: what `data` tells of events holds for them.
+ * All are merged by time.  Any other file of a folder is a trace of its own. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -12,7 +13,8 @@
 static bool is_part(const char *name)
 {
     size_t n = strlen(ANCHOR ".");
-    return strncmp(name, ANCHOR ".", n) == 0 && name[n] && strspn(name + n, "0123456789") == strlen(name + n);
+    return strncmp(name, ANCHOR ".", n) == 0 && name[n] &&
+           strspn(name + n, "0123456789") == strlen(name + n);
 }
 
 /* Parts are opened before they know their trace. */
@@ -47,15 +49,18 @@ struct opening {
     ttr_error *error;
 };
 
-static struct input *open_input(const struct opening *opening, const struct folder_file *file, const struct format *format)
+static struct input *open_input(const struct opening *opening, const struct folder_file *file,
+                                const struct format *format)
 {
     char path[1024];
     folder_file_path(opening->folder, file, path, sizeof path);
     struct source *source = folder_source(opening->folder, file, &opening->how, opening->error);
-    return source ? input_new(opening->t, source, format, path, opening->options, opening->error) : NULL;
+    return source ? input_new(opening->t, source, format, path, opening->options, opening->error)
+                  : NULL;
 }
 
-static struct input *join_part(const struct opening *opening, const struct folder_file *file, struct perf_trace *trace)
+static struct input *join_part(const struct opening *opening, const struct folder_file *file,
+                               struct perf_trace *trace)
 {
     struct input *in = open_input(opening, file, &format_part);
     struct perf_reader *reader = in ? in->own : NULL;
@@ -110,8 +115,10 @@ static ttr_reader *open_all(const struct opening *opening, const struct folder_f
     }
     struct input *first = open_input(opening, anchor, &format_perf);
     in[0] = first ? &first->base : NULL;
-    bool is_fine = first && (parts == 0 || (context_name_trace(opening->t, first->id, folder_path(opening->folder)) &&
-                                            open_parts(opening, in, parts + 1, &n)));
+    bool is_fine =
+        first &&
+        (parts == 0 || (context_name_trace(opening->t, first->id, folder_path(opening->folder)) &&
+                        open_parts(opening, in, parts + 1, &n)));
     if (is_fine)
         reader = parts == 0 ? in[0] : ttr_merge(opening->t, in, n, opening->error);
     for (size_t i = 0; !is_fine && i < n; i++)
@@ -120,7 +127,8 @@ static ttr_reader *open_all(const struct opening *opening, const struct folder_f
     return reader;
 }
 
-ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
+                             const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options own = options ? *options : (ttr_read_options){.size = sizeof own};
     struct opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
@@ -133,7 +141,8 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only, co
         own.flags &= ~TTR_READ_DEFINITIONS; /* of several files none could be copied */
     }
     if (!file)
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"", folder_path(folder), only ? only : ANCHOR);
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"",
+                   folder_path(folder), only ? only : ANCHOR);
     else if (parts == 0)
         reader = (ttr_reader *)open_input(&opening, file, &format_perf);
     else

@@ -1,7 +1,8 @@
 /* What was recorded: each attribute is a kind of events, whose samples have ids.
  *
- * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.  Its flags are a bit field, which begins with the
- * highest bit on big-endian machines.  One kind alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
+ * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.
+ * Its flags are a bit field, which begins with the highest bit on big-endian machines.  One kind
+ * alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
  * begin (IDENTIFIER), or behind the parts before ID. */
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
@@ -16,7 +17,8 @@ static uint64_t reversed(uint64_t x)
     return y;
 }
 
-/* The first bit of a big-endian word is the highest, but numbers of two bits stand as they are: put them back. */
+/* The first bit of a big-endian word is the highest, but numbers of two bits stand as they are: put
+ * them back. */
 static uint64_t flags_of(uint64_t word, bool is_big)
 {
     if (!is_big)
@@ -65,14 +67,17 @@ static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, bool is_pointer)
 {
     if (at)
-        kind->plain[kind->plain_n++] = (struct perf_plain){name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
+        kind->plain[kind->plain_n++] = (struct perf_plain){
+            name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* The period: of each sample, or what was asked for, the same in all.  Where each event of a tracepoint is asked for, it is always 1. */
+/* The period: of each sample, or what was asked for, the same in all.  Where each event of a
+ * tracepoint is asked for, it is always 1. */
 static void add_period(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
-    bool is_fixed = !(request->flags >> PERF_FLAG_FREQ & 1), is_each = request->type == PERF_TYPE_TRACEPOINT_EVENT && request->period == 1 && is_fixed;
+    bool is_fixed = !(request->flags >> PERF_FLAG_FREQ & 1),
+         is_each = request->type == PERF_TYPE_TRACEPOINT_EVENT && request->period == 1 && is_fixed;
     kind->has_fixed_period = !at && is_fixed && !is_each && request->period > 0;
     if (kind->has_fixed_period)
         at = PERF_RECORD_HEADER;
@@ -86,7 +91,8 @@ static void place_sample(struct perf_kind *kind)
     kind->ip_at = place(kind, PERF_SAMPLE_HAS_IP, &at);
     kind->tid_at = place(kind, PERF_SAMPLE_HAS_TID, &at);
     kind->time_at = place(kind, PERF_SAMPLE_HAS_TIME, &at);
-    uint16_t addr = place(kind, PERF_SAMPLE_HAS_ADDR, &at), id = place(kind, PERF_SAMPLE_HAS_ID, &at);
+    uint16_t addr = place(kind, PERF_SAMPLE_HAS_ADDR, &at),
+             id = place(kind, PERF_SAMPLE_HAS_ID, &at);
     (void)place(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
     kind->cpu_at = place(kind, PERF_SAMPLE_HAS_CPU, &at);
     uint16_t period = place(kind, PERF_SAMPLE_HAS_PERIOD, &at);
@@ -95,10 +101,12 @@ static void place_sample(struct perf_kind *kind)
     add_plain(kind, "ip", kind->ip_at, true);
     add_plain(kind, "addr", addr, true);
     add_period(kind, period);
-    const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN, plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
+    const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN,
+                   plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !(kind->request.sample_type & before))
         kind->raw_at = at;
-    kind->has_parts = (kind->request.sample_type & (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
+    kind->has_parts = (kind->request.sample_type &
+                       (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
 /* The next eight bytes from the end of a record that is no sample. */
@@ -141,13 +149,18 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
 {
     char name[256];
     struct perf_kind *kind = arena_take(&trace->arena, sizeof *kind);
-    if (!kind || !alloc_reserve(&trace->t->counted, (void **)&trace->kind, &trace->kinds_capacity, trace->kinds_n + 1, sizeof(struct perf_kind *)))
+    if (!kind || !alloc_reserve(&trace->t->counted, (void **)&trace->kind, &trace->kinds_capacity,
+                                trace->kinds_n + 1, sizeof(struct perf_kind *)))
         return NULL;
-    *kind = (struct perf_kind){.trace = trace, .request = request_of(&attr, trace->is_big), .index = (uint32_t)trace->kinds_n};
+    *kind = (struct perf_kind){.trace = trace,
+                               .request = request_of(&attr, trace->is_big),
+                               .index = (uint32_t)trace->kinds_n};
     place_sample(kind);
     place_record(kind);
     size_t n = perf_event_name(&kind->request, name, sizeof name);
-    kind->schema = context_add_schema(trace->t, &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
+    kind->schema = context_add_schema(
+        trace->t,
+        &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
     if (!kind->schema || !perf_kind_name(trace, kind, (ttr_text){name, n}))
         return NULL;
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
@@ -177,7 +190,8 @@ struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id)
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record)
 {
     struct perf_kind *first = trace->kinds_n ? trace->kind[0] : NULL;
-    if (!first || trace->kinds_n == 1 || !first->id_back || record->size < PERF_RECORD_HEADER + (uint32_t)first->back)
+    if (!first || trace->kinds_n == 1 || !first->id_back ||
+        record->size < PERF_RECORD_HEADER + (uint32_t)first->back)
         return first;
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
     struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
@@ -186,7 +200,9 @@ struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct per
 
 bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
 {
-    const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n ? memchr(name.p, ':', name.n) : NULL;
+    const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n
+                            ? memchr(name.p, ':', name.n)
+                            : NULL;
     kind->provider = 0;
     kind->whole = ttr_text_add(trace->t, name.p, name.n);
     if (colon) {
@@ -195,7 +211,8 @@ bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text n
         name = (ttr_text){colon + 1, name.n - n - 1};
     }
     kind->name = ttr_text_add(trace->t, name.p, name.n);
-    return (kind->name || name.n == 0) && (kind->whole || (name.n == 0 && !colon)) && (!colon || kind->provider || colon == name.p);
+    return (kind->name || name.n == 0) && (kind->whole || (name.n == 0 && !colon)) &&
+           (!colon || kind->provider || colon == name.p);
 }
 
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
@@ -207,19 +224,37 @@ bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64
     if (i >= trace->kinds_n)
         return tracepoints_describe_headers(trace->tracepoints, i - trace->kinds_n, about, events);
     const struct perf_kind *kind = trace->kind[i];
-    *about = (struct event_class){.name = ttr_text_get(trace->t, kind->name), .id = kind->request.config, .stream_id = kind->request.type,
-                                  .stream_name = ttr_text_get(trace->t, kind->provider), .emf_uri = {"", 0}};
+    *about = (struct event_class){.name = ttr_text_get(trace->t, kind->name),
+                                  .id = kind->request.config,
+                                  .stream_id = kind->request.type,
+                                  .stream_name = ttr_text_get(trace->t, kind->provider),
+                                  .emf_uri = {"", 0}};
     about->root[ROOT_PAYLOAD] = kind->tracepoint ? tracepoint_fields_type(kind->tracepoint) : NULL;
     *events = kind->samples;
     return true;
 }
 
 static const char *const record_names[] = {
-    [PERF_MMAP] = "mmap", [PERF_LOST] = "lost", [PERF_COMM] = "comm", [PERF_EXIT] = "exit", [PERF_THROTTLE] = "throttle",
-    [PERF_UNTHROTTLE] = "unthrottle", [PERF_FORK] = "fork", [PERF_READ] = "read", [PERF_MMAP2] = "mmap2", [PERF_AUX] = "aux",
-    [PERF_ITRACE_START] = "itrace_start", [PERF_LOST_SAMPLES] = "lost_samples", [PERF_SWITCH] = "switch",
-    [PERF_SWITCH_CPU_WIDE] = "switch_cpu_wide", [PERF_NAMESPACES] = "namespaces", [PERF_KSYMBOL] = "ksymbol",
-    [PERF_BPF_EVENT] = "bpf_event", [PERF_CGROUP] = "cgroup", [PERF_TEXT_POKE] = "text_poke", [PERF_AUX_OUTPUT_HW_ID] = "aux_output_hw_id",
+    [PERF_MMAP] = "mmap",
+    [PERF_LOST] = "lost",
+    [PERF_COMM] = "comm",
+    [PERF_EXIT] = "exit",
+    [PERF_THROTTLE] = "throttle",
+    [PERF_UNTHROTTLE] = "unthrottle",
+    [PERF_FORK] = "fork",
+    [PERF_READ] = "read",
+    [PERF_MMAP2] = "mmap2",
+    [PERF_AUX] = "aux",
+    [PERF_ITRACE_START] = "itrace_start",
+    [PERF_LOST_SAMPLES] = "lost_samples",
+    [PERF_SWITCH] = "switch",
+    [PERF_SWITCH_CPU_WIDE] = "switch_cpu_wide",
+    [PERF_NAMESPACES] = "namespaces",
+    [PERF_KSYMBOL] = "ksymbol",
+    [PERF_BPF_EVENT] = "bpf_event",
+    [PERF_CGROUP] = "cgroup",
+    [PERF_TEXT_POKE] = "text_poke",
+    [PERF_AUX_OUTPUT_HW_ID] = "aux_output_hw_id",
 };
 
 static bool name_records(struct perf_trace *trace)
@@ -247,7 +282,8 @@ struct perf_trace *perf_trace_new(struct input *in, bool is_big)
     trace->is_big = is_big;
     pairmap_init(&trace->by_id, &t->counted);
     arena_init(&trace->arena, &t->counted);
-    trace->record_schema = context_add_schema(t, &(struct schema){.ops = &perf_record_field_ops, .own = trace, .format = in->format});
+    trace->record_schema = context_add_schema(
+        t, &(struct schema){.ops = &perf_record_field_ops, .own = trace, .format = in->format});
     if (trace->record_schema && name_records(trace))
         return trace;
     perf_trace_free(trace);

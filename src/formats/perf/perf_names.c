@@ -1,14 +1,26 @@
-/* How perf calls an event whose name nobody wrote down: by type and config, with what was left out behind a colon. */
+/* How perf calls an event whose name nobody wrote down: by type and config, with what was left out
+ * behind a colon. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "formats/perf/perf.h"
 
-static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles",
-                                       "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
-static const char *const software[] = {"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations", "minor-faults",
-                                       "major-faults", "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches"};
-static const char *const cache[] = {"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"};
+static const char *const hardware[] = {"cycles",
+                                       "instructions",
+                                       "cache-references",
+                                       "cache-misses",
+                                       "branches",
+                                       "branch-misses",
+                                       "bus-cycles",
+                                       "stalled-cycles-frontend",
+                                       "stalled-cycles-backend",
+                                       "ref-cycles"};
+static const char *const software[] = {
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
+static const char *const cache[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+                                    "iTLB",      "branch",    "node"};
 static const char *const cache_operation[] = {"load", "store", "prefetch"};
 static const char *const cache_operations[] = {"loads", "stores", "prefetches"};
 
@@ -33,20 +45,27 @@ static bool has_flag(const struct perf_request *request, unsigned flag)
     return request->flags >> flag & 1;
 }
 
-/* Whether guests are left out where nobody says so: perf leaves them out where it was told of any other mode. */
+/* Whether guests are left out where nobody says so: perf leaves them out where it was told of any
+ * other mode. */
 static void add_guests(struct text *text, const struct perf_request *request, bool has_others)
 {
-    bool no_host = has_flag(request, PERF_FLAG_EXCLUDE_HOST), no_guest = has_flag(request, PERF_FLAG_EXCLUDE_GUEST);
+    bool no_host = has_flag(request, PERF_FLAG_EXCLUDE_HOST),
+         no_guest = has_flag(request, PERF_FLAG_EXCLUDE_GUEST);
     if ((!no_host && no_guest != has_others) || (no_host && no_guest))
         return;
     add(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
 }
 
-/* "u" where only users count, "p" for each degree of precision, "H" and "G" for hosts and guests. */
+/* "u" where only users count, "p" for each degree of precision, "H" and "G" for hosts and guests.
+ */
 static void add_modifiers(struct text *text, const struct perf_request *request)
 {
-    static const struct { unsigned flag; char letter; } modes[] = {
-        {PERF_FLAG_EXCLUDE_KERNEL, 'k'}, {PERF_FLAG_EXCLUDE_USER, 'u'}, {PERF_FLAG_EXCLUDE_HV, 'h'}};
+    static const struct {
+        unsigned flag;
+        char letter;
+    } modes[] = {{PERF_FLAG_EXCLUDE_KERNEL, 'k'},
+                 {PERF_FLAG_EXCLUDE_USER, 'u'},
+                 {PERF_FLAG_EXCLUDE_HV, 'h'}};
     unsigned excluded = 0, precise = request->flags >> PERF_FLAG_PRECISE & 3;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         excluded += has_flag(request, modes[i].flag);
@@ -75,7 +94,8 @@ static void add_cache(struct text *text, uint64_t config)
 static void add_breakpoint(struct text *text, const struct perf_request *request)
 {
     add(text, "mem:%#llx:", (unsigned long long)request->config1);
-    add(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "", request->bp_type & 4 ? "x" : "");
+    add(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "",
+        request->bp_type & 4 ? "x" : "");
 }
 
 size_t perf_event_name(const struct perf_request *request, char *to, size_t size)
@@ -84,16 +104,28 @@ size_t perf_event_name(const struct perf_request *request, char *to, size_t size
     uint64_t config = request->config & UINT32_MAX; /* above stands which kind of core */
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:
-        add(&text, "%s", config < sizeof hardware / sizeof *hardware ? hardware[config] : "unknown-hardware");
+        add(&text, "%s",
+            config < sizeof hardware / sizeof *hardware ? hardware[config] : "unknown-hardware");
         break;
     case PERF_TYPE_SOFTWARE_EVENT:
-        add(&text, "%s", config < sizeof software / sizeof *software ? software[config] : "unknown-software");
+        add(&text, "%s",
+            config < sizeof software / sizeof *software ? software[config] : "unknown-software");
         break;
-    case PERF_TYPE_TRACEPOINT_EVENT: add(&text, "tracepoint %llu", (unsigned long long)request->config); return text.n;
-    case PERF_TYPE_HW_CACHE_EVENT: add_cache(&text, config); break;
-    case PERF_TYPE_RAW_EVENT: add(&text, "raw %#llx", (unsigned long long)request->config); break;
-    case PERF_TYPE_BREAKPOINT_EVENT: add_breakpoint(&text, request); break;
-    default: add(&text, "pmu %u config %#llx", request->type, (unsigned long long)request->config); return text.n;
+    case PERF_TYPE_TRACEPOINT_EVENT:
+        add(&text, "tracepoint %llu", (unsigned long long)request->config);
+        return text.n;
+    case PERF_TYPE_HW_CACHE_EVENT:
+        add_cache(&text, config);
+        break;
+    case PERF_TYPE_RAW_EVENT:
+        add(&text, "raw %#llx", (unsigned long long)request->config);
+        break;
+    case PERF_TYPE_BREAKPOINT_EVENT:
+        add_breakpoint(&text, request);
+        break;
+    default:
+        add(&text, "pmu %u config %#llx", request->type, (unsigned long long)request->config);
+        return text.n;
     }
     add_modifiers(&text, request);
     return text.n;

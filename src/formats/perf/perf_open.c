@@ -1,33 +1,38 @@
 /* The head, and the sections that it tells of.
  *
- *   file   head, attributes with their ids, records, features.  What features tell (names, clock, formats of tracepoints) is needed before the
- *          records that stand before them: they are fetched first; where an input cannot be read from any place, all of it is held.
- *   pipe   sixteen bytes, then records.
+ *   file   head, attributes with their ids, records, features.  What features tell (names, clock,
+ * formats of tracepoints) is needed before the records that stand before them: they are fetched
+ * first; where an input cannot be read from any place, all of it is held. pipe   sixteen bytes,
+ * then records.
  *
- * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file, and features were never written.  Ours leaves a
- * size that was true a moment ago and the bit of feature 0: what it told of features stands before the records (encodings/perf_data/perf_data_write.h). */
+ * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file,
+ * and features were never written.  Ours leaves a size that was true a moment ago and the bit of
+ * feature 0: what it told of features stands before the records
+ * (encodings/perf_data/perf_data_write.h). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-#define HELD_MAX ((uint64_t)256 << 20)     /* of an input that is no file */
-#define ATTRS_MAX ((uint64_t)64 << 20)     /* bytes of attributes, or of ids */
-#define AHEAD_MAX ((uint64_t)16 << 20)     /* bytes in which the end of a round is looked for */
+#define HELD_MAX ((uint64_t)256 << 20) /* of an input that is no file */
+#define ATTRS_MAX ((uint64_t)64 << 20) /* bytes of attributes, or of ids */
+#define AHEAD_MAX ((uint64_t)16 << 20) /* bytes in which the end of a round is looked for */
 
-#define SIZE_MOST ((uint64_t)1 << 48)      /* no file has as many bytes: a greater size is damaged */
+#define SIZE_MOST ((uint64_t)1 << 48) /* no file has as many bytes: a greater size is damaged */
 
 struct section {
     uint64_t offset, size;
-    uint64_t told_at;   /* where the file says so */
+    uint64_t told_at; /* where the file says so */
 };
 
-/* Where damage to a section is, of which so much could be read: what is not in the file at all is damaged where the file tells of it. */
+/* Where damage to a section is, of which so much could be read: what is not in the file at all is
+ * damaged where the file tells of it. */
 static uint64_t place_of(const struct section *section, size_t got)
 {
     return got ? section->offset : section->told_at;
 }
 
 /* Puts bytes of a compressed file into the buffer: it is unpacked once more up to there. */
-static ttr_status fetch_again(struct perf_reader *reader, const struct section *section, struct buffer *to)
+static ttr_status fetch_again(struct perf_reader *reader, const struct section *section,
+                              struct buffer *to)
 {
     struct window window;
     ttr_error broken;
@@ -38,16 +43,19 @@ static ttr_status fetch_again(struct perf_reader *reader, const struct section *
     reader->again_at = section->offset;
     if (!reader->again || section->size > HELD_MAX)
         return TTR_OK;
-    ttr_status status = source_fill(reader->again, section->offset, (size_t)section->size, &window, &broken);
+    ttr_status status =
+        source_fill(reader->again, section->offset, (size_t)section->size, &window, &broken);
     if (status == TTR_E_NOMEM)
         return fail_memory(reader->error);
     if (status == TTR_OK)
         buffer_add(to, window.bytes, section->size < window.n ? (size_t)section->size : window.n);
-    return to->failed ? fail_memory(reader->error) : TTR_OK; /* what is broken is told when it is read */
+    return to->failed ? fail_memory(reader->error)
+                      : TTR_OK; /* what is broken is told when it is read */
 }
 
 /* Puts bytes of the file into the buffer, fewer where it ends. */
-static ttr_status fetch(struct perf_reader *reader, const struct section *section, struct buffer *to)
+static ttr_status fetch(struct perf_reader *reader, const struct section *section,
+                        struct buffer *to)
 {
     const struct window *window = &reader->in->window;
     bool is_seekable = source_is_seekable(reader->in->source);
@@ -62,7 +70,8 @@ static ttr_status fetch(struct perf_reader *reader, const struct section *sectio
     }
     if (!is_seekable)
         return reader->again ? fetch_again(reader, section, to) : TTR_OK;
-    uint64_t size = source_disk_size(reader->in->source); /* nothing is asked for that cannot be there */
+    uint64_t size =
+        source_disk_size(reader->in->source); /* nothing is asked for that cannot be there */
     if (section->offset >= size)
         return TTR_OK;
     n = n < size - section->offset ? n : size - section->offset;
@@ -93,44 +102,53 @@ static bool tell_bad(const struct perf_reader *reader, uint64_t bad)
 
 /* --- Attributes --- */
 
-static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind, const struct section *ids, struct buffer *bytes)
+static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind,
+                          const struct section *ids, struct buffer *bytes)
 {
     ttr_status status = ids->size && ids->size <= ATTRS_MAX ? fetch(reader, ids, bytes) : TTR_OK;
     if (status != TTR_OK || ids->size == 0)
         return status;
     size_t got = ids->size <= ATTRS_MAX ? bytes->n : 0;
     for (size_t i = 0; i + 8 <= got; i += 8)
-        if (!perf_kind_add_id(reader->trace, kind, perf_u64(bytes->bytes + i, reader->trace->is_big)))
+        if (!perf_kind_add_id(reader->trace, kind,
+                              perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_damage(reader->in, place_of(ids, got), 0, "perf.bad-ids", reader->error,
-                            "an event has %llu bytes of ids at byte %llu, of which %zu are there; its other samples are nobody's",
+                            "an event has %llu bytes of ids at byte %llu, of which %zu are there; "
+                            "its other samples are nobody's",
                             (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
     return TTR_OK;
 }
 
-static ttr_status take_attrs(struct perf_reader *reader, const struct section *attrs, uint64_t entry)
+static ttr_status take_attrs(struct perf_reader *reader, const struct section *attrs,
+                             uint64_t entry)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     struct buffer bytes, ids;
-    if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX || attrs->size > ATTRS_MAX)
-        return input_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
-                            "%llu bytes of attributes of %llu bytes each cannot be; what samples hold is not known",
-                            (unsigned long long)attrs->size, (unsigned long long)entry);
+    if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX ||
+        attrs->size > ATTRS_MAX)
+        return input_damage(
+            reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
+            "%llu bytes of attributes of %llu bytes each cannot be; what samples hold is not known",
+            (unsigned long long)attrs->size, (unsigned long long)entry);
     buffer_init(&bytes, alloc);
     buffer_init(&ids, alloc);
     ttr_status status = fetch(reader, attrs, &bytes);
-    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, attrs->offset), reader->trace->is_big};
-    while (status == TTR_OK && cursor_left(&at.c) >= entry && reader->trace->kinds_n < PERF_KINDS_MAX) {
+    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, attrs->offset),
+                             reader->trace->is_big};
+    while (status == TTR_OK && cursor_left(&at.c) >= entry &&
+           reader->trace->kinds_n < PERF_KINDS_MAX) {
         struct cursor attr = perf_attr_bytes(&at, entry - PERF_SECTION_BYTES);
         struct section section = take_section(&at);
         struct perf_kind *kind = perf_kind_add(reader->trace, attr);
         status = kind ? add_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
-        status = input_damage(reader->in, place_of(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
-                              "of %llu bytes of attributes at byte %llu %zu are there", (unsigned long long)attrs->size,
-                              (unsigned long long)attrs->offset, bytes.n);
+        status = input_damage(
+            reader->in, place_of(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
+            "of %llu bytes of attributes at byte %llu %zu are there",
+            (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
     buffer_free(&ids);
     return status;
@@ -138,29 +156,36 @@ static ttr_status take_attrs(struct perf_reader *reader, const struct section *a
 
 /* --- Features --- */
 
-static ttr_status take_feature(struct perf_reader *reader, unsigned feature, const struct section *section)
+static ttr_status take_feature(struct perf_reader *reader, unsigned feature,
+                               const struct section *section)
 {
     struct buffer bytes;
-    if (feature > PERF_FEATURE_PMU_CAPS || (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
+    if (feature > PERF_FEATURE_PMU_CAPS ||
+        (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
         return input_damage(reader->in, section->told_at, 0, "perf.bad-feature", reader->error,
-                            "feature %u has %llu bytes at byte %llu, more than the 256 MiB that are looked at; what it tells is not known", feature,
-                            (unsigned long long)section->size, (unsigned long long)section->offset);
+                            "feature %u has %llu bytes at byte %llu, more than the 256 MiB that "
+                            "are looked at; what it tells is not known",
+                            feature, (unsigned long long)section->size,
+                            (unsigned long long)section->offset);
     buffer_init(&bytes, &reader->trace->t->counted);
     ttr_status status = fetch(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
-        status = input_damage(reader->in, place_of(section, bytes.n), 0, "perf.bad-feature", reader->error,
-                              "feature %u has %llu bytes at byte %llu, of which %zu are there", feature, (unsigned long long)section->size,
-                              (unsigned long long)section->offset, bytes.n);
-    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset), reader->trace->is_big};
+        status = input_damage(
+            reader->in, place_of(section, bytes.n), 0, "perf.bad-feature", reader->error,
+            "feature %u has %llu bytes at byte %llu, of which %zu are there", feature,
+            (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
+    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset),
+                             reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
         status = perf_feature_take(reader, feature, &at);
     buffer_free(&bytes);
     return status;
 }
 
-/* Bit i is in word i / 64.  Machines of 32 bits and the other byte order have the halves of words swapped: HOSTNAME, which all have, tells. */
+/* Bit i is in word i / 64.  Machines of 32 bits and the other byte order have the halves of words
+ * swapped: HOSTNAME, which all have, tells. */
 static bool has_feature(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
@@ -184,17 +209,22 @@ bool perf_features_settle(uint64_t *words)
 }
 
 /* The table of features stands behind the records. */
-static ttr_status fetch_table(struct perf_reader *reader, const struct section *section, struct buffer *table)
+static ttr_status fetch_table(struct perf_reader *reader, const struct section *section,
+                              struct buffer *table)
 {
     ttr_status status = fetch(reader, section, table);
     if (status != TTR_OK || table->n >= section->size)
         return status;
     if (section->offset < SIZE_MOST)
-        return input_damage(reader->in, place_of(section, table->n), 0, "perf.no-features", reader->error,
-                            "the file ends before its features, which tell names and more; events are called by their attributes");
+        return input_damage(reader->in, place_of(section, table->n), 0, "perf.no-features",
+                            reader->error,
+                            "the file ends before its features, which tell names and more; events "
+                            "are called by their attributes");
     return input_damage(reader->in, section->told_at, 16, "perf.bad-size", reader->error,
-                        "records that end at byte %llu cannot be: their size is damaged; they are read as far as they go, and events are called "
-                        "by their attributes", (unsigned long long)section->offset);
+                        "records that end at byte %llu cannot be: their size is damaged; they are "
+                        "read as far as they go, and events are called "
+                        "by their attributes",
+                        (unsigned long long)section->offset);
 }
 
 static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
@@ -227,7 +257,8 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
 
 /* --- Order --- */
 
-/* Whether the records are given round by round, or are few: then they can be put in order as they come. */
+/* Whether the records are given round by round, or are few: then they can be put in order as they
+ * come. */
 static ttr_status find_round(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];
@@ -240,15 +271,18 @@ static ttr_status find_round(struct perf_reader *reader, bool *is_found)
         struct buffer bytes;
         buffer_init(&bytes, &reader->trace->t->counted);
         uint64_t left = reader->end - at;
-        ttr_status status = fetch(reader, &(struct section){.offset = at, .size = left < 65536 ? left : 65536}, &bytes);
+        ttr_status status = fetch(
+            reader, &(struct section){.offset = at, .size = left < 65536 ? left : 65536}, &bytes);
         size_t i = 0;
         while (status == TTR_OK && bytes.n - i >= sizeof header) {
-            uint32_t type = perf_u32(bytes.bytes + i, is_big), size = perf_u16(bytes.bytes + i + 6, is_big);
+            uint32_t type = perf_u32(bytes.bytes + i, is_big),
+                     size = perf_u16(bytes.bytes + i + 6, is_big);
             if (type == PERF_FINISHED_ROUND || size < PERF_RECORD_HEADER || size > bytes.n - i)
                 break;
             i += size;
         }
-        bool is_round = bytes.n - i >= sizeof header && perf_u32(bytes.bytes + i, is_big) == PERF_FINISHED_ROUND;
+        bool is_round = bytes.n - i >= sizeof header &&
+                        perf_u32(bytes.bytes + i, is_big) == PERF_FINISHED_ROUND;
         buffer_free(&bytes);
         at += i;
         if (status != TTR_OK || is_round || i == 0)
@@ -276,7 +310,8 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* --- Head --- */
 
-/* Holds all of an input that can neither be read from any place nor once more, as far as it is needed. */
+/* Holds all of an input that can neither be read from any place nor once more, as far as it is
+ * needed. */
 static ttr_status hold(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -289,19 +324,23 @@ static ttr_status hold(struct perf_reader *reader, uint64_t end)
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
     if (status == TTR_OK && end > HELD_MAX && in->window.n >= HELD_MAX)
         input_note(in, TTR_NOTE_ODD, NO_OFFSET, "perf.far-features",
-                   "what events are called stands behind their records, too far to be held; unpacked to a file it can be read");
+                   "what events are called stands behind their records, too far to be held; "
+                   "unpacked to a file it can be read");
     return status;
 }
 
 /* The features of a file, or that its recorder did not come to write them, or not to write all. */
-static ttr_status take_end(struct perf_reader *reader, uint64_t *words, uint64_t table_at, bool is_killed)
+static ttr_status take_end(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
+                           bool is_killed)
 {
     bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (is_open)
-        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed", "the recorder did not end the file; records are read as far as they go");
+        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed",
+                   "the recorder did not end the file; records are read as far as they go");
     else if (is_killed)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go, and events are called by their attributes");
+                   "the recorder did not end the file; records are read as far as they go, and "
+                   "events are called by their attributes");
     return is_open || !is_killed ? take_features(reader, words, table_at) : TTR_OK;
 }
 
@@ -315,8 +354,11 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     (void)perf_features_settle(words);
     bool is_killed = data.size == 0, is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
-        ttr_status refused = input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
-                                          "records that begin inside the head, at byte %llu, cannot be; they are looked for behind it", (unsigned long long)data.offset);
+        ttr_status refused =
+            input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
+                         "records that begin inside the head, at byte %llu, cannot be; they are "
+                         "looked for behind it",
+                         (unsigned long long)data.offset);
         if (refused != TTR_OK)
             return refused;
         data = (struct section){.offset = PERF_HEADER_BYTES};
@@ -338,7 +380,9 @@ static ttr_status take_head(struct perf_reader *reader, const struct perf_span *
     struct input *in = reader->in;
     bool is_big = span->n >= 8 && memcmp(span->p, PERF_MAGIC_BIG, 8) == 0;
     if (!is_big && (span->n < 8 || memcmp(span->p, PERF_MAGIC, 8) != 0))
-        return fail(reader->error, TTR_E_UNSUPPORTED, 0, "expected \"" PERF_MAGIC "\" or \"" PERF_MAGIC_BIG "\" at the begin of a perf.data");
+        return fail(reader->error, TTR_E_UNSUPPORTED, 0,
+                    "expected \"" PERF_MAGIC "\" or \"" PERF_MAGIC_BIG
+                    "\" at the begin of a perf.data");
     reader->trace = perf_trace_new(in, is_big);
     if (!reader->trace)
         return fail_memory(reader->error);
@@ -346,18 +390,22 @@ static ttr_status take_head(struct perf_reader *reader, const struct perf_span *
     (void)cursor_skip(&at.c, 8);
     uint64_t size = perf_take64(&at);
     reader->trace->is_pipe = !at.c.failed && size == PERF_PIPE_HEADER_BYTES;
-    in->version = reader->trace->is_pipe ? is_big ? "pipe, big-endian" : "pipe" : is_big ? "big-endian" : "";
+    in->version = reader->trace->is_pipe ? is_big ? "pipe, big-endian" : "pipe"
+                  : is_big               ? "big-endian"
+                                         : "";
     reader->at = reader->data_at = PERF_PIPE_HEADER_BYTES;
     reader->end = UINT64_MAX;
     if (reader->trace->is_pipe)
         return TTR_OK;
     if (span->n < PERF_HEADER_BYTES) {
         reader->is_over = true;
-        return input_damage(in, 0, span->n, "perf.cut", reader->error, "the file ends inside its head");
+        return input_damage(in, 0, span->n, "perf.cut", reader->error,
+                            "the file ends inside its head");
     }
     if (size != PERF_HEADER_BYTES)
-        input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head", "a head of %llu bytes; read as the %u that are known",
-                   (unsigned long long)size, PERF_HEADER_BYTES);
+        input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head",
+                   "a head of %llu bytes; read as the %u that are known", (unsigned long long)size,
+                   PERF_HEADER_BYTES);
     return take_file(reader, &at);
 }
 

@@ -1,14 +1,16 @@
-/* From the order of a file to that of time: keys of records that wait are merged, as the runs stand that are in order already.
+/* From the order of a file to that of time: keys of records that wait are merged, as the runs stand
+ * that are in order already.
  *
- * Ties stay as they were stored.  Sorting makes passes over the keys, each of which merges every two neighbouring runs; a round has about as many
- * runs as there are processors. */
+ * Ties stay as they were stored.  Sorting makes passes over the keys, each of which merges every
+ * two neighbouring runs; a round has about as many runs as there are processors. */
 #include "formats/perf/perf.h"
 
 bool perf_order_add(struct perf_reader *reader, struct perf_key key)
 {
     struct perf_order *order = &reader->order;
     if (PERF_UNLIKELY(order->n == order->keys_capacity) &&
-        !alloc_reserve(&reader->trace->t->counted, (void **)&order->keys, &order->keys_capacity, order->n + 1, sizeof *order->keys))
+        !alloc_reserve(&reader->trace->t->counted, (void **)&order->keys, &order->keys_capacity,
+                       order->n + 1, sizeof *order->keys))
         return false;
     order->keys[order->n++] = key;
     return true;
@@ -23,7 +25,8 @@ static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
 }
 
 /* Merges [from, middle) and [middle, end) into `to`. */
-static void merge(const struct perf_key *keys, size_t from, size_t middle, size_t end, struct perf_key *to)
+static void merge(const struct perf_key *keys, size_t from, size_t middle, size_t end,
+                  struct perf_key *to)
 {
     size_t a = from, b = middle, at = from;
     while (a < middle && b < end)
@@ -52,7 +55,8 @@ static bool sort(struct perf_reader *reader)
     size_t n = order->n;
     if (run_end(order->keys, order->given, n) == n)
         return true;
-    if (!alloc_reserve(&reader->trace->t->counted, (void **)&order->spare, &order->spare_capacity, n, sizeof *order->spare))
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&order->spare, &order->spare_capacity,
+                       n, sizeof *order->spare))
         return false;
     size_t runs;
     do {
@@ -80,7 +84,8 @@ static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, u
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
     for (size_t i = 0; i < order->n; i++)
-        if (((order->keys[i].size & PERF_KEY_UNPACKED) != 0) == is_unpacked && order->keys[i].at < first)
+        if (((order->keys[i].size & PERF_KEY_UNPACKED) != 0) == is_unpacked &&
+            order->keys[i].at < first)
             first = order->keys[i].at;
     return first;
 }
@@ -97,7 +102,8 @@ static void drop_unpacked(struct perf_unpacked *unpacked, uint64_t base)
     while (piece + 1 < unpacked->pieces_n && unpacked->pieces[piece + 1].at <= base)
         piece++;
     unpacked->pieces_n -= piece;
-    memmove(unpacked->pieces, unpacked->pieces + piece, unpacked->pieces_n * sizeof *unpacked->pieces);
+    memmove(unpacked->pieces, unpacked->pieces + piece,
+            unpacked->pieces_n * sizeof *unpacked->pieces);
 }
 
 void perf_order_settle(struct perf_reader *reader)

@@ -1,40 +1,89 @@
-/* Fields of records of the kernel that are no samples: numbers at fixed places, then a text or what is left. */
+/* Fields of records of the kernel that are no samples: numbers at fixed places, then a text or what
+ * is left. */
 #include "formats/perf/perf.h"
 
-enum form { FORM_U16, FORM_U32, FORM_I32, FORM_U64, FORM_POINTER, FORM_TEXT, FORM_BYTES, FORM_BUILD_ID, FORM_READ, FORM_NAMESPACES, FORM_FLAG };
+enum form {
+    FORM_U16,
+    FORM_U32,
+    FORM_I32,
+    FORM_U64,
+    FORM_POINTER,
+    FORM_TEXT,
+    FORM_BYTES,
+    FORM_BUILD_ID,
+    FORM_READ,
+    FORM_NAMESPACES,
+    FORM_FLAG
+};
 
 struct item {
     const char *name;
-    uint16_t at;    /* in the record; of FORM_FLAG the bit of misc */
-    uint8_t form;   /* enum form */
+    uint16_t at;  /* in the record; of FORM_FLAG the bit of misc */
+    uint8_t form; /* enum form */
 };
 
 #define ITEMS_MAX 14u
 
 static const struct item items[][ITEMS_MAX] = {
     [0] = {{"record", 8, FORM_BYTES}},
-    [PERF_MMAP] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}, {"start", 16, FORM_POINTER}, {"size", 24, FORM_U64}, {"offset", 32, FORM_U64},
-                   {"path", 40, FORM_TEXT}, {"is_data", 13, FORM_FLAG}},
+    [PERF_MMAP] = {{"pid", 8, FORM_I32},
+                   {"tid", 12, FORM_I32},
+                   {"start", 16, FORM_POINTER},
+                   {"size", 24, FORM_U64},
+                   {"offset", 32, FORM_U64},
+                   {"path", 40, FORM_TEXT},
+                   {"is_data", 13, FORM_FLAG}},
     [PERF_LOST] = {{"id", 8, FORM_U64}, {"lost", 16, FORM_U64}},
-    [PERF_COMM] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}, {"comm", 16, FORM_TEXT}, {"is_exec", 13, FORM_FLAG}},
-    [PERF_EXIT] = {{"pid", 8, FORM_I32}, {"parent_pid", 12, FORM_I32}, {"tid", 16, FORM_I32}, {"parent_tid", 20, FORM_I32}},
+    [PERF_COMM] = {{"pid", 8, FORM_I32},
+                   {"tid", 12, FORM_I32},
+                   {"comm", 16, FORM_TEXT},
+                   {"is_exec", 13, FORM_FLAG}},
+    [PERF_EXIT] = {{"pid", 8, FORM_I32},
+                   {"parent_pid", 12, FORM_I32},
+                   {"tid", 16, FORM_I32},
+                   {"parent_tid", 20, FORM_I32}},
     [PERF_THROTTLE] = {{"id", 16, FORM_U64}, {"stream_id", 24, FORM_U64}},
     [PERF_UNTHROTTLE] = {{"id", 16, FORM_U64}, {"stream_id", 24, FORM_U64}},
-    [PERF_FORK] = {{"pid", 8, FORM_I32}, {"parent_pid", 12, FORM_I32}, {"tid", 16, FORM_I32}, {"parent_tid", 20, FORM_I32}},
+    [PERF_FORK] = {{"pid", 8, FORM_I32},
+                   {"parent_pid", 12, FORM_I32},
+                   {"tid", 16, FORM_I32},
+                   {"parent_tid", 20, FORM_I32}},
     [PERF_READ] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}, {"values", 16, FORM_READ}},
-    [PERF_MMAP2] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}, {"start", 16, FORM_POINTER}, {"size", 24, FORM_U64}, {"offset", 32, FORM_U64},
-                    {"build_id", 40, FORM_BUILD_ID}, {"prot", 64, FORM_U32}, {"flags", 68, FORM_U32}, {"path", 72, FORM_TEXT},
+    [PERF_MMAP2] = {{"pid", 8, FORM_I32},
+                    {"tid", 12, FORM_I32},
+                    {"start", 16, FORM_POINTER},
+                    {"size", 24, FORM_U64},
+                    {"offset", 32, FORM_U64},
+                    {"build_id", 40, FORM_BUILD_ID},
+                    {"prot", 64, FORM_U32},
+                    {"flags", 68, FORM_U32},
+                    {"path", 72, FORM_TEXT},
                     {"is_data", 13, FORM_FLAG}},
     [PERF_AUX] = {{"aux_offset", 8, FORM_U64}, {"aux_size", 16, FORM_U64}, {"flags", 24, FORM_U64}},
     [PERF_ITRACE_START] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}},
     [PERF_LOST_SAMPLES] = {{"lost", 8, FORM_U64}},
     [PERF_SWITCH] = {{"is_out", 13, FORM_FLAG}, {"is_preempted", 14, FORM_FLAG}},
-    [PERF_SWITCH_CPU_WIDE] = {{"other_pid", 8, FORM_I32}, {"other_tid", 12, FORM_I32}, {"is_out", 13, FORM_FLAG}, {"is_preempted", 14, FORM_FLAG}},
-    [PERF_NAMESPACES] = {{"pid", 8, FORM_I32}, {"tid", 12, FORM_I32}, {"namespaces", 16, FORM_NAMESPACES}},
-    [PERF_KSYMBOL] = {{"start", 8, FORM_POINTER}, {"size", 16, FORM_U32}, {"type", 20, FORM_U16}, {"flags", 22, FORM_U16}, {"name", 24, FORM_TEXT}},
-    [PERF_BPF_EVENT] = {{"type", 8, FORM_U16}, {"flags", 10, FORM_U16}, {"id", 12, FORM_U32}, {"tag", 16, FORM_BYTES}},
+    [PERF_SWITCH_CPU_WIDE] = {{"other_pid", 8, FORM_I32},
+                              {"other_tid", 12, FORM_I32},
+                              {"is_out", 13, FORM_FLAG},
+                              {"is_preempted", 14, FORM_FLAG}},
+    [PERF_NAMESPACES] = {{"pid", 8, FORM_I32},
+                         {"tid", 12, FORM_I32},
+                         {"namespaces", 16, FORM_NAMESPACES}},
+    [PERF_KSYMBOL] = {{"start", 8, FORM_POINTER},
+                      {"size", 16, FORM_U32},
+                      {"type", 20, FORM_U16},
+                      {"flags", 22, FORM_U16},
+                      {"name", 24, FORM_TEXT}},
+    [PERF_BPF_EVENT] = {{"type", 8, FORM_U16},
+                        {"flags", 10, FORM_U16},
+                        {"id", 12, FORM_U32},
+                        {"tag", 16, FORM_BYTES}},
     [PERF_CGROUP] = {{"id", 8, FORM_U64}, {"path", 16, FORM_TEXT}},
-    [PERF_TEXT_POKE] = {{"address", 8, FORM_POINTER}, {"old_size", 16, FORM_U16}, {"new_size", 18, FORM_U16}, {"bytes", 20, FORM_BYTES}},
+    [PERF_TEXT_POKE] = {{"address", 8, FORM_POINTER},
+                        {"old_size", 16, FORM_U16},
+                        {"new_size", 18, FORM_U16},
+                        {"bytes", 20, FORM_BYTES}},
     [PERF_AUX_OUTPUT_HW_ID] = {{"hw_id", 8, FORM_U64}},
 };
 
@@ -45,7 +94,7 @@ struct walk {
     uint32_t end;            /* bytes of the record that are its own */
     uint8_t part;            /* of the element at hand */
     uint8_t parts;
-    uint8_t form;            /* of the array */
+    uint8_t form; /* of the array */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -54,10 +103,12 @@ static void begin(ttr_fields *fields)
     const struct perf_trace *trace = fields->own;
     const ttr_event *event = fields->event;
     struct walk *walk = (struct walk *)fields->state;
-    *walk = (struct walk){.end = event->part < event->payload_size ? event->part : event->payload_size};
+    *walk =
+        (struct walk){.end = event->part < event->payload_size ? event->part : event->payload_size};
     if (event->kind == TTR_KIND_DEFINITION)
         return;
-    uint32_t type = event->payload_size >= PERF_RECORD_HEADER ? perf_u32(event->payload, trace->is_big) : 0;
+    uint32_t type =
+        event->payload_size >= PERF_RECORD_HEADER ? perf_u32(event->payload, trace->is_big) : 0;
     bool is_known = type < sizeof items / sizeof *items && items[type][0].name;
     walk->item = items[is_known ? type : 0];
     walk->at.is_big = trace->is_big;
@@ -69,36 +120,51 @@ static void set_number(ttr_field *field, uint64_t value, uint8_t bits)
 }
 
 /* Gives an item of fixed width; false when the record is too short. */
-static bool give_plain(const ttr_event *event, const struct walk *walk, const struct item *item, ttr_field *field)
+static bool give_plain(const ttr_event *event, const struct walk *walk, const struct item *item,
+                       ttr_field *field)
 {
     const uint8_t *p = event->payload + item->at;
     bool is_big = walk->at.is_big;
-    unsigned bytes = item->form == FORM_U16 ? 2 : item->form == FORM_U32 || item->form == FORM_I32 ? 4 : 8;
+    unsigned bytes = item->form == FORM_U16                             ? 2
+                     : item->form == FORM_U32 || item->form == FORM_I32 ? 4
+                                                                        : 8;
     if (item->form == FORM_FLAG) {
-        field->value = (ttr_value){.v.u = perf_u16(event->payload + 4, is_big) >> item->at & 1, .type = TTR_TYPE_BOOL};
+        field->value = (ttr_value){.v.u = perf_u16(event->payload + 4, is_big) >> item->at & 1,
+                                   .type = TTR_TYPE_BOOL};
         return true;
     }
     if (item->at > walk->end || walk->end - item->at < bytes)
         return false;
     switch (item->form) {
-    case FORM_U16: set_number(field, perf_u16(p, is_big), 16); break;
-    case FORM_U32: set_number(field, perf_u32(p, is_big), 32); break;
-    case FORM_I32: field->value = (ttr_value){.v.s = (int32_t)perf_u32(p, is_big), .type = TTR_TYPE_INT, .bits = 32}; break;
-    default: set_number(field, perf_u64(p, is_big), 0); break;
+    case FORM_U16:
+        set_number(field, perf_u16(p, is_big), 16);
+        break;
+    case FORM_U32:
+        set_number(field, perf_u32(p, is_big), 32);
+        break;
+    case FORM_I32:
+        field->value =
+            (ttr_value){.v.s = (int32_t)perf_u32(p, is_big), .type = TTR_TYPE_INT, .bits = 32};
+        break;
+    default:
+        set_number(field, perf_u64(p, is_big), 0);
+        break;
     }
     if (item->form == FORM_POINTER)
         field->value.hint = TTR_HINT_POINTER;
     return true;
 }
 
-static bool give_text(const ttr_event *event, const struct walk *walk, const struct item *item, ttr_field *field)
+static bool give_text(const ttr_event *event, const struct walk *walk, const struct item *item,
+                      ttr_field *field)
 {
     if (item->at > walk->end)
         return false;
     const char *p = (const char *)event->payload + item->at;
     uint32_t n = walk->end - item->at;
     bool is_text = item->form == FORM_TEXT;
-    field->value = (ttr_value){.type = is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES, .text = {p, is_text ? strnlen(p, n) : n}};
+    field->value = (ttr_value){.type = is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES,
+                               .text = {p, is_text ? strnlen(p, n) : n}};
     if (item == &items[0][0])
         field->value.hint = TTR_HINT_RAW;
     return true;
@@ -107,11 +173,15 @@ static bool give_text(const ttr_event *event, const struct walk *walk, const str
 /* A build id; else u32 major, u32 minor, u64 inode, u64 generation. */
 static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *field)
 {
-    static const struct item device[] = {{"major", 40, FORM_U32}, {"minor", 44, FORM_U32}, {"inode", 48, FORM_U64}, {"generation", 56, FORM_U64}};
+    static const struct item device[] = {{"major", 40, FORM_U32},
+                                         {"minor", 44, FORM_U32},
+                                         {"inode", 48, FORM_U64},
+                                         {"generation", 56, FORM_U64}};
     const bool may_have = perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID;
     const uint32_t n = may_have && walk->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
     if (n) {
-        field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
+        field->value =
+            (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
         return true;
     }
     const struct item *item = &device[walk->part++];
@@ -121,7 +191,8 @@ static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *
     return give_plain(event, walk, item, field);
 }
 
-static bool begin_array(const struct perf_trace *trace, const ttr_event *event, struct walk *walk, const struct item *item, ttr_field *field)
+static bool begin_array(const struct perf_trace *trace, const ttr_event *event, struct walk *walk,
+                        const struct item *item, ttr_field *field)
 {
     walk->form = item->form;
     walk->at.c = cursor_over(event->payload, walk->end, 0);
@@ -176,11 +247,15 @@ static bool next(ttr_fields *fields, ttr_field *field)
     field->name = (ttr_text){item->name, strlen(item->name)};
     switch (item->form) {
     case FORM_TEXT:
-    case FORM_BYTES: return give_text(event, walk, item, field);
-    case FORM_BUILD_ID: return give_build_id(event, walk, field);
+    case FORM_BYTES:
+        return give_text(event, walk, item, field);
+    case FORM_BUILD_ID:
+        return give_build_id(event, walk, field);
     case FORM_READ:
-    case FORM_NAMESPACES: return begin_array(fields->own, event, walk, item, field);
-    default: return give_plain(event, walk, item, field);
+    case FORM_NAMESPACES:
+        return begin_array(fields->own, event, walk, item, field);
+    default:
+        return give_plain(event, walk, item, field);
     }
 }
 

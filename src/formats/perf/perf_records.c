@@ -1,9 +1,9 @@
 /* Records of the kernel that are no samples: what they are as events, and what they say of threads.
  *
- *   MMAP, MMAP2   object: a mapping       COMM   object: a thread has a new name; the process too where it is its first thread
- *   FORK          instant; the new thread has the name of the one that made it, until it gets its own
- *   LOST, LOST_SAMPLES   gap              SWITCH_CPU_WIDE, going out   switch to the thread that comes next
- *   all others    instant
+ *   MMAP, MMAP2   object: a mapping       COMM   object: a thread has a new name; the process too
+ * where it is its first thread FORK          instant; the new thread has the name of the one that
+ * made it, until it gets its own LOST, LOST_SAMPLES   gap              SWITCH_CPU_WIDE, going out
+ * switch to the thread that comes next all others    instant
  *
  * Names hold from where they are told, so a batch ends before one changes. */
 #include "base/status.h"
@@ -36,7 +36,8 @@ ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
 int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags)
 {
     int64_t time;
-    if (PERF_LIKELY(ticks <= INT64_MAX && !__builtin_add_overflow((int64_t)ticks, trace->anchor_ns, &time)))
+    if (PERF_LIKELY(ticks <= INT64_MAX &&
+                    !__builtin_add_overflow((int64_t)ticks, trace->anchor_ns, &time)))
         return time;
     if (flags)
         *flags |= TTR_EVENT_CLAMPED;
@@ -60,8 +61,9 @@ ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record
         return event;
     }
     if (PERF_UNLIKELY(time < order->last && reader->sorts))
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
-                   "a record is older than those of rounds before the one it stands in; it is given late");
+        input_note(
+            reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
+            "a record is older than those of rounds before the one it stands in; it is given late");
     order->last = time;
     event->time = perf_time(trace, time, &event->flags);
     reader->last_time = event->time;
@@ -103,14 +105,18 @@ static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pi
     unsigned tid_at = 12;
     switch (record->type) {
     case PERF_EXIT:
-    case PERF_FORK: tid_at = 16; break;
+    case PERF_FORK:
+        tid_at = 16;
+        break;
     case PERF_MMAP:
     case PERF_MMAP2:
     case PERF_COMM:
     case PERF_READ:
     case PERF_ITRACE_START:
-    case PERF_NAMESPACES: break;
-    default: return false;
+    case PERF_NAMESPACES:
+        break;
+    default:
+        return false;
     }
     *pid = perf_u32(record->p + 8, is_big);
     *tid = perf_u32(record->p + tid_at, is_big);
@@ -130,18 +136,21 @@ static int64_t time_told(const struct perf_reader *reader, uint64_t time)
     return time ? perf_time(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Whether a name changes nothing.  Where other files have names, too, nobody knows before its turn comes. */
+/* Whether a name changes nothing.  Where other files have names, too, nobody knows before its turn
+ * comes. */
 static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
     const struct thread *thread = &t->threads[id];
     const struct process *process = &t->processes[thread->process];
-    return !reader->in->renames && thread->name == name && (thread->tid != process->pid || process->name == name);
+    return !reader->in->renames && thread->name == name &&
+           (thread->tid != process->pid || process->name == name);
 }
 
-/* Names a thread, and its process where it is the first of it; HOLD where what comes before is to be given first.  A first name may as well be that of
- * events just before. */
-static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what, int64_t time)
+/* Names a thread, and its process where it is the first of it; HOLD where what comes before is to
+ * be given first.  A first name may as well be that of events just before. */
+static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what,
+                                   int64_t time)
 {
     const ttr *t = reader->trace->t;
     const struct thread *now = &t->threads[what->thread];
@@ -150,13 +159,15 @@ static enum perf_taken name_thread(struct perf_reader *reader, const struct rena
         return PERF_HOLD;
     struct rename of_process = *what;
     of_process.is_of_process = true;
-    if (!input_rename(in, what, time) || (now->tid == t->processes[now->process].pid && !input_rename(in, &of_process, time)))
+    if (!input_rename(in, what, time) ||
+        (now->tid == t->processes[now->process].pid && !input_rename(in, &of_process, time)))
         return no_memory(reader);
     return PERF_TAKEN;
 }
 
 /* What a record says of names; HOLD when the batch must end first. */
-static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_id *name)
+static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record,
+                             const struct trailer *trailer, ttr_id *name)
 {
     struct perf_trace *trace = reader->trace;
     bool is_big = trace->is_big;
@@ -164,36 +175,45 @@ static enum perf_taken learn(struct perf_reader *reader, const struct perf_view 
     if (record->type == PERF_COMM) {
         ttr_text text = text_at(record, 16, trailer->end);
         *name = what.name = ttr_text_add(trace->t, text.p, text.n);
-        what.thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+        what.thread =
+            perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
         if (!what.thread || (!*name && text.n))
             return no_memory(reader);
     } else if (record->type == PERF_FORK) {
-        what.like = perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
-        what.thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
+        what.like =
+            perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
+        what.thread =
+            perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
         if (!what.like || !what.thread)
             return no_memory(reader);
         *name = trace->t->threads[what.like].name;
     }
     const bool tells = what.thread && (*name || (what.like && reader->in->renames));
-    return tells && !is_named_so(reader, what.thread, *name) ? name_thread(reader, &what, time_told(reader, trailer->time)) : PERF_TAKEN;
+    return tells && !is_named_so(reader, what.thread, *name)
+               ? name_thread(reader, &what, time_told(reader, trailer->time))
+               : PERF_TAKEN;
 }
 
 /* A thread that goes from a processor for the next one. */
-static bool take_switch(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_event *event)
+static bool take_switch(struct perf_reader *reader, const struct perf_view *record,
+                        const struct trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     if (!(record->misc & PERF_MISC_SWITCH_OUT) || !trailer->has_tid)
         return true;
-    ttr_id next = perf_thread(reader->trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+    ttr_id next = perf_thread(reader->trace, perf_u32(record->p + 8, is_big),
+                              perf_u32(record->p + 12, is_big));
     event->kind = TTR_KIND_SWITCH;
     event->link = event->thread;
     event->thread = next;
-    event->tag = record->misc & PERF_MISC_SWITCH_PREEMPT ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
+    event->tag =
+        record->misc & PERF_MISC_SWITCH_PREEMPT ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
     return next != 0;
 }
 
 /* What is special about a record's event. */
-static bool shape(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_event *event)
+static bool shape(struct perf_reader *reader, const struct perf_view *record,
+                  const struct trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     ttr_text path;
@@ -217,8 +237,10 @@ static bool shape(struct perf_reader *reader, const struct perf_view *record, co
         event->tag = TTR_GAP_EVENTS;
         event->link = perf_u64(record->p + (record->type == PERF_LOST ? 16 : 8), is_big);
         return true;
-    case PERF_SWITCH_CPU_WIDE: return take_switch(reader, record, trailer, event);
-    default: return true;
+    case PERF_SWITCH_CPU_WIDE:
+        return take_switch(reader, record, trailer, event);
+    default:
+        return true;
     }
 }
 
@@ -230,12 +252,14 @@ enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_v
     ttr_id name = record->type < PERF_TOOL_FIRST ? trace->record_name[record->type] : 0;
     if (!perf_is_known(record->type))
         input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-                   "a record of type %u, which is not known; it is given with its bytes", record->type);
+                   "a record of type %u, which is not known; it is given with its bytes",
+                   record->type);
     ttr_id said = 0;
     enum perf_taken taken = learn(reader, record, &trailer, &said);
     if (taken != PERF_TAKEN)
         return taken;
-    bool has_thread = (own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) && pid != PERF_NOBODY;
+    bool has_thread =
+        (own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) && pid != PERF_NOBODY;
     ttr_id thread = has_thread ? perf_thread(trace, pid, tid) : 0;
     if (has_thread && !thread)
         return no_memory(reader);
@@ -252,6 +276,8 @@ enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_v
     }
     bool is_fine = shape(reader, record, &trailer, event);
     if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
-        is_fine = perf_symbols_take(trace, record, trailer.end, event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS : event->time);
+        is_fine =
+            perf_symbols_take(trace, record, trailer.end,
+                              event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS : event->time);
     return is_fine ? PERF_TAKEN : no_memory(reader);
 }

@@ -1,7 +1,8 @@
 /* Which bytes may begin a record, and the next place behind damage where some do.
  *
- * Sizes of the kernel's records are multiples of 8; those of the tool, who sometimes forgot, are any.  A place is believed when three records follow each
- * other from there, each of a type and size that can be, or when records go on to the end. */
+ * Sizes of the kernel's records are multiples of 8; those of the tool, who sometimes forgot, are
+ * any.  A place is believed when three records follow each other from there, each of a type and
+ * size that can be, or when records go on to the end. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -10,16 +11,48 @@
 #define LOOK ((size_t)CHAIN * (PERF_RECORD_BYTES_MAX + 1))
 
 /* Least sizes of records; 0 = there is no such type. */
-static const uint8_t least[] = {
-    [PERF_MMAP] = 48, [PERF_LOST] = 24, [PERF_COMM] = 24, [PERF_EXIT] = 32, [PERF_THROTTLE] = 32, [PERF_UNTHROTTLE] = 32, [PERF_FORK] = 32,
-    [PERF_READ] = 24, [PERF_SAMPLE] = 8, [PERF_MMAP2] = 72, [PERF_AUX] = 32, [PERF_ITRACE_START] = 16, [PERF_LOST_SAMPLES] = 16,
-    [PERF_SWITCH] = 8, [PERF_SWITCH_CPU_WIDE] = 16, [PERF_NAMESPACES] = 24, [PERF_KSYMBOL] = 24, [PERF_BPF_EVENT] = 24, [PERF_CGROUP] = 16,
-    [PERF_TEXT_POKE] = 24, [PERF_AUX_OUTPUT_HW_ID] = 16,
-    [PERF_HEADER_ATTR] = 72, [PERF_HEADER_EVENT_TYPE] = 24, [PERF_HEADER_TRACING_DATA] = 12, [PERF_HEADER_BUILD_ID] = 36,
-    [PERF_FINISHED_ROUND] = 8, [PERF_ID_INDEX] = 16, [PERF_AUXTRACE_INFO] = 16, [PERF_AUXTRACE] = 48, [PERF_AUXTRACE_ERROR] = 8,
-    [PERF_THREAD_MAP] = 16, [PERF_CPU_MAP] = 8, [PERF_STAT_CONFIG] = 16, [PERF_STAT] = 8, [PERF_STAT_ROUND] = 8, [PERF_EVENT_UPDATE] = 24,
-    [PERF_TIME_CONV] = 8, [PERF_HEADER_FEATURE] = 16, [PERF_COMPRESSED] = 8, [PERF_FINISHED_INIT] = 8, [PERF_COMPRESSED2] = 16,
-    [PERF_COMPRESSED2 + 1] = 8};
+static const uint8_t least[] = {[PERF_MMAP] = 48,
+                                [PERF_LOST] = 24,
+                                [PERF_COMM] = 24,
+                                [PERF_EXIT] = 32,
+                                [PERF_THROTTLE] = 32,
+                                [PERF_UNTHROTTLE] = 32,
+                                [PERF_FORK] = 32,
+                                [PERF_READ] = 24,
+                                [PERF_SAMPLE] = 8,
+                                [PERF_MMAP2] = 72,
+                                [PERF_AUX] = 32,
+                                [PERF_ITRACE_START] = 16,
+                                [PERF_LOST_SAMPLES] = 16,
+                                [PERF_SWITCH] = 8,
+                                [PERF_SWITCH_CPU_WIDE] = 16,
+                                [PERF_NAMESPACES] = 24,
+                                [PERF_KSYMBOL] = 24,
+                                [PERF_BPF_EVENT] = 24,
+                                [PERF_CGROUP] = 16,
+                                [PERF_TEXT_POKE] = 24,
+                                [PERF_AUX_OUTPUT_HW_ID] = 16,
+                                [PERF_HEADER_ATTR] = 72,
+                                [PERF_HEADER_EVENT_TYPE] = 24,
+                                [PERF_HEADER_TRACING_DATA] = 12,
+                                [PERF_HEADER_BUILD_ID] = 36,
+                                [PERF_FINISHED_ROUND] = 8,
+                                [PERF_ID_INDEX] = 16,
+                                [PERF_AUXTRACE_INFO] = 16,
+                                [PERF_AUXTRACE] = 48,
+                                [PERF_AUXTRACE_ERROR] = 8,
+                                [PERF_THREAD_MAP] = 16,
+                                [PERF_CPU_MAP] = 8,
+                                [PERF_STAT_CONFIG] = 16,
+                                [PERF_STAT] = 8,
+                                [PERF_STAT_ROUND] = 8,
+                                [PERF_EVENT_UPDATE] = 24,
+                                [PERF_TIME_CONV] = 8,
+                                [PERF_HEADER_FEATURE] = 16,
+                                [PERF_COMPRESSED] = 8,
+                                [PERF_FINISHED_INIT] = 8,
+                                [PERF_COMPRESSED2] = 16,
+                                [PERF_COMPRESSED2 + 1] = 8};
 
 #define TYPES_MAX 256u /* types to come: passed over by their size */
 
@@ -44,7 +77,8 @@ static bool is_chain(const struct perf_span *span, bool is_end, bool is_big)
     for (unsigned i = 0; i < CHAIN; i++) {
         if (span->n - at < PERF_RECORD_HEADER)
             return is_end && at == span->n && i > 0;
-        if (!perf_is_plausible(span->p + at, is_big) || !perf_is_known(perf_u32(span->p + at, is_big)))
+        if (!perf_is_plausible(span->p + at, is_big) ||
+            !perf_is_known(perf_u32(span->p + at, is_big)))
             return false;
         uint32_t type = perf_u32(span->p + at, is_big), size = perf_u16(span->p + at + 6, is_big);
         if (size > span->n - at)
@@ -76,7 +110,8 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
         uint64_t left = reader->end - from;
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
-        span.n = is_end ? span.n : BLOCK + LOOK; /* what is looked at does not hang on what is shown */
+        span.n =
+            is_end ? span.n : BLOCK + LOOK; /* what is looked at does not hang on what is shown */
         size_t found = perf_find(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {
             *offset = from + found;

@@ -1,4 +1,5 @@
-/* Samples become events: their kind is found by id; who, when and where stand at fixed places; the rest is found when asked for. */
+/* Samples become events: their kind is found by id; who, when and where stand at fixed places; the
+ * rest is found when asked for. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -16,7 +17,8 @@ static enum perf_taken take_unknown(struct perf_reader *reader, const struct per
     if (!name)
         return no_memory(reader);
     input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.unknown-sample",
-               "a sample of an event that nothing is known of, or too short for what its event has; it is given with its bytes");
+               "a sample of an event that nothing is known of, or too short for what its event "
+               "has; it is given with its bytes");
     ttr_event *event = perf_event(reader, record, 0);
     event->kind = TTR_KIND_INSTANT;
     event->schema = trace->record_schema;
@@ -47,13 +49,16 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
         return take_unknown(reader, record);
     ttr_id thread = 0;
     if (kind->tid_at && perf_u32(p + kind->tid_at, is_big) != PERF_NOBODY) {
-        thread = perf_thread(trace, perf_u32(p + kind->tid_at, is_big), perf_u32(p + kind->tid_at + 4, is_big));
+        thread = perf_thread(trace, perf_u32(p + kind->tid_at, is_big),
+                             perf_u32(p + kind->tid_at + 4, is_big));
         if (PERF_UNLIKELY(!thread))
             return no_memory(reader);
     }
-    ttr_event *event = perf_event(reader, record, kind->time_at ? perf_u64(p + kind->time_at, is_big) : 0);
+    ttr_event *event =
+        perf_event(reader, record, kind->time_at ? perf_u64(p + kind->time_at, is_big) : 0);
     kind->samples++;
-    event->kind = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT ? TTR_KIND_INSTANT : TTR_KIND_SAMPLE;
+    event->kind =
+        kind->request.type == PERF_TYPE_TRACEPOINT_EVENT ? TTR_KIND_INSTANT : TTR_KIND_SAMPLE;
     event->thread = thread;
     event->schema = kind->schema;
     event->name = kind->name;
@@ -61,7 +66,9 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
     event->part = kind->index;
     event->body = kind->parts_at;
     bool has_chain = kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN;
-    event->stack = has_chain ? PERF_STACK_CHAIN : kind->ip_at && event->kind == TTR_KIND_SAMPLE ? PERF_STACK_IP : 0;
+    event->stack = has_chain                                       ? PERF_STACK_CHAIN
+                   : kind->ip_at && event->kind == TTR_KIND_SAMPLE ? PERF_STACK_IP
+                                                                   : 0;
     if (kind->cpu_at) {
         event->cpu = perf_u32(p + kind->cpu_at, is_big);
         event->flags |= TTR_EVENT_HAS_CPU;
@@ -73,7 +80,8 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
         if (has_chain && !has_address(&parts.chain, is_big))
             event->stack = PERF_STACK_EMPTY;
     }
-    return !kind->tracepoint || perf_tracepoint_take(reader, kind, event) ? PERF_TAKEN : no_memory(reader);
+    return !kind->tracepoint || perf_tracepoint_take(reader, kind, event) ? PERF_TAKEN
+                                                                          : no_memory(reader);
 }
 
 /* --- Parts --- */
@@ -97,7 +105,8 @@ static struct perf_part take_items(struct perf_cursor *at, uint64_t n, unsigned 
 static struct perf_part take_read(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;
-    unsigned each = 1 + bits_in(format & (PERF_READ_ID | PERF_READ_LOST)), times = bits_in(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
+    unsigned each = 1 + bits_in(format & (PERF_READ_ID | PERF_READ_LOST)),
+             times = bits_in(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
     uint64_t n = format & PERF_READ_GROUP ? perf_take64(at) : 1;
     (void)cursor_skip(&at->c, 8 * (uint64_t)times);
     struct perf_part values = take_items(at, n, 8 * each);
@@ -136,7 +145,8 @@ static struct perf_part take_counted(struct perf_cursor *at, unsigned bytes)
     return take_items(at, n, bytes);
 }
 
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size, struct perf_parts *parts)
+void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                     struct perf_parts *parts)
 {
     const struct perf_request *request = &kind->request;
     uint64_t has = request->sample_type;
@@ -163,7 +173,8 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
         parts->single[PERF_SINGLE_TRANSACTION] = cursor_take(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_REGS_INTR)
         parts->regs_intr = take_registers(&at, request->regs_intr);
-    static const uint32_t bits[] = {PERF_SAMPLE_HAS_PHYS_ADDR, PERF_SAMPLE_HAS_CGROUP, PERF_SAMPLE_HAS_DATA_PAGE, PERF_SAMPLE_HAS_CODE_PAGE};
+    static const uint32_t bits[] = {PERF_SAMPLE_HAS_PHYS_ADDR, PERF_SAMPLE_HAS_CGROUP,
+                                    PERF_SAMPLE_HAS_DATA_PAGE, PERF_SAMPLE_HAS_CODE_PAGE};
     for (unsigned i = 0; i < 4; i++)
         if (has & bits[i])
             parts->single[PERF_SINGLE_PHYS_ADDR + i] = cursor_take(&at.c, 8);

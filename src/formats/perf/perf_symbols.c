@@ -1,8 +1,10 @@
-/* Symbols, where they are wanted: which file was mapped where (MMAP, MMAP2), which file that was (build ids), functions that the kernel made
- * (KSYMBOL), and that a process begins with the memory of the one that made it (FORK).
+/* Symbols, where they are wanted: which file was mapped where (MMAP, MMAP2), which file that was
+ * (build ids), functions that the kernel made (KSYMBOL), and that a process begins with the memory
+ * of the one that made it (FORK).
  *
- * The kernel and its modules are told of process -1 and are there in all; they are kept with process 0, which has no memory of its own.  What is no
- * file but can be run was made by a runtime, which may have left its names in /tmp/perf-PID.map. */
+ * The kernel and its modules are told of process -1 and are there in all; they are kept with
+ * process 0, which has no memory of its own.  What is no file but can be run was made by a runtime,
+ * which may have left its names in /tmp/perf-PID.map. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -40,16 +42,19 @@ static bool begins_with(ttr_text text, const char *word)
 /* Whether no file is there, but what a program wrote itself. */
 static bool is_made(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") || begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
+    return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
+           begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
 }
 
-/* Whether what is no file is called by a name of its own, beside where a runtime may have left those of its functions. */
+/* Whether what is no file is called by a name of its own, beside where a runtime may have left
+ * those of its functions. */
 static bool has_own_name(ttr_text path)
 {
     return begins_with(path, "/memfd:") || begins_with(path, "[anon");
 }
 
-static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_range *range, ttr_text path)
+static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_range *range,
+                        ttr_text path)
 {
     struct symbols *symbols = &trace->t->symbols;
     char made[40];
@@ -60,8 +65,11 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     } else if (pid == PERF_NOBODY) {
         range->offset = 0; /* instead of what the linker thought */
     }
-    ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]") ? (ttr_text){path.p, 17} : last_part(has_own_name(told) ? told : path);
-    ttr_id path_id = ttr_text_add(trace->t, path.p, path.n), name_id = ttr_text_add(trace->t, name.p, name.n);
+    ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]")
+                        ? (ttr_text){path.p, 17}
+                        : last_part(has_own_name(told) ? told : path);
+    ttr_id path_id = ttr_text_add(trace->t, path.p, path.n),
+           name_id = ttr_text_add(trace->t, name.p, name.n);
     range->process = process_of(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)
         return false;
@@ -73,19 +81,25 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     return symbols_add(symbols, SYMBOL_MAPPING, range);
 }
 
-static bool take_mapping(struct perf_trace *trace, const struct perf_view *record, ttr_text path, int64_t time)
+static bool take_mapping(struct perf_trace *trace, const struct perf_view *record, ttr_text path,
+                         int64_t time)
 {
     const uint8_t *p = record->p;
     bool is_big = trace->is_big, is_second = record->type == PERF_MMAP2;
-    struct symbol_range range = {.start = perf_u64(p + 16, is_big), .size = perf_u64(p + 24, is_big), .offset = perf_u64(p + 32, is_big), .from = time};
+    struct symbol_range range = {.start = perf_u64(p + 16, is_big),
+                                 .size = perf_u64(p + 24, is_big),
+                                 .offset = perf_u64(p + 32, is_big),
+                                 .from = time};
     uint32_t pid = perf_u32(p + 8, is_big);
-    bool is_run = is_second ? perf_u32(p + 64, is_big) & PROT_RUN : !(record->misc & PERF_MISC_MMAP_DATA);
+    bool is_run =
+        is_second ? perf_u32(p + 64, is_big) & PROT_RUN : !(record->misc & PERF_MISC_MMAP_DATA);
     bool is_kernel = pid == PERF_NOBODY;
     if (is_kernel ? path.n == 0 : !is_run)
         return true;
     if (!add_mapping(trace, pid, &range, path))
         return false;
-    const uint32_t n = is_second && record->misc & PERF_MISC_BUILD_ID && path.n ? perf_mapping_id_bytes(p) : 0;
+    const uint32_t n =
+        is_second && record->misc & PERF_MISC_BUILD_ID && path.n ? perf_mapping_id_bytes(p) : 0;
     if (n == 0)
         return true;
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n);
@@ -94,19 +108,24 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
 }
 
 /* u64 address, u32 bytes, u16 type, u16 flags (1 = it is gone), name. */
-static bool take_kernel_symbol(struct perf_trace *trace, const struct perf_view *record, ttr_text name, int64_t time)
+static bool take_kernel_symbol(struct perf_trace *trace, const struct perf_view *record,
+                               ttr_text name, int64_t time)
 {
-    struct symbol_range range = {.start = perf_u64(record->p + 8, trace->is_big), .size = perf_u32(record->p + 16, trace->is_big), .from = time};
+    struct symbol_range range = {.start = perf_u64(record->p + 8, trace->is_big),
+                                 .size = perf_u32(record->p + 16, trace->is_big),
+                                 .from = time};
     range.process = process_of(trace, PERF_NOBODY);
     range.name = ttr_text_add(trace->t, name.p, name.n);
     if (range.process == UINT32_MAX || (!range.name && name.n))
         return false;
-    return perf_u16(record->p + 22, trace->is_big) & 1 || symbols_add(&trace->t->symbols, SYMBOL_FUNCTION, &range);
+    return perf_u16(record->p + 22, trace->is_big) & 1 ||
+           symbols_add(&trace->t->symbols, SYMBOL_FUNCTION, &range);
 }
 
 static bool take_fork(struct perf_trace *trace, const struct perf_view *record)
 {
-    uint32_t child = perf_u32(record->p + 8, trace->is_big), parent = perf_u32(record->p + 12, trace->is_big);
+    uint32_t child = perf_u32(record->p + 8, trace->is_big),
+             parent = perf_u32(record->p + 12, trace->is_big);
     uint32_t process = process_of(trace, child), from = process_of(trace, parent);
     if (process == UINT32_MAX || from == UINT32_MAX)
         return false;
@@ -115,17 +134,22 @@ static bool take_fork(struct perf_trace *trace, const struct perf_view *record)
     return true;
 }
 
-bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record, uint32_t end, int64_t time)
+bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
+                       int64_t time)
 {
     uint32_t at = record->type == PERF_MMAP ? 40 : record->type == PERF_MMAP2 ? 72 : 24;
     const char *p = (const char *)record->p + at;
     ttr_text text = at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
     switch (record->type) {
     case PERF_MMAP:
-    case PERF_MMAP2: return take_mapping(trace, record, text, time);
-    case PERF_KSYMBOL: return take_kernel_symbol(trace, record, text, time);
-    case PERF_FORK: return take_fork(trace, record);
-    default: return true;
+    case PERF_MMAP2:
+        return take_mapping(trace, record, text, time);
+    case PERF_KSYMBOL:
+        return take_kernel_symbol(trace, record, text, time);
+    case PERF_FORK:
+        return take_fork(trace, record);
+    default:
+        return true;
     }
 }
 
@@ -150,16 +174,24 @@ bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record
     if (record->size <= BUILD_ID_RECORD || *path == '\0')
         return true;
     const uint8_t *id = record->p + PERF_RECORD_HEADER + 4;
-    uint32_t n = record->misc & PERF_MISC_BUILD_ID_SIZE && id[PERF_BUILD_ID_BYTES] < PERF_BUILD_ID_BYTES ? id[PERF_BUILD_ID_BYTES] : PERF_BUILD_ID_BYTES;
+    uint32_t n =
+        record->misc & PERF_MISC_BUILD_ID_SIZE && id[PERF_BUILD_ID_BYTES] < PERF_BUILD_ID_BYTES
+            ? id[PERF_BUILD_ID_BYTES]
+            : PERF_BUILD_ID_BYTES;
     ttr_id build_id = ttr_text_add(trace->t, id, n);
-    return (build_id || n == 0) && add_build_id(trace, (ttr_text){path, strnlen(path, record->size - BUILD_ID_RECORD)}, build_id);
+    return (build_id || n == 0) &&
+           add_build_id(trace, (ttr_text){path, strnlen(path, record->size - BUILD_ID_RECORD)},
+                        build_id);
 }
 
 ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at)
 {
     while (cursor_left(&at->c) >= PERF_RECORD_HEADER) {
         const uint8_t *p = at->c.p;
-        struct perf_view record = {.p = p, .size = perf_u16(p + 6, at->is_big), .misc = perf_u16(p + 4, at->is_big), .offset = at->c.offset};
+        struct perf_view record = {.p = p,
+                                   .size = perf_u16(p + 6, at->is_big),
+                                   .misc = perf_u16(p + 4, at->is_big),
+                                   .offset = at->c.offset};
         if (record.size < PERF_RECORD_HEADER || !cursor_skip(&at->c, record.size))
             return TTR_OK;
         if (!perf_build_id_take(reader->trace, &record))

@@ -1,4 +1,5 @@
-/* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many files. */
+/* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many
+ * files. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -46,7 +47,8 @@ static ttr_id thread_of(const ttr *t, uint64_t tid)
     return 0;
 }
 
-static void check_symbol(ttr *t, uint64_t tid, uint64_t address, const char *module, const char *name)
+static void check_symbol(ttr *t, uint64_t tid, uint64_t address, const char *module,
+                         const char *name)
 {
     ttr_symbol symbol;
     bool is_known = ttr_symbol_get(t, thread_of(t, tid), address, 200, &symbol);
@@ -83,7 +85,8 @@ static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
     const ttr_profile_frame *frame;
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
-    const ttr_profile_options options = {.size = sizeof options, .flags = TTR_PROFILE_MERGED, .locate = keep, .locate_own = &asked};
+    const ttr_profile_options options = {
+        .size = sizeof options, .flags = TTR_PROFILE_MERGED, .locate = keep, .locate_own = &asked};
     ttr_profile *profile = ttr_profile_new(t, reader, &options, NULL);
     assert_non_null(profile);
     assert_int_equal(ttr_profile_frames(profile, &frame), 1);
@@ -107,18 +110,24 @@ static void folders_are_one_trace_in_order_of_time(void **state)
 }
 
 #define HEAD HEAD_OF("40", "[24]=1")
-#define HEAD_OF(data, features)                                                                                                                              \
-    "str \"PERFILE2\" u64le 104 u64le 80  u64le 104 u64le 80  u64le 184 u64le " data "  u64le 0 u64le 0  word64le " features " zeros 24\n"               \
-    "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le 0  u64le 0 u64le 0\n"
+#define HEAD_OF(data, features)                                                                    \
+    "str \"PERFILE2\" u64le 104 u64le 80  u64le 104 u64le 80  u64le 184 u64le " data               \
+    "  u64le 0 u64le 0  word64le " features " zeros 24\n"                                          \
+    "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le " \
+    "0  u64le 0 u64le 0\n"
 
-/* The recorder's threads write a file each, and so the name of a thread and its samples may be in different ones. */
+/* The recorder's threads write a file each, and so the name of a thread and its samples may be in
+ * different ones. */
 static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(void **state)
 {
     static const char *const names[] = {"data", "data.0", "data.1"};
     static const char *const texts[] = {
-        HEAD "u32le 3 u16le 0 u16le 40 u32le 5 u32le 5 str \"old\" zeros 5 u32le 5 u32le 5 u64le 90\n u64le 240 u64le 8 u64le 1",
-        "repeat 2 { u32le 9 u16le 2 u16le 24  u32le 5 u32le 5 u64le 150 } repeat 2 { u32le 9 u16le 2 u16le 24  u32le 5 u32le 5 u64le 250 }",
-        "u32le 3 u16le 0x2000 u16le 40 u32le 5 u32le 5 str \"new\" zeros 5 u32le 5 u32le 5 u64le 200  u32le 9 u16le 2 u16le 24 u32le 5 u32le 5 u64le 300"};
+        HEAD "u32le 3 u16le 0 u16le 40 u32le 5 u32le 5 str \"old\" zeros 5 u32le 5 u32le 5 u64le "
+             "90\n u64le 240 u64le 8 u64le 1",
+        "repeat 2 { u32le 9 u16le 2 u16le 24  u32le 5 u32le 5 u64le 150 } repeat 2 { u32le 9 u16le "
+        "2 u16le 24  u32le 5 u32le 5 u64le 250 }",
+        "u32le 3 u16le 0x2000 u16le 40 u32le 5 u32le 5 str \"new\" zeros 5 u32le 5 u32le 5 u64le "
+        "200  u32le 9 u16le 2 u16le 24 u32le 5 u32le 5 u64le 300"};
     struct hexa hexa[3];
     ttr_file files[3];
     char message[200], seen[100] = "";
@@ -136,7 +145,8 @@ static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(vo
             const ttr_event *event = ttr_batch_at(&batch, i);
             ttr_thread thread;
             if (event->kind == TTR_KIND_SAMPLE && ttr_thread_get(t, event->thread, &thread))
-                (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d %s, ", (int)event->time, ttr_text_get(t, thread.thread_name).p);
+                (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d %s, ",
+                               (int)event->time, ttr_text_get(t, thread.thread_name).p);
         }
     }
     assert_string_equal(seen, "150 old, 150 old, 250 new, 250 new, 300 new, ");
@@ -146,13 +156,15 @@ static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(vo
         hexa_free(&hexa[i]);
 }
 
-/* Kernels set the bit that announces a build id also where another session asks for ids, and this one has device and inode: a file with an id, and one
- * with such a device. */
-#define WITH_DEVICE(major)                                                                                                                \
-    HEAD_OF("192", "[24]=0")                                                                                                              \
-    "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x1000 u64le 0x1000 u64le 0  u8 20 zeros 3 repeat 20 { u8 7 }\n"                \
-    "u32le 5 u32le 2 str \"/bin/a\" zeros 2 u32le 5 u32le 5 u64le 90\n"                                                                   \
-    "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x3000 u64le 0x1000 u64le 0  u32le " major " u32le 1 u64le 137 u64le 0\n"       \
+/* Kernels set the bit that announces a build id also where another session asks for ids, and this
+ * one has device and inode: a file with an id, and one with such a device. */
+#define WITH_DEVICE(major)                                                                     \
+    HEAD_OF("192", "[24]=0")                                                                   \
+    "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x1000 u64le 0x1000 u64le 0  u8 20 " \
+    "zeros 3 repeat 20 { u8 7 }\n"                                                             \
+    "u32le 5 u32le 2 str \"/bin/a\" zeros 2 u32le 5 u32le 5 u64le 90\n"                        \
+    "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x3000 u64le 0x1000 u64le 0  "       \
+    "u32le " major " u32le 1 u64le 137 u64le 0\n"                                              \
     "u32le 5 u32le 2 str \"/bin/b\" zeros 2 u32le 5 u32le 5 u64le 91"
 
 static void expect_device(const char *text)

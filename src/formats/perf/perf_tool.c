@@ -1,5 +1,6 @@
-/* Records of the tool.  Those that tell of events are used; the others are passed over: what they hold is for recording (maps of threads and
- * processors), for statistics (STAT), or for processor traces (AUXTRACE).  Two have data behind them, outside of their size. */
+/* Records of the tool.  Those that tell of events are used; the others are passed over: what they
+ * hold is for recording (maps of threads and processors), for statistics (STAT), or for processor
+ * traces (AUXTRACE).  Two have data behind them, outside of their size. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -43,32 +44,39 @@ static ttr_status take_update(struct perf_reader *reader, struct perf_cursor *at
     const char *p = (const char *)at->c.p;
     if (at->c.failed || what != PERF_UPDATE_NAME || !kind)
         return TTR_OK;
-    return perf_kind_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))}) ? TTR_OK : fail_memory(reader->error);
+    return perf_kind_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))})
+               ? TTR_OK
+               : fail_memory(reader->error);
 }
 
 static ttr_status take_feature(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t feature = perf_take64(at);
-    return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK : perf_feature_take(reader, (unsigned)feature, at);
+    return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK
+                                           : perf_feature_take(reader, (unsigned)feature, at);
 }
 
 ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end)
 {
     const uint64_t from = reader->behind_at;
-    return input_damage(reader->in, from, there - from, "perf.cut", reader->error, "the records end inside the data of one: %llu of %llu bytes are there",
+    return input_damage(reader->in, from, there - from, "perf.cut", reader->error,
+                        "the records end inside the data of one: %llu of %llu bytes are there",
                         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
-/* Passes over what stands behind a record.  Of a pipe nobody knows whether it is there: for a copy, which is to have no record without its data, it is
- * looked at, as far as there is room; of all others the end will tell. */
+/* Passes over what stands behind a record.  Of a pipe nobody knows whether it is there: for a copy,
+ * which is to have no record without its data, it is looked at, as far as there is room; of all
+ * others the end will tell. */
 static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
-    const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX && source_end(reader->in->source) == UINT64_MAX;
+    const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX &&
+                              source_end(reader->in->source) == UINT64_MAX;
     ttr_status status = is_looked_at ? perf_show(reader, reader->at, n, &span) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    const uint64_t there = source_end(reader->in->source), end = there < reader->end ? there : reader->end, from = reader->at;
+    const uint64_t there = source_end(reader->in->source),
+                   end = there < reader->end ? there : reader->end, from = reader->at;
     const uint64_t left = end > from ? end - from : 0;
     reader->behind_at = from;
     if (n > left) {
@@ -95,12 +103,15 @@ static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *a
         reader->at += n < left ? n : left;
         reader->behind_at = 0;
         return input_damage(reader->in, from, 0, "perf.bad-tracing", reader->error,
-                            "formats of tracepoints of %u bytes, more than the 256 MiB that are looked at; passed over", n);
+                            "formats of tracepoints of %u bytes, more than the 256 MiB that are "
+                            "looked at; passed over",
+                            n);
     }
     ttr_status status = perf_show(reader, reader->at, n, &span);
     if (status == TTR_OK && span.n < n) {
-        status = input_damage(reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
-                              "the trace ends inside formats of tracepoints: %zu of %u bytes are there", span.n, n);
+        status = input_damage(
+            reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
+            "the trace ends inside formats of tracepoints: %zu of %u bytes are there", span.n, n);
     } else if (status == TTR_OK) {
         struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
         status = perf_feature_take(reader, PERF_FEATURE_TRACING_DATA, &bytes);
@@ -114,26 +125,34 @@ static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *a
 
 static ttr_status take_unknown(struct perf_reader *reader, const struct perf_view *record)
 {
-    input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record", "a record of type %u, which is not known; passed over",
-               record->type);
+    input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
+               "a record of type %u, which is not known; passed over", record->type);
     return TTR_OK;
 }
 
 ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record)
 {
-    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset), reader->trace->is_big};
+    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
+                             reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     switch (record->type) {
-    case PERF_HEADER_ATTR: return take_attr(reader, &at);
-    case PERF_HEADER_EVENT_TYPE: return take_event_type(reader, &at);
-    case PERF_HEADER_TRACING_DATA: return take_tracing(reader, &at);
+    case PERF_HEADER_ATTR:
+        return take_attr(reader, &at);
+    case PERF_HEADER_EVENT_TYPE:
+        return take_event_type(reader, &at);
+    case PERF_HEADER_TRACING_DATA:
+        return take_tracing(reader, &at);
     case PERF_HEADER_BUILD_ID:
         if (!(reader->in->flags & TTR_READ_SYMBOLS) || perf_build_id_take(reader->trace, record))
             return TTR_OK;
         return fail_memory(reader->error);
-    case PERF_AUXTRACE: return pass_over(reader, perf_take64(&at));
-    case PERF_EVENT_UPDATE: return take_update(reader, &at);
-    case PERF_HEADER_FEATURE: return take_feature(reader, &at);
-    default: return perf_is_known(record->type) ? TTR_OK : take_unknown(reader, record);
+    case PERF_AUXTRACE:
+        return pass_over(reader, perf_take64(&at));
+    case PERF_EVENT_UPDATE:
+        return take_update(reader, &at);
+    case PERF_HEADER_FEATURE:
+        return take_feature(reader, &at);
+    default:
+        return perf_is_known(record->type) ? TTR_OK : take_unknown(reader, record);
     }
 }

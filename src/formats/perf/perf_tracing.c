@@ -1,4 +1,5 @@
-/* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and everything else they have stands before it. */
+/* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and
+ * everything else they have stands before it. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
@@ -33,7 +34,8 @@ static void tell_odd(void *own, uint64_t offset, const char *what)
 
 void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
 {
-    bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
+    bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT &&
+                   kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
     if (has_raw && trace->tracepoints && kind->request.config <= UINT32_MAX)
         kind->tracepoint = tracepoints_find(trace->tracepoints, (uint32_t)kind->request.config);
 }
@@ -45,11 +47,17 @@ ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
     uint64_t offset = at->c.offset;
     if (!tracing_data_head(&data, &at->c))
         return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
-                            "what should tell the formats of tracepoints begins with something else; their events have raw bytes");
+                            "what should tell the formats of tracepoints begins with something "
+                            "else; their events have raw bytes");
     if (!trace->tracepoints)
-        trace->tracepoints = tracepoints_new(&(struct tracepoints_spec){
-            .t = trace->t, .format = trace->format, .container = &container, .own = trace, .source = trace->source,
-            .is_big_endian = data.is_big_endian, .long_bytes = data.long_bytes});
+        trace->tracepoints =
+            tracepoints_new(&(struct tracepoints_spec){.t = trace->t,
+                                                       .format = trace->format,
+                                                       .container = &container,
+                                                       .own = trace,
+                                                       .source = trace->source,
+                                                       .is_big_endian = data.is_big_endian,
+                                                       .long_bytes = data.long_bytes});
     if (!trace->tracepoints)
         return fail_memory(reader->error);
     data.all = trace->tracepoints;
@@ -57,11 +65,13 @@ ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
     for (size_t i = 0; i < trace->kinds_n; i++)
         perf_tracing_find(trace, trace->kind[i]);
     if (status == TTR_OK && at->c.failed)
-        status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error, "the formats of tracepoints end too early");
+        status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
+                              "the formats of tracepoints end too early");
     return status;
 }
 
-bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind, ttr_event *event)
+bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
+                          ttr_event *event)
 {
     const char *why;
     if (kind->raw_at) {
@@ -76,9 +86,11 @@ bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *ki
         event->flags |= TTR_EVENT_PARTIAL;
         return true;
     }
-    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint, raw(reader->trace, event), event, &why))
+    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint, raw(reader->trace, event),
+                         event, &why))
         return false;
     if (PERF_UNLIKELY(why != NULL))
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event", "an event of a tracepoint: %s", why);
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event",
+                   "an event of a tracepoint: %s", why);
     return true;
 }

@@ -1,9 +1,11 @@
-/* Compressed records: pieces of one stream of zstd, in which records follow each other across the pieces.
+/* Compressed records: pieces of one stream of zstd, in which records follow each other across the
+ * pieces.
  *
  *   COMPRESSED    the rest of the record
  *   COMPRESSED2   u64 bytes, so many, zeros up to a multiple of 8
  *
- * What was unpacked waits with the other records; where a piece came from is kept, for messages.  A stream that is broken stays so. */
+ * What was unpacked waits with the other records; where a piece came from is kept, for messages.  A
+ * stream that is broken stays so. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 #include "io/decoder.h"
@@ -16,15 +18,19 @@ struct unpacker {
     void *state;
 };
 
-static ttr_status broken(struct perf_reader *reader, const struct perf_view *record, const char *why)
+static ttr_status broken(struct perf_reader *reader, const struct perf_view *record,
+                         const char *why)
 {
     reader->unpacked.is_broken = true;
-    return input_damage(reader->in, record->offset, record->size, "perf.bad-compression", reader->error,
-                        "a compressed record cannot be unpacked (%s), and so none behind it", why ? why : "damaged");
+    return input_damage(reader->in, record->offset, record->size, "perf.bad-compression",
+                        reader->error,
+                        "a compressed record cannot be unpacked (%s), and so none behind it",
+                        why ? why : "damaged");
 }
 
 /* Makes the decoder by what the first piece begins with. */
-static ttr_status begin(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece)
+static ttr_status begin(struct perf_reader *reader, const struct perf_view *record,
+                        const struct cursor *piece)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     enum decoder_match match;
@@ -41,13 +47,15 @@ static ttr_status begin(struct perf_reader *reader, const struct perf_view *reco
 }
 
 /* Unpacks so much as there is room for at once. */
-static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece, bool *is_done)
+static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record,
+                         const struct cursor *piece, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
     struct decode_io io = {.in = piece->p, .in_n = cursor_left(piece), .out_n = ROOM};
     enum decode_result result = DECODE_GOING;
-    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->bytes, &unpacked->capacity, unpacked->n + ROOM, 1))
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->bytes, &unpacked->capacity,
+                       unpacked->n + ROOM, 1))
         return fail_memory(reader->error);
     io.out = unpacked->bytes + unpacked->n;
     bool is_stuck = false;
@@ -56,30 +64,37 @@ static ttr_status unpack(struct perf_reader *reader, const struct perf_view *rec
         result = unpacker->decoder->step(unpacker->state, &io);
         is_stuck = in_n == io.in_n && out_n == io.out_n;
         if (result == DECODE_MEMBER_END)
-            result = !unpacker->decoder->begin(unpacker->state) ? DECODE_NO_MEMORY : io.in_n > 0 ? DECODE_GOING : result;
+            result = !unpacker->decoder->begin(unpacker->state) ? DECODE_NO_MEMORY
+                     : io.in_n > 0                              ? DECODE_GOING
+                                                                : result;
     }
     unpacked->n += ROOM - io.out_n;
     unpacked->done = (uint32_t)(io.in - record->p);
     *is_done = io.out_n > 0;
     if (result == DECODE_NO_MEMORY)
         return fail_memory(reader->error);
-    return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE ? broken(reader, record, io.reason) : TTR_OK;
+    return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE
+               ? broken(reader, record, io.reason)
+               : TTR_OK;
 }
 
 static bool add_piece(struct perf_reader *reader, uint64_t offset)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
-    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->pieces, &unpacked->pieces_capacity, unpacked->pieces_n + 1,
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->pieces,
+                       &unpacked->pieces_capacity, unpacked->pieces_n + 1,
                        sizeof *unpacked->pieces))
         return false;
-    unpacked->pieces[unpacked->pieces_n++] = (struct perf_piece){unpacked->from + unpacked->n, offset};
+    unpacked->pieces[unpacked->pieces_n++] =
+        (struct perf_piece){unpacked->from + unpacked->n, offset};
     return true;
 }
 
 ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
-    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset), reader->trace->is_big};
+    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
+                             reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     if (record->type == PERF_COMPRESSED2) {
         uint64_t n = perf_take64(&at), left = cursor_left(&at.c);

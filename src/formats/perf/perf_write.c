@@ -12,9 +12,12 @@ static ttr_status read_options(struct ttr_writer *out, ttr_error *error)
     const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
     uint64_t number = 0;
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: there are little and big", order);
-    if (level && (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level, LEVEL_MAX);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: there are little and big",
+                    order);
+    if (level &&
+        (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level,
+                    LEVEL_MAX);
     writer->is_big = order && strcmp(order, "big") == 0;
     writer->zstd_level = (int)number;
     return TTR_OK;
@@ -57,7 +60,8 @@ void perf_write_drop(struct ttr_writer *out)
 static bool is_out_of_memory(const struct ttr_writer *out)
 {
     const struct perf_writer *writer = out->own;
-    return writer->is_out_of_memory || out->buffer.failed || writer->event.failed || (writer->is_encoding && perf_put_failed(&writer->put));
+    return writer->is_out_of_memory || out->buffer.failed || writer->event.failed ||
+           (writer->is_encoding && perf_put_failed(&writer->put));
 }
 
 static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)

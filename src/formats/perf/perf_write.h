@@ -1,12 +1,13 @@
 /* The parts of the perf.data writer.
  *
  *   perf_write.c    which of both ways an event goes; options, begin and end
- *   perf_copy.c     records of a perf.data as they are, and its head again where records are missing
- *   perf_encode.c   events of anything else: samples of user_events that hold EventHeader, threads and mappings
- *   perf_losses.c   what has no place in the format
+ *   perf_copy.c     records of a perf.data as they are, and its head again where records are
+ * missing perf_encode.c   events of anything else: samples of user_events that hold EventHeader,
+ * threads and mappings perf_losses.c   what has no place in the format
  *
- * The first event decides: where the head of a perf.data comes first, the output is a copy of that file or pipe.  Else it is made: as a file
- * where the head can be written anew in the end; for a pipe where it cannot, whose records are held until the formats of all tracepoints are known,
+ * The first event decides: where the head of a perf.data comes first, the output is a copy of that
+ * file or pipe.  Else it is made: as a file where the head can be written anew in the end; for a
+ * pipe where it cannot, whose records are held until the formats of all tracepoints are known,
  * since perf takes those only once. */
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
@@ -40,10 +41,11 @@ extern const ttr_loss perf_losses[PERF_LOSSES];
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
-    bool is_open;              /* not ended, but with what a reader needs before the records (encodings/perf_data/perf_data_write.h) */
-    struct buffer head, tail;  /* as they came */
+    bool is_open;                 /* not ended, but with what a reader needs before the records
+                                     (encodings/perf_data/perf_data_write.h) */
+    struct buffer head, tail;     /* as they came */
     uint64_t data_at, data_bytes; /* as the head says */
-    uint64_t written;          /* bytes of records */
+    uint64_t written;             /* bytes of records */
 };
 
 struct perf_writer {
@@ -59,13 +61,14 @@ struct perf_writer {
     struct keymap names;       /* hash of a tracepoint's name and what its samples have, to index */
     struct keymap tracepoints; /* hash of a tracepoint's name, to its number */
     uint32_t tracepoints_n;
-    uint64_t *kind;            /* by index: sample_type, tracepoint << 32 */
+    uint64_t *kind; /* by index: sample_type, tracepoint << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pairmap told;       /* (thread, 0) to the string that it was told to be called, (process, 1) the same */
-    struct buffer event;       /* of EventHeader */
+    struct pairmap
+        told; /* (thread, 0) to the string that it was told to be called, (process, 1) the same */
+    struct buffer event; /* of EventHeader */
     uint64_t *chain;
     size_t chain_capacity;
-    int64_t base;              /* the time that is stored as 0 */
+    int64_t base; /* the time that is stored as 0 */
     uint64_t newest, round_bytes;
     bool is_disordered;
 };
@@ -79,7 +82,8 @@ ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 
 /* --- perf_encode.c --- */
 
-TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error);
+TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first,
+                                      ttr_error *error);
 void perf_encode(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error);
 

@@ -58,19 +58,23 @@ static void put_sale(ttr_builder *b)
     ttr_put_int(b, "count", -5);
 }
 
-#define SALE "instant time=1700000000000000000 ticks=3600000000000 provider=Shop name=sold thread=7/9 cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n"
+#define SALE                                                                                   \
+    "instant time=1700000000000000000 ticks=3600000000000 provider=Shop name=sold thread=7/9 " \
+    "cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n"
 
 static void an_event_is_a_sample_of_its_providers_tracepoint(void **state)
 {
     struct writing w;
     (void)state;
     for (int big = 0; big < 2; big++) {
-        writing_open(&w, "perf", 0, (const char *const[]){big ? "byte-order=big" : "byte-order=little", NULL});
+        writing_open(&w, "perf", 0,
+                     (const char *const[]){big ? "byte-order=big" : "byte-order=little", NULL});
         begin(&w, TTR_KIND_INSTANT, DAY, "sold");
         put_sale(w.builder);
         writing_end(&w);
         writing_finish(&w);
-        assert_memory_equal(w.text, big ? "2ELIFREP\0\0\0\0\0\0\0\x10" : "PERFILE2\x10\0\0\0\0\0\0\0", 16);
+        assert_memory_equal(w.text,
+                            big ? "2ELIFREP\0\0\0\0\0\0\0\x10" : "PERFILE2\x10\0\0\0\0\0\0\0", 16);
         assert_non_null(memmem(w.text, w.n, "name: Shop_L3K1f\nID: 2000\n", 26));
         expect_bytes(w.text, w.n, SALE);
         writing_close(&w);
@@ -86,7 +90,8 @@ static void what_is_no_instant_says_what_it_is(void **state)
     ttr_event_edit(w.builder)->duration = 50;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.kind"), 1);
-    expect_read(&w, "instant time=1000 provider=Shop name=work thread=7/9 level=3 {ttr.kind=\"span\", ttr.duration_ns=50u}\n");
+    expect_read(&w, "instant time=1000 provider=Shop name=work thread=7/9 level=3 "
+                    "{ttr.kind=\"span\", ttr.duration_ns=50u}\n");
 }
 
 static void a_trace_without_events_is_a_whole_file(void **state)
@@ -122,8 +127,10 @@ static void names_of_threads_come_before_their_events(void **state)
     begin(&w, TTR_KIND_INSTANT, 2000, "close");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.name"), 1);
-    expect_read(&w, "object time=1000 id=7 name=shop thread=7/7 tag=2 {pid=7i32, tid=7i32, comm=\"shop\", is_exec=false}\n"
-                    "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"cashier\", is_exec=false}\n"
+    expect_read(&w, "object time=1000 id=7 name=shop thread=7/7 tag=2 {pid=7i32, tid=7i32, "
+                    "comm=\"shop\", is_exec=false}\n"
+                    "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, "
+                    "comm=\"cashier\", is_exec=false}\n"
                     "instant time=1000 provider=Shop name=open thread=7/9 level=3 {}\n"
                     "instant time=2000 provider=Shop name=close thread=7/9 level=3 {}\n");
 }
@@ -146,8 +153,10 @@ static void a_thread_that_gets_its_name_is_a_comm_record(void **state)
     ttr_put_text(w.builder, "comm", "the name of the thread");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.name"), 1);
-    expect_read(&w, "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"cashier\", is_exec=true}\n"
-                    "object time=2000 id=9 name=\"the name of the\" thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"the name of the\", is_exec=false}\n");
+    expect_read(&w, "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, "
+                    "comm=\"cashier\", is_exec=true}\n"
+                    "object time=2000 id=9 name=\"the name of the\" thread=7/9 tag=2 {pid=7i32, "
+                    "tid=9i32, comm=\"the name of the\", is_exec=false}\n");
 }
 
 static void a_mapping_is_an_mmap2_record(void **state)
@@ -167,7 +176,9 @@ static void a_mapping_is_an_mmap2_record(void **state)
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "object.mapping"), 1);
     writing_finish(&w);
-    assert_non_null(memmem(w.text, w.n, "\x8\0\0\0\x1\0\0\0\x63\0\0\0\0\0\0\0\x3\0\0\0\0\0\0\0\x5\0\0\0\x2\x10\0\0", 32));
+    assert_non_null(
+        memmem(w.text, w.n,
+               "\x8\0\0\0\x1\0\0\0\x63\0\0\0\0\0\0\0\x3\0\0\0\0\0\0\0\x5\0\0\0\x2\x10\0\0", 32));
     assert_non_null(memmem(w.text, w.n, "\0\x40\0\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16));
     assert_non_null(memmem(w.text, w.n, "/bin/shop", 9));
     writing_close(&w);
@@ -199,7 +210,8 @@ static void options_that_are_none_are_refused(void **state)
     for (size_t i = 0; i < 4; i++) {
         ttr *t = ttr_new(NULL);
         ttr_error error;
-        const ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){wrong[i], NULL}};
+        const ttr_write_options options = {.size = sizeof options,
+                                           .format_options = (const char *const[]){wrong[i], NULL}};
         assert_null(ttr_create(t, NULL, "perf", &options, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
         ttr_free(t);
@@ -228,7 +240,8 @@ static struct bytes write_file_with(const char *option, unsigned n)
 {
     char path[] = "/tmp/perf_write_test.XXXXXX";
     const char *const list[] = {option, NULL};
-    const ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = list};
+    const ttr_write_options options = {
+        .size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = list};
     ttr *t = ttr_new(NULL);
     (void)close(mkstemp(path));
     ttr_writer *out = ttr_create(t, path, "perf", &options, NULL);
@@ -322,14 +335,16 @@ static void a_part_of_a_file_is_a_whole_file(void **state)
     assert_true(part.n < 4096);
     assert_int_equal(load_u64le(part.p + PERF_AT_ATTRS) + 2 * 144, part.n);
     expect_bytes(part.p, part.n,
-                 "instant time=1700000000000001999 ticks=3600000001999 provider=Shop name=sold thread=7/9 cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n");
+                 "instant time=1700000000000001999 ticks=3600000001999 provider=Shop name=sold "
+                 "thread=7/9 cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n");
     free(file.p);
     free(part.p);
 }
 
 static unsigned count_records(const struct bytes *file, uint32_t type)
 {
-    size_t at = (size_t)load_u64le(file->p + PERF_AT_DATA), end = at + (size_t)load_u64le(file->p + PERF_AT_DATA + 8);
+    size_t at = (size_t)load_u64le(file->p + PERF_AT_DATA),
+           end = at + (size_t)load_u64le(file->p + PERF_AT_DATA + 8);
     unsigned n = 0;
     for (; at < end; at += load_u16le(file->p + at + 6))
         n += load_u32le(file->p + at) == type;
@@ -353,7 +368,8 @@ static uint64_t count(const struct bytes *trace, uint64_t *damaged)
     return report.events;
 }
 
-/* What is looked at before any of it is given ends within a compressed record, here the last one and others. */
+/* What is looked at before any of it is given ends within a compressed record, here the last one
+ * and others. */
 static void a_copy_has_all_that_was_compressed(void **state)
 {
     (void)state;
@@ -362,7 +378,8 @@ static void a_copy_has_all_that_was_compressed(void **state)
         uint64_t damaged;
         assert_int_equal(count(&copied, &damaged), n);
         assert_int_equal(count(&file, &damaged), n);
-        assert_int_equal(count_records(&copied, PERF_FINISHED_ROUND), count_records(&file, PERF_FINISHED_ROUND));
+        assert_int_equal(count_records(&copied, PERF_FINISHED_ROUND),
+                         count_records(&file, PERF_FINISHED_ROUND));
         assert_true(count_records(&file, PERF_COMPRESSED) > 0);
         free(file.p);
         free(copied.p);
@@ -376,8 +393,11 @@ static void what_is_damaged_is_left_out_of_a_copy(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct bytes file = write_file(20);
-        uint64_t features = load_u64le(file.p + PERF_AT_DATA) + load_u64le(file.p + PERF_AT_DATA + 8);
-        const uint64_t places[] = {PERF_AT_ATTR_SIZE, PERF_AT_ATTRS, load_u64le(file.p + PERF_AT_ATTRS) + 144 - PERF_SECTION_BYTES /* of ids */,
+        uint64_t features =
+            load_u64le(file.p + PERF_AT_DATA) + load_u64le(file.p + PERF_AT_DATA + 8);
+        const uint64_t places[] = {PERF_AT_ATTR_SIZE, PERF_AT_ATTRS,
+                                   load_u64le(file.p + PERF_AT_ATTRS) + 144 -
+                                       PERF_SECTION_BYTES /* of ids */,
                                    features + 8 /* the size of the first */};
         store_u64le(file.p + places[i], i == 0 ? 7 : 1u << 20);
         before = count(&file, &damaged);
@@ -408,7 +428,8 @@ static void each_vector_is_copied(void **state)
     vectors_each("src/formats/perf/vectors", "perf", expect_copied);
 }
 
-/* The recorder was killed: the copy has what was recorded behind what its head told of, and a table of features behind that; so has a part of it. */
+/* The recorder was killed: the copy has what was recorded behind what its head told of, and a table
+ * of features behind that; so has a part of it. */
 static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
 {
     struct hexa hexa;
@@ -417,7 +438,9 @@ static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
     const struct bytes original = {hexa.bytes, hexa.n, 0};
     struct bytes copied = copy(&original, INT64_MIN), part = copy(&original, 101);
     assert_int_equal(copied.n, hexa.n + 2 * PERF_SECTION_BYTES);
-    expect_bytes(copied.p, copied.n, "sample time=100 name=my-clock thread=5/5 {period=1000u}\nsample time=101 name=my-clock thread=5/5 {period=1000u}\n");
+    expect_bytes(copied.p, copied.n,
+                 "sample time=100 name=my-clock thread=5/5 {period=1000u}\nsample time=101 "
+                 "name=my-clock thread=5/5 {period=1000u}\n");
     expect_bytes(part.p, part.n, "sample time=101 name=my-clock thread=5/5 {period=1000u}\n");
     free(copied.p);
     free(part.p);
@@ -430,7 +453,8 @@ static void failures_are_told_and_nothing_leaks(void **state)
     writing_fails_cleanly("perf");
 }
 
-/* Where records come as they are stored, the earliest one may stand behind others; what has no time is to stand before it. */
+/* Where records come as they are stored, the earliest one may stand behind others; what has no time
+ * is to stand before it. */
 static void names_without_time_are_as_early_as_the_earliest_record(void **state)
 {
     struct hexa hexa;

@@ -1,52 +1,99 @@
-/* Perfetto protobuf as a format: what it may lose, how a file begins, and the order of spans within a batch.
+/* Perfetto protobuf as a format: what it may lose, how a file begins, and the order of spans within
+ * a batch.
  *
- * Times are told on the boot time clock.  Where they are Unix times the file begins with a snapshot that says which Unix time the
- * boot clock's zero was, one hour before the first event: so numbers stay small and readers can show the wall clock.
- * Left out: reading, compression, the other data sources of Perfetto. */
+ * Times are told on the boot time clock.  Where they are Unix times the file begins with a snapshot
+ * that says which Unix time the boot clock's zero was, one hour before the first event: so numbers
+ * stay small and readers can show the wall clock. Left out: reading, compression, the other data
+ * sources of Perfetto. */
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Times from here on are Unix times: 1970-04-15 in nanoseconds.  No machine counts that long from its start. */
+/* Times from here on are Unix times: 1970-04-15 in nanoseconds.  No machine counts that long from
+ * its start. */
 #define UNIX_FROM INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Names of threads are looked at again after so many events: readers take descriptors from anywhere in the file. */
+/* Names of threads are looked at again after so many events: readers take descriptors from anywhere
+ * in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
-    [LOSS_TEXT] = {.code = "text.not-utf8", .what = "strings with bytes that are no UTF-8", .rule = "have U+FFFD for each such byte"},
-    [LOSS_BYTES] = {.code = "field.bytes", .what = "byte fields", .rule = "become strings of hexadecimal digits"},
+    [LOSS_TEXT] = {.code = "text.not-utf8",
+                   .what = "strings with bytes that are no UTF-8",
+                   .rule = "have U+FFFD for each such byte"},
+    [LOSS_BYTES] = {.code = "field.bytes",
+                    .what = "byte fields",
+                    .rule = "become strings of hexadecimal digits"},
     [LOSS_NULL] = {.code = "field.null", .what = "null fields", .rule = "become strings \"null\""},
-    [LOSS_DUPLICATE] = {.code = "field.duplicate", .what = "fields of one name in one event", .rule = "are numbered: name, name#2"},
-    [LOSS_DEEP] = {.code = "field.deep", .what = "fields nested more than 32 deep", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [LOSS_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
-    [LOSS_TIME] = {.code = "time.before-zero", .what = "times before the zero of the trace", .rule = "become 0"},
-    [LOSS_THREAD_ID] = {.code = "thread.id", .what = "process and thread ids that are 0, taken, or above 2^31-1",
+    [LOSS_DUPLICATE] = {.code = "field.duplicate",
+                        .what = "fields of one name in one event",
+                        .rule = "are numbered: name, name#2"},
+    [LOSS_DEEP] = {.code = "field.deep",
+                   .what = "fields nested more than 32 deep",
+                   .rule = "are dropped",
+                   .kind = TTR_LOSS_DROPPED},
+    [LOSS_CONTEXT] = {.code = "field.context",
+                      .what = "fields of an event's context",
+                      .rule = "stand among its other fields"},
+    [LOSS_TIME] = {.code = "time.before-zero",
+                   .what = "times before the zero of the trace",
+                   .rule = "become 0"},
+    [LOSS_THREAD_ID] = {.code = "thread.id",
+                        .what = "process and thread ids that are 0, taken, or above 2^31-1",
                         .rule = "become other numbers, with the real one in the name"},
-    [LOSS_SPAN] = {.code = "span.overlap", .what = "spans that overlap others of their thread, or come too late to be told from such",
-                   .rule = "go on a track beside their thread"},
-    [LOSS_FLOW] = {.code = "flow.instant", .what = "flow events", .rule = "become instants with the id of the flow"},
-    [LOSS_COUNTER_VALUE] = {.code = "counter.value", .what = "counter values that are bools or above 2^63-1",
+    [LOSS_SPAN] =
+        {.code = "span.overlap",
+         .what = "spans that overlap others of their thread, or come too late to be told from such",
+         .rule = "go on a track beside their thread"},
+    [LOSS_FLOW] = {.code = "flow.instant",
+                   .what = "flow events",
+                   .rule = "become instants with the id of the flow"},
+    [LOSS_COUNTER_VALUE] = {.code = "counter.value",
+                            .what = "counter values that are bools or above 2^63-1",
                             .rule = "become 0 and 1, or floats"},
-    [LOSS_COUNTER_FIELD] = {.code = "counter.field", .what = "fields of counters that are no numbers", .rule = "are dropped",
+    [LOSS_COUNTER_FIELD] = {.code = "counter.field",
+                            .what = "fields of counters that are no numbers",
+                            .rule = "are dropped",
                             .kind = TTR_LOSS_DROPPED},
-    [LOSS_COUNTER_EMPTY] = {.code = "counter.empty", .what = "counters without a number", .rule = "become instants"},
+    [LOSS_COUNTER_EMPTY] = {.code = "counter.empty",
+                            .what = "counters without a number",
+                            .rule = "become instants"},
     [LOSS_COUNTER_ATTRIBUTE] = {.code = "counter.attribute",
-                                .what = "attributes of counter values (thread, provider, category unlike the first; level, flags, ...)",
-                                .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [LOSS_SCHED_ATTRIBUTE] = {.code = "sched.attribute", .what = "fields and attributes of switches and wakeups, except priorities",
-                              .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [LOSS_SCHED_STATE] = {.code = "sched.state", .what = "thread states new, dying and unknown ones",
+                                .what = "attributes of counter values (thread, provider, category "
+                                        "unlike the first; level, flags, ...)",
+                                .rule = "are dropped",
+                                .kind = TTR_LOSS_DROPPED},
+    [LOSS_SCHED_ATTRIBUTE] =
+        {.code = "sched.attribute",
+         .what = "fields and attributes of switches and wakeups, except priorities",
+         .rule = "are dropped",
+         .kind = TTR_LOSS_DROPPED},
+    [LOSS_SCHED_STATE] = {.code = "sched.state",
+                          .what = "thread states new, dying and unknown ones",
                           .rule = "become runnable and waiting"},
-    [LOSS_SCHED_NO_CPU] = {.code = "sched.no-cpu", .what = "switches and wakeups without a cpu", .rule = "become instants"},
-    [LOSS_SAMPLE_ATTRIBUTE] = {.code = "sample.attribute", .what = "fields and attributes of samples, except frames",
-                               .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [LOSS_SAMPLE_EMPTY] = {.code = "sample.empty", .what = "samples without frames", .rule = "become instants"},
-    [LOSS_BLOB] = {.code = "blob.rest", .what = "bytes of blobs beyond 4096", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
-    [LOSS_OBJECT] = {.code = "object.instant", .what = "objects other than plain processes and threads",
+    [LOSS_SCHED_NO_CPU] = {.code = "sched.no-cpu",
+                           .what = "switches and wakeups without a cpu",
+                           .rule = "become instants"},
+    [LOSS_SAMPLE_ATTRIBUTE] = {.code = "sample.attribute",
+                               .what = "fields and attributes of samples, except frames",
+                               .rule = "are dropped",
+                               .kind = TTR_LOSS_DROPPED},
+    [LOSS_SAMPLE_EMPTY] = {.code = "sample.empty",
+                           .what = "samples without frames",
+                           .rule = "become instants"},
+    [LOSS_BLOB] = {.code = "blob.rest",
+                   .what = "bytes of blobs beyond 4096",
+                   .rule = "are dropped",
+                   .kind = TTR_LOSS_DROPPED},
+    [LOSS_OBJECT] = {.code = "object.instant",
+                     .what = "objects other than plain processes and threads",
                      .rule = "become instants on track \"objects\""},
-    [LOSS_GAP] = {.code = "gap.instant", .what = "lost events", .rule = "become instants on track \"lost events\""},
-    [LOSS_KIND] = {.code = "kind.other", .what = "events of no known kind", .rule = "become instants"},
+    [LOSS_GAP] = {.code = "gap.instant",
+                  .what = "lost events",
+                  .rule = "become instants on track \"lost events\""},
+    [LOSS_KIND] = {.code = "kind.other",
+                   .what = "events of no known kind",
+                   .rule = "become instants"},
 };
 
 static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
@@ -144,7 +191,8 @@ static void order_by_time(struct place *places, uint32_t n)
     }
 }
 
-/* Among spans that begin together the longest goes first: an inner one that came first would enclose it in Perfetto. */
+/* Among spans that begin together the longest goes first: an inner one that came first would
+ * enclose it in Perfetto. */
 static void order_equal_spans(const ttr_batch *batch, struct place *places, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -161,7 +209,8 @@ static void order_equal_spans(const ttr_batch *batch, struct place *places, uint
     }
 }
 
-static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32_t from, ttr_error *error)
+static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32_t from,
+                              ttr_error *error)
 {
     struct place places[CHUNK];
     uint32_t n = batch->n - from < CHUNK ? batch->n - from : CHUNK;

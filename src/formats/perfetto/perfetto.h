@@ -8,8 +8,9 @@
  *   perfetto_packet.c  packets, interned strings, texts
  *   perfetto_nest.c    whether a span can go on the track of its thread
  *
- * Everything is written to out->buffer; a failed allocation sets its `failed`, which output_drain tells.  Tables grow with the
- * number of distinct strings, threads, counters, open async ids and mappings, never with the number of events. */
+ * Everything is written to out->buffer; a failed allocation sets its `failed`, which output_drain
+ * tells.  Tables grow with the number of distinct strings, threads, counters, open async ids and
+ * mappings, never with the number of events. */
 #ifndef TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 #define TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 
@@ -22,13 +23,43 @@
 
 /* Indices into the table of losses. */
 enum perfetto_loss {
-    LOSS_TEXT, LOSS_BYTES, LOSS_NULL, LOSS_DUPLICATE, LOSS_DEEP, LOSS_CONTEXT, LOSS_TIME, LOSS_THREAD_ID, LOSS_SPAN, LOSS_FLOW,
-    LOSS_COUNTER_VALUE, LOSS_COUNTER_FIELD, LOSS_COUNTER_EMPTY, LOSS_COUNTER_ATTRIBUTE, LOSS_SCHED_ATTRIBUTE, LOSS_SCHED_STATE,
-    LOSS_SCHED_NO_CPU, LOSS_SAMPLE_ATTRIBUTE, LOSS_SAMPLE_EMPTY, LOSS_BLOB, LOSS_OBJECT, LOSS_GAP, LOSS_KIND, LOSS_COUNT
+    LOSS_TEXT,
+    LOSS_BYTES,
+    LOSS_NULL,
+    LOSS_DUPLICATE,
+    LOSS_DEEP,
+    LOSS_CONTEXT,
+    LOSS_TIME,
+    LOSS_THREAD_ID,
+    LOSS_SPAN,
+    LOSS_FLOW,
+    LOSS_COUNTER_VALUE,
+    LOSS_COUNTER_FIELD,
+    LOSS_COUNTER_EMPTY,
+    LOSS_COUNTER_ATTRIBUTE,
+    LOSS_SCHED_ATTRIBUTE,
+    LOSS_SCHED_STATE,
+    LOSS_SCHED_NO_CPU,
+    LOSS_SAMPLE_ATTRIBUTE,
+    LOSS_SAMPLE_EMPTY,
+    LOSS_BLOB,
+    LOSS_OBJECT,
+    LOSS_GAP,
+    LOSS_KIND,
+    LOSS_COUNT
 };
 
 /* Dictionaries of strings; bits of string_use.in. */
-enum dictionary { IN_CATEGORIES, IN_NAMES, IN_KEYS, IN_VALUES, IN_LOG_BODIES, IN_MAPPING_PATHS, IN_BUILD_IDS, DICTIONARIES };
+enum dictionary {
+    IN_CATEGORIES,
+    IN_NAMES,
+    IN_KEYS,
+    IN_VALUES,
+    IN_LOG_BODIES,
+    IN_MAPPING_PATHS,
+    IN_BUILD_IDS,
+    DICTIONARIES
+};
 
 struct string_use {
     uint32_t iid; /* the same in every dictionary; 0 = none yet */
@@ -47,10 +78,10 @@ struct lane {
 };
 
 struct process_state {
-    uint64_t uuid; /* 0 = not described yet */
-    int32_t pid;   /* as written */
-    bool is_known; /* pid is decided */
-    ttr_id name;   /* as described last */
+    uint64_t uuid;   /* 0 = not described yet */
+    int32_t pid;     /* as written */
+    bool is_known;   /* pid is decided */
+    ttr_id name;     /* as described last */
     ttr_id provider; /* of its tracks unless they say otherwise */
 };
 
@@ -70,10 +101,10 @@ struct counter_track {
 };
 
 struct async_track {
-    int64_t end;     /* latest time on it */
+    int64_t end; /* latest time on it */
     uint32_t uuid;
-    int32_t depth;   /* begins minus ends */
-    uint32_t next;   /* free track of the same process and name */
+    int32_t depth; /* begins minus ends */
+    uint32_t next; /* free track of the same process and name */
     ttr_id provider, thread;
 };
 
@@ -96,17 +127,17 @@ struct table {
 
 struct perfetto {
     struct ttr_writer *out;
-    struct buffer *to; /* out->buffer */
+    struct buffer *to;      /* out->buffer */
     struct buffer interned; /* entries for the packet under way */
     struct buffer scratch;
-    uint64_t offset;   /* of the event under way */
-    int64_t base;      /* subtracted from times */
+    uint64_t offset;         /* of the event under way */
+    int64_t base;            /* subtracted from times */
     bool is_begun, has_base; /* the first packet is written; the clock is chosen */
-    bool has_time;     /* the event under way has one */
+    bool has_time;           /* the event under way has one */
     uint64_t round;
     uint32_t next_uuid;
     uint32_t next_iid, entries; /* interned since the state was cleared */
-    uint8_t flags;     /* of the packet under way */
+    uint8_t flags;              /* of the packet under way */
     int32_t next_pid;
 
     struct table strings;   /* struct string_use by ttr_id */
@@ -114,23 +145,27 @@ struct perfetto {
     struct table processes; /* struct process_state by index in the context */
     struct pairmap pids;    /* pid as written to process index */
 
-    struct counter_track *counters; size_t counters_n, counters_capacity;
+    struct counter_track *counters;
+    size_t counters_n, counters_capacity;
     struct keymap counter_index;
-    struct async_track *asyncs; size_t asyncs_n, asyncs_capacity; /* [0] is none */
+    struct async_track *asyncs;
+    size_t asyncs_n, asyncs_capacity; /* [0] is none */
     struct keymap async_index;
     struct pairmap async_free;
 
-    struct table mappings; size_t mappings_n;
-    struct table modules; size_t modules_n;
+    struct table mappings;
+    size_t mappings_n;
+    struct table modules;
+    size_t modules_n;
     struct pairmap module_index, frames, callstacks;
     uint32_t mapping_round, empty_mapping;
     struct lane nowhere, objects, gaps;
 
     uint64_t *seen; /* names of the open objects, for fields of one name */
     size_t seen_n, seen_capacity;
-    struct keymap often;   /* of objects with many fields: (object, name) to how often it is there */
-    uint32_t objects_n;    /* in the event, so far */
-    ttr_id keys[21]; /* of attributes, enum attribute_key */
+    struct keymap often; /* of objects with many fields: (object, name) to how often it is there */
+    uint32_t objects_n;  /* in the event, so far */
+    ttr_id keys[21];     /* of attributes, enum attribute_key */
     ttr_id null_text;
 };
 
@@ -147,7 +182,8 @@ size_t perfetto_begin_at(struct perfetto *p, int64_t time);
 void perfetto_end(struct perfetto *p, size_t mark);
 
 /* Begins a packet with a track event on a track, without a name. */
-struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid);
+struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
+                                       uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
 
 /* Slow path of perfetto_intern. */
@@ -188,10 +224,13 @@ struct renumbered {
     uint64_t real, written;
 };
 
-/* Adds a name as a string field, with the real number where that is not the one written: "worker (tid 9223372036854775817)". */
-void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number);
+/* Adds a name as a string field, with the real number where that is not the one written: "worker
+ * (tid 9223372036854775817)". */
+void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
+                       const struct renumbered *number);
 
-/* The process or thread, its track described with the names known by now; NULL when memory is out. */
+/* The process or thread, its track described with the names known by now; NULL when memory is out.
+ */
 struct process_state *perfetto_process(struct perfetto *p, uint32_t index);
 struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id);
 
@@ -208,7 +247,8 @@ struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *
 uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end);
 
 /* The track of one series of a counter. */
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field);
+struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
+                                       const ttr_field *field);
 
 /* The track of an async event; `change` is +1 for a begin, -1 for an end. */
 struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change);
@@ -223,13 +263,31 @@ void perfetto_free_tracks(struct perfetto *p);
 /* --- perfetto_fields.c --- */
 
 enum attribute_key {
-    KEY_PROVIDER, KEY_LEVEL, KEY_KEYWORD, KEY_OPCODE, KEY_ACTIVITY, KEY_RELATED, KEY_FLAGS, KEY_CPU, KEY_ID, KEY_PID, KEY_TID,
-    KEY_TYPE, KEY_LOST, KEY_SOURCE, KEY_KIND, KEY_FROM, KEY_VALUE, KEY_LABEL, KEY_LABELS, KEY_EVENT_ID,
+    KEY_PROVIDER,
+    KEY_LEVEL,
+    KEY_KEYWORD,
+    KEY_OPCODE,
+    KEY_ACTIVITY,
+    KEY_RELATED,
+    KEY_FLAGS,
+    KEY_CPU,
+    KEY_ID,
+    KEY_PID,
+    KEY_TID,
+    KEY_TYPE,
+    KEY_LOST,
+    KEY_SOURCE,
+    KEY_KIND,
+    KEY_FROM,
+    KEY_VALUE,
+    KEY_LABEL,
+    KEY_LABELS,
+    KEY_EVENT_ID,
     KEY_EVENT_VERSION
 };
 
-/* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.  `most` is the most bytes of a
- * byte field that are kept. */
+/* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.
+ * `most` is the most bytes of a byte field that are kept. */
 void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
 
 /* Adds attributes of an event that its track does not imply; afterwards names start anew. */
@@ -238,7 +296,8 @@ void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
-/* How many attributes an event has that a packet without annotations loses: name and category too where asked. */
+/* How many attributes an event has that a packet without annotations loses: name and category too
+ * where asked. */
 unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event);
 
 /* Makes the keys; false when memory is out. */

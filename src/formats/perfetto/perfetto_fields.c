@@ -1,8 +1,10 @@
-/* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary and array, all nested by length.
+/* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary
+ * and array, all nested by length.
  *
- *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its tid
- *   an enumerated value is a dictionary {value, label}, with an array "labels" where it has several names; flags {value, labels}
- *   a name used again in one object becomes "name#2"; what nests deeper than DEPTH_MOST is left out
+ *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its
+ * tid an enumerated value is a dictionary {value, label}, with an array "labels" where it has
+ * several names; flags {value, labels} a name used again in one object becomes "name#2"; what nests
+ * deeper than DEPTH_MOST is left out
  *
  * Texts and names that are known strings are interned. */
 #include "base/hash.h"
@@ -10,15 +12,18 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MOST 32
-/* Names of an object that are compared one by one; with more of them a table finds them, so that many fields cost no square of them. */
+/* Names of an object that are compared one by one; with more of them a table finds them, so that
+ * many fields cost no square of them. */
 #define COMPARED_MOST 32
 
 static const char *const key_texts[21] = {
-    [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level", [KEY_KEYWORD] = "keyword", [KEY_OPCODE] = "opcode",
-    [KEY_ACTIVITY] = "activity", [KEY_RELATED] = "related", [KEY_FLAGS] = "flags", [KEY_CPU] = "cpu", [KEY_ID] = "id",
-    [KEY_PID] = "pid", [KEY_TID] = "tid", [KEY_TYPE] = "type", [KEY_LOST] = "lost", [KEY_SOURCE] = "source",
-    [KEY_KIND] = "kind", [KEY_FROM] = "from_tid", [KEY_VALUE] = "value", [KEY_LABEL] = "label", [KEY_LABELS] = "labels",
-    [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
+    [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level",       [KEY_KEYWORD] = "keyword",
+    [KEY_OPCODE] = "opcode",     [KEY_ACTIVITY] = "activity", [KEY_RELATED] = "related",
+    [KEY_FLAGS] = "flags",       [KEY_CPU] = "cpu",           [KEY_ID] = "id",
+    [KEY_PID] = "pid",           [KEY_TID] = "tid",           [KEY_TYPE] = "type",
+    [KEY_LOST] = "lost",         [KEY_SOURCE] = "source",     [KEY_KIND] = "kind",
+    [KEY_FROM] = "from_tid",     [KEY_VALUE] = "value",       [KEY_LABEL] = "label",
+    [KEY_LABELS] = "labels",     [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
 /* An object or array whose fields are being added. */
@@ -60,7 +65,8 @@ static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t nam
     return 0;
 }
 
-/* How often a name was there in the object whose names begin at `begin` of the seen ones; it is noted. */
+/* How often a name was there in the object whose names begin at `begin` of the seen ones; it is
+ * noted. */
 static unsigned count_seen(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
@@ -72,7 +78,8 @@ static unsigned count_seen(struct perfetto *p, size_t begin, uint32_t object, ui
             (void)count_in_table(p, object, p->seen[i]);
         n = count_in_table(p, object, name);
     }
-    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1, sizeof *p->seen))
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
+                       sizeof *p->seen))
         p->to->failed = true;
     else
         p->seen[p->seen_n++] = name;
@@ -95,7 +102,8 @@ static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number
 
 static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, const ttr_field *field)
 {
-    uint64_t name = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
+    uint64_t name = field->name_id ? field->name_id
+                                   : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
     unsigned before = count_seen(p, seen_begin, object, name);
     if (before) {
         perfetto_lost(p, LOSS_DUPLICATE);
@@ -117,8 +125,8 @@ static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
     if (!at)
         return;
     for (size_t i = 0; i < n; i++) {
-        *at++ = (uint8_t)"0123456789abcdef"[bytes[i] >> 4];
-        *at++ = (uint8_t)"0123456789abcdef"[bytes[i] & 15];
+        *at++ = (uint8_t) "0123456789abcdef"[bytes[i] >> 4];
+        *at++ = (uint8_t) "0123456789abcdef"[bytes[i] & 15];
     }
     buffer_filled(p->to, 2 * n);
     protobuf_end(p->to, mark);
@@ -140,7 +148,8 @@ static void add_number(struct perfetto *p, const ttr_value *value)
     ttr_thread thread;
     if (value->hint == TTR_HINT_POINTER)
         protobuf_u64(p->to, ANNOTATION_POINTER, value->v.u);
-    else if (value->hint == TTR_HINT_THREAD && value->v.u <= UINT32_MAX && ttr_thread_get(p->out->t, (ttr_id)value->v.u, &thread))
+    else if (value->hint == TTR_HINT_THREAD && value->v.u <= UINT32_MAX &&
+             ttr_thread_get(p->out->t, (ttr_id)value->v.u, &thread))
         protobuf_u64(p->to, ANNOTATION_UINT, thread.tid);
     else
         protobuf_u64(p->to, ANNOTATION_UINT, value->v.u);
@@ -158,12 +167,24 @@ static void add_value(struct walk *walk, const ttr_value *value)
 {
     struct perfetto *p = walk->p;
     switch (value->type) {
-    case TTR_TYPE_BOOL: protobuf_bool(p->to, ANNOTATION_BOOL, value->v.u != 0); break;
-    case TTR_TYPE_UINT: add_number(p, value); break;
-    case TTR_TYPE_INT: protobuf_i64(p->to, ANNOTATION_INT, value->v.s); break;
-    case TTR_TYPE_FLOAT: protobuf_double(p->to, ANNOTATION_DOUBLE, value->v.f); break;
-    case TTR_TYPE_TEXT: add_text(p, value); break;
-    case TTR_TYPE_BYTES: add_bytes(walk, value); break;
+    case TTR_TYPE_BOOL:
+        protobuf_bool(p->to, ANNOTATION_BOOL, value->v.u != 0);
+        break;
+    case TTR_TYPE_UINT:
+        add_number(p, value);
+        break;
+    case TTR_TYPE_INT:
+        protobuf_i64(p->to, ANNOTATION_INT, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        protobuf_double(p->to, ANNOTATION_DOUBLE, value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        add_text(p, value);
+        break;
+    case TTR_TYPE_BYTES:
+        add_bytes(walk, value);
+        break;
     default:
         perfetto_lost(p, LOSS_NULL);
         protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, p->null_text, IN_VALUES));
@@ -231,9 +252,12 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         perfetto_lost(p, LOSS_DEEP);
         return;
     }
-    if (field->depth == 0 && (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
+    if (field->depth == 0 &&
+        (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
         perfetto_lost(p, LOSS_CONTEXT);
-    uint32_t number = walk->depth == 0 ? EVENT_ANNOTATIONS : level->is_array ? ANNOTATION_ARRAY : ANNOTATION_DICT;
+    uint32_t number = walk->depth == 0  ? EVENT_ANNOTATIONS
+                      : level->is_array ? ANNOTATION_ARRAY
+                                        : ANNOTATION_DICT;
     size_t mark = protobuf_begin(p->to, number);
     if (!level->is_array)
         add_name(p, level->seen_begin, level->object, field);
@@ -245,13 +269,16 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         protobuf_end(p->to, mark);
         return;
     }
-    walk->levels[++walk->depth] =
-        (struct level){.mark = mark, .seen_begin = p->seen_n, .object = ++p->objects_n, .is_array = field->value.type == TTR_TYPE_ARRAY};
+    walk->levels[++walk->depth] = (struct level){.mark = mark,
+                                                 .seen_begin = p->seen_n,
+                                                 .object = ++p->objects_n,
+                                                 .is_array = field->value.type == TTR_TYPE_ARRAY};
 }
 
 static bool is_named(const ttr_field *field, const char *name)
 {
-    return name && field->depth == 0 && field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
+    return name && field->depth == 0 && field->name.n == strlen(name) &&
+           memcmp(field->name.p, name, field->name.n) == 0;
 }
 
 void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
@@ -339,7 +366,9 @@ static void add_flags(struct perfetto *p, unsigned flags)
     static const struct {
         unsigned flag;
         const char *text;
-    } names[] = {{TTR_EVENT_CLAMPED, ",clamped"}, {TTR_EVENT_BACKWARD, ",backward"}, {TTR_EVENT_PARTIAL, ",partial"},
+    } names[] = {{TTR_EVENT_CLAMPED, ",clamped"},
+                 {TTR_EVENT_BACKWARD, ",backward"},
+                 {TTR_EVENT_PARTIAL, ",partial"},
                  {TTR_EVENT_NO_TIME, ",no_time"}};
     char text[64];
     size_t n = 0;
@@ -383,7 +412,8 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
     }
     if (event->flags & TTR_EVENT_HAS_CPU)
         perfetto_add_u64(p, KEY_CPU, event->cpu);
-    if (event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
+    if (event->flags &
+        (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
         add_flags(p, event->flags);
     add_id16(p, KEY_ACTIVITY, event->activity);
     add_id16(p, KEY_RELATED, event->related);
@@ -394,10 +424,16 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
 
 unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event)
 {
-    unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
+    unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL |
+                                     TTR_EVENT_NO_TIME);
     uint32_t number, version;
-    bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,
-                  context_told_path(p->out->t, event->source) != 0, ttr_event_number(p->out->t, event, &number, &version)};
+    bool has[] = {event->level != 0,
+                  event->keyword != 0,
+                  flags != 0,
+                  event->activity != NULL,
+                  event->related != NULL,
+                  context_told_path(p->out->t, event->source) != 0,
+                  ttr_event_number(p->out->t, event, &number, &version)};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];

@@ -1,14 +1,17 @@
 /* The Perfetto trace format as far as we write it: field numbers of its protobuf messages.
  *
- * A file is a `Trace`: packets one after another, each a field 1 with a TracePacket.  A packet carries one thing (an event, a
- * track, a clock snapshot, ...), the number of the sequence it belongs to, and perhaps interned data: strings, frames and
- * call stacks that later packets of the sequence name by a number (iid, never 0) until a packet clears them.
+ * A file is a `Trace`: packets one after another, each a field 1 with a TracePacket.  A packet
+ * carries one thing (an event, a track, a clock snapshot, ...), the number of the sequence it
+ * belongs to, and perhaps interned data: strings, frames and call stacks that later packets of the
+ * sequence name by a number (iid, never 0) until a packet clears them.
  *
  *   Trace          [0a] length  TracePacket
- *   TracePacket    [50] 1  [68] flags  [40] time  [5a] length  TrackEvent  [62] length  InternedData
- *   TrackEvent     [48] type  [58] track  [18] category  [50] name  [22] length  DebugAnnotation ...
+ *   TracePacket    [50] 1  [68] flags  [40] time  [5a] length  TrackEvent  [62] length InternedData
+ *   TrackEvent     [48] type  [58] track  [18] category  [50] name  [22] length  DebugAnnotation
+ * ...
  *
- * Integers are varints; flow ids and doubles are eight bytes.  Message by message as in the public schema (2026). */
+ * Integers are varints; flow ids and doubles are eight bytes.  Message by message as in the public
+ * schema (2026). */
 #ifndef TRACETTA_FORMATS_PERFETTO_FORMAT_H
 #define TRACETTA_FORMATS_PERFETTO_FORMAT_H
 
@@ -16,7 +19,7 @@ enum { TRACE_PACKET = 1 };
 
 enum trace_packet {
     PACKET_CLOCK_SNAPSHOT = 6,
-    PACKET_TIMESTAMP = 8,      /* ns of the boot time clock */
+    PACKET_TIMESTAMP = 8, /* ns of the boot time clock */
     PACKET_SEQUENCE_ID = 10,
     PACKET_TRACK_EVENT = 11,
     PACKET_INTERNED_DATA = 12,
@@ -97,7 +100,13 @@ enum debug_annotation {
 enum log_message { LOG_BODY_IID = 2, LOG_PRIORITY = 3 };
 enum log_priority { LOG_VERBOSE = 2, LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR, LOG_FATAL };
 
-enum task_state_event { TASK_CPU = 1, TASK_NAME = 2, TASK_TID = 3, TASK_STATE = 4, TASK_PRIORITY = 5 };
+enum task_state_event {
+    TASK_CPU = 1,
+    TASK_NAME = 2,
+    TASK_TID = 3,
+    TASK_STATE = 4,
+    TASK_PRIORITY = 5
+};
 enum task_state {
     STATE_RUNNABLE = 2,
     STATE_RUNNING = 3,

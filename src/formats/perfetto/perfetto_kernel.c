@@ -1,11 +1,12 @@
-/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels that are not Linux, and stack samples as StackSample.
+/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels that are not Linux,
+ * and stack samples as StackSample.
  *
- *   switch   the outgoing thread gets the state it is left in, then the incoming one runs on the cpu
- *   wake     the thread is runnable
- *   sample   a call stack of interned frames; a frame is an address inside a mapping, of which modules tell path and build id
+ *   switch   the outgoing thread gets the state it is left in, then the incoming one runs on the
+ * cpu wake     the thread is runnable sample   a call stack of interned frames; a frame is an
+ * address inside a mapping, of which modules tell path and build id
  *
- * Threads are told to the kernel's thread tree when scheduling names them first, because these packets know tids only.
- * Left out: symbols, cpu frequency, counters of a sample. */
+ * Threads are told to the kernel's thread tree when scheduling names them first, because these
+ * packets know tids only. Left out: symbols, cpu frequency, counters of a sample. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 
@@ -20,15 +21,18 @@ struct task {
     int32_t priority; /* 0 = not told */
 };
 
-static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state, const ttr_thread *thread)
+static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
+                     const ttr_thread *thread)
 {
-    perfetto_add_name(p, field, thread->thread_name, &(struct renumbered){"tid", thread->tid, state->tid});
+    perfetto_add_name(p, field, thread->thread_name,
+                      &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
 /* Tells the kernel's tree of a thread that is new or has another name. */
 static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_thread *thread)
 {
-    const struct process_state *process = thread->pid_known ? perfetto_process(p, state->process) : NULL;
+    const struct process_state *process =
+        thread->pid_known ? perfetto_process(p, state->process) : NULL;
     bool is_idle = !thread->pid_known && state->tid == 0;
     if ((!process && !is_idle) || (state->is_in_tree && state->tree_name == thread->thread_name))
         return;
@@ -50,7 +54,9 @@ static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_
 static void tell_state(struct perfetto *p, const ttr_event *event, const struct task *task)
 {
     ttr_thread thread;
-    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread) ? perfetto_thread_numbers(p, task->thread) : NULL;
+    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread)
+                                     ? perfetto_thread_numbers(p, task->thread)
+                                     : NULL;
     if (!state)
         return;
     tell_tree(p, state, &thread);
@@ -69,10 +75,12 @@ static void tell_state(struct perfetto *p, const ttr_event *event, const struct 
 static unsigned state_of(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
-        [TTR_THREAD_NEW] = STATE_RUNNABLE, [TTR_THREAD_RUNNING] = STATE_RUNNABLE, [TTR_THREAD_SUSPENDED] = STATE_STOPPED,
-        [TTR_THREAD_BLOCKED] = STATE_SLEEPING, [TTR_THREAD_DYING] = STATE_WAITING, [TTR_THREAD_DEAD] = STATE_DESTROYED,
+        [TTR_THREAD_NEW] = STATE_RUNNABLE,      [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
+        [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
+        [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
     };
-    /* A "created" thread may not have been seen before, and after "dead" readers take nothing but "destroyed". */
+    /* A "created" thread may not have been seen before, and after "dead" readers take nothing but
+     * "destroyed". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_lost(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
@@ -82,16 +90,19 @@ static bool take_priority(const ttr_field *field, const char *name, int32_t *pri
 {
     if (field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
         return false;
-    if ((field->value.type != TTR_TYPE_UINT && field->value.type != TTR_TYPE_INT) || field->value.v.u > INT32_MAX)
+    if ((field->value.type != TTR_TYPE_UINT && field->value.type != TTR_TYPE_INT) ||
+        field->value.v.u > INT32_MAX)
         return false;
     *priority = (int32_t)field->value.v.u;
     return true;
 }
 
 /* Counts what these packets have no place for. */
-static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss, unsigned fields)
+static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                       unsigned fields)
 {
-    unsigned n = fields + perfetto_count_attributes(p, event) + (event->name != 0) + (event->category != 0) + (event->provider != 0);
+    unsigned n = fields + perfetto_count_attributes(p, event) + (event->name != 0) +
+                 (event->category != 0) + (event->provider != 0);
     for (unsigned i = 0; i < n; i++)
         perfetto_lost(p, loss);
 }
@@ -148,13 +159,15 @@ bool perfetto_wake(struct perfetto *p, const ttr_event *event)
 static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
-    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process : UINT32_MAX;
+    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
+                                                         : UINT32_MAX;
 }
 
 static uint64_t number_field(const struct perfetto *p, const ttr_event *event, const char *name)
 {
     ttr_field field;
-    bool is_there = ttr_field_find(p->out->t, event, name, &field) && field.value.type == TTR_TYPE_UINT;
+    bool is_there =
+        ttr_field_find(p->out->t, event, name, &field) && field.value.type == TTR_TYPE_UINT;
     return is_there ? field.value.v.u : 0;
 }
 
@@ -165,7 +178,8 @@ void perfetto_module(struct perfetto *p, const ttr_event *event)
     ttr_id build_id = 0;
     if (p->modules_n >= MAPPINGS_MOST)
         return;
-    if (ttr_field_find(p->out->t, event, "build_id", &field) && field.value.type == TTR_TYPE_BYTES && field.value.text.n) {
+    if (ttr_field_find(p->out->t, event, "build_id", &field) &&
+        field.value.type == TTR_TYPE_BYTES && field.value.text.n) {
         build_id = ttr_text_add(p->out->t, field.value.text.p, field.value.text.n);
         p->to->failed |= build_id == 0;
     }
@@ -186,8 +200,9 @@ void perfetto_mapping(struct perfetto *p, const ttr_event *event)
     struct mapping_state *mapping = perfetto_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
     if (!mapping)
         return;
-    *mapping = (struct mapping_state){
-        .process = process, .start = number_field(p, event, "start"), .size = number_field(p, event, "size")};
+    *mapping = (struct mapping_state){.process = process,
+                                      .start = number_field(p, event, "start"),
+                                      .size = number_field(p, event, "size")};
     mapping->offset = number_field(p, event, "address_in_module");
     const uint32_t *known = pairmap_get(&p->module_index, process, event->link);
     if (known) {
@@ -229,7 +244,8 @@ static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
     return mapping->iid;
 }
 
-/* What frames outside of every mapping name: one without range, whose relative addresses are absolute. */
+/* What frames outside of every mapping name: one without range, whose relative addresses are
+ * absolute. */
 static uint32_t tell_empty_mapping(struct perfetto *p)
 {
     if (p->empty_mapping)
@@ -287,7 +303,8 @@ static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
 
 static void push_address(struct perfetto *p, uint64_t address)
 {
-    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1, sizeof *p->seen))
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
+                       sizeof *p->seen))
         p->to->failed = true;
     else
         p->seen[p->seen_n++] = address;
@@ -304,7 +321,8 @@ static unsigned gather_frames(struct perfetto *p, const ttr_event *event)
     ttr_fields_begin(p->out->t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0) {
-            is_inside = !is_found && field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0;
+            is_inside = !is_found && field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 &&
+                        memcmp(field.name.p, "frames", 6) == 0;
             is_found |= is_inside;
             others += !is_inside;
         } else if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT) {
@@ -314,7 +332,8 @@ static unsigned gather_frames(struct perfetto *p, const ttr_event *event)
     return others;
 }
 
-static void add_task(struct perfetto *p, const ttr_event *event, const struct process_state *process, uint64_t tid)
+static void add_task(struct perfetto *p, const ttr_event *event,
+                     const struct process_state *process, uint64_t tid)
 {
     if (event->thread) {
         size_t task = protobuf_begin(p->to, SAMPLE_TASK);

@@ -1,11 +1,13 @@
 /* Decides whether a whole span can go on the track of its thread.
  *
- * Perfetto has no whole spans: a span is a begin and an end, all packets are sorted by time (packets of one time stay in the order of
- * the file), and an end closes the innermost open slice of its track.  So a span comes out as it was only if it nests with the
- * others of the track, and among spans that begin together the outer one is written first.  A nest remembers the spans of a
+ * Perfetto has no whole spans: a span is a begin and an end, all packets are sorted by time
+ * (packets of one time stay in the order of the file), and an end closes the innermost open slice
+ * of its track.  So a span comes out as it was only if it nests with the others of the track, and
+ * among spans that begin together the outer one is written first.  A nest remembers the spans of a
  * track as far as that takes and refuses a span that would come out wrong or might.
- * Memory: NEST_MOST spans at most, NEST_USUAL while spans come in the order of their begins, as they mostly do; the oldest are
- * forgotten, and spans that reach back over them are judged by their range. */
+ * Memory: NEST_MOST spans at most, NEST_USUAL while spans come in the order of their begins, as
+ * they mostly do; the oldest are forgotten, and spans that reach back over them are judged by their
+ * range. */
 #ifndef TRACETTA_FORMATS_PERFETTO_NEST_H
 #define TRACETTA_FORMATS_PERFETTO_NEST_H
 
@@ -35,7 +37,8 @@ struct perfetto_nest {
 enum nest_answer { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
 /* Takes a span into the nest unless it clashes with what was taken before. */
-enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc, int64_t begin, int64_t end);
+enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc,
+                                    int64_t begin, int64_t end);
 
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 

@@ -1,4 +1,5 @@
-/* A nest may refuse what would have fitted, but what it takes must come out of Perfetto's pairing as it went in. */
+/* A nest may refuse what would have fitted, but what it takes must come out of Perfetto's pairing
+ * as it went in. */
 #include "formats/perfetto/perfetto_nest.h"
 
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Pairs begins and ends as Perfetto does; fails the test when a span gets another end than its own. */
+/* Pairs begins and ends as Perfetto does; fails the test when a span gets another end than its own.
+ */
 static void replay(const struct span *spans, size_t n)
 {
     struct packet *packets = test_malloc(2 * n * sizeof *packets + 1);
@@ -52,7 +54,8 @@ static size_t offer(const struct span *spans, size_t n)
     struct span *taken = test_malloc(n * sizeof *taken + 1);
     size_t taken_n = 0;
     for (size_t i = 0; i < n; i++) {
-        enum nest_answer answer = perfetto_nest_take(&nest, alloc_default(), spans[i].begin, spans[i].end);
+        enum nest_answer answer =
+            perfetto_nest_take(&nest, alloc_default(), spans[i].begin, spans[i].end);
         assert_int_not_equal(answer, NEST_NO_MEMORY);
         if (answer == NEST_FITS)
             taken[taken_n++] = spans[i];
@@ -67,14 +70,16 @@ static size_t offer(const struct span *spans, size_t n)
 static void nested_spans_fit_in_the_order_of_their_begins(void **state)
 {
     (void)state;
-    const struct span spans[] = {{0, 100}, {0, 50}, {0, 50}, {10, 20}, {20, 30}, {20, 20}, {30, 50}, {50, 100}, {60, 70}, {100, 120}};
+    const struct span spans[] = {{0, 100}, {0, 50},  {0, 50},   {10, 20}, {20, 30},
+                                 {20, 20}, {30, 50}, {50, 100}, {60, 70}, {100, 120}};
     assert_int_equal(offer(spans, 10), 10);
 }
 
 static void nested_spans_fit_in_the_order_of_their_ends(void **state)
 {
     (void)state;
-    const struct span spans[] = {{10, 20}, {20, 30}, {5, 30}, {5, 30}, {31, 40}, {45, 50}, {44, 51}, {3, 60}, {70, 80}, {1, 90}};
+    const struct span spans[] = {{10, 20}, {20, 30}, {5, 30}, {5, 30},  {31, 40},
+                                 {45, 50}, {44, 51}, {3, 60}, {70, 80}, {1, 90}};
     assert_int_equal(offer(spans, 10), 10);
 }
 
@@ -89,7 +94,8 @@ static void spans_that_overlap_are_refused(void **state)
 static void an_outer_span_after_an_inner_one_of_the_same_begin_is_refused(void **state)
 {
     (void)state;
-    const struct span late[] = {{0, 5}, {0, 10}}, early[] = {{0, 10}, {0, 5}}, empty[] = {{0, 0}, {0, 10}};
+    const struct span late[] = {{0, 5}, {0, 10}}, early[] = {{0, 10}, {0, 5}},
+                      empty[] = {{0, 0}, {0, 10}};
     assert_int_equal(offer(late, 2), 1);
     assert_int_equal(offer(early, 2), 2);
     assert_int_equal(offer(empty, 2), 2);
@@ -128,7 +134,9 @@ static void spans_in_order_take_little_memory(void **state)
         assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
     assert_true(nest.capacity <= NEST_USUAL);
     /* Once they come by their ends, more is remembered. */
-    assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * (10 * NEST_MOST - 3) - 1, 100 * NEST_MOST), NEST_FITS);
+    assert_int_equal(
+        perfetto_nest_take(&nest, alloc_default(), 10 * (10 * NEST_MOST - 3) - 1, 100 * NEST_MOST),
+        NEST_FITS);
     for (int64_t i = 10 * NEST_MOST; i < 20 * NEST_MOST; i++)
         assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
     assert_true(nest.capacity > NEST_USUAL && nest.capacity <= NEST_MOST);
@@ -149,13 +157,15 @@ static void deep_nesting_is_bounded(void **state)
 static int by_begin(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : (x->end > y->end ? -1 : x->end < y->end);
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
+                                : (x->end > y->end ? -1 : x->end < y->end);
 }
 
 static int by_end(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    return x->end != y->end ? (x->end < y->end ? -1 : 1) : (x->begin > y->begin ? -1 : x->begin < y->begin);
+    return x->end != y->end ? (x->end < y->end ? -1 : 1)
+                            : (x->begin > y->begin ? -1 : x->begin < y->begin);
 }
 
 static void what_is_taken_comes_out_as_it_was(void **state)
@@ -168,7 +178,8 @@ static void what_is_taken_comes_out_as_it_was(void **state)
         uint64_t range = 1 + support_random(&seed) % 60;
         for (size_t i = 0; i < n; i++) {
             spans[i].begin = (int64_t)(support_random(&seed) % range);
-            spans[i].end = spans[i].begin + (int64_t)(support_random(&seed) % (1 + support_random(&seed) % range));
+            spans[i].end = spans[i].begin +
+                           (int64_t)(support_random(&seed) % (1 + support_random(&seed) % range));
         }
         if (round % 3)
             qsort(spans, n, sizeof *spans, round % 3 == 1 ? by_begin : by_end);

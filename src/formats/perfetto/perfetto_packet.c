@@ -1,7 +1,8 @@
-/* Packets and what they intern.  Every packet names the sequence; the first after a clearing says so, and strings used by a packet
- * for the first time travel in that packet, behind its event: readers take interned data in before they look at the event.
- * Flags come last in a packet, and only where it uses what is interned.
- * Left out: default values of a sequence, compressed packets, incremental clocks (events may go back in time). */
+/* Packets and what they intern.  Every packet names the sequence; the first after a clearing says
+ * so, and strings used by a packet for the first time travel in that packet, behind its event:
+ * readers take interned data in before they look at the event. Flags come last in a packet, and
+ * only where it uses what is interned. Left out: default values of a sequence, compressed packets,
+ * incremental clocks (events may go back in time). */
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
@@ -9,8 +10,13 @@
 #define ENTRIES_MOST 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
-    [IN_CATEGORIES] = INTERNED_CATEGORIES, [IN_NAMES] = INTERNED_NAMES, [IN_KEYS] = INTERNED_KEYS, [IN_VALUES] = INTERNED_VALUES,
-    [IN_LOG_BODIES] = INTERNED_LOG_BODIES, [IN_MAPPING_PATHS] = INTERNED_MAPPING_PATHS, [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
+    [IN_CATEGORIES] = INTERNED_CATEGORIES,
+    [IN_NAMES] = INTERNED_NAMES,
+    [IN_KEYS] = INTERNED_KEYS,
+    [IN_VALUES] = INTERNED_VALUES,
+    [IN_LOG_BODIES] = INTERNED_LOG_BODIES,
+    [IN_MAPPING_PATHS] = INTERNED_MAPPING_PATHS,
+    [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
 };
 
 void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size)
@@ -87,7 +93,8 @@ struct string_use *perfetto_string(struct perfetto *p, ttr_id id)
     return use;
 }
 
-static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id id, enum dictionary dictionary)
+static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id id,
+                        enum dictionary dictionary)
 {
     struct buffer *to = &p->interned;
     ttr_text text = ttr_text_get(p->out->t, id);
@@ -205,7 +212,8 @@ void perfetto_end(struct perfetto *p, size_t mark)
     protobuf_end(p->to, mark);
 }
 
-struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid)
+struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
+                                       uint64_t uuid)
 {
     uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST + 5 + PROTOBUF_VARINT_MAX);
     if (!at)

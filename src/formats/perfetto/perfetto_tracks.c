@@ -1,16 +1,17 @@
 /* Which track an event goes on, and the descriptors of tracks.
  *
- *   process   one track each; pid 1 .. 2^31-1 as it is where no other process has it, else a number from FIRST_PID on
- *   thread    one track each, tid likewise; the real numbers are then part of the name
- *   counter   one track for each (process, name, id, field), child of the process
- *   async     one track for each open (process, name, id), child of the process; tracks of one name look like one to people, and
- *             an ended one is used again for the next id that begins no earlier
- *   others    one track for each of: no thread, objects, lost events
+ *   process   one track each; pid 1 .. 2^31-1 as it is where no other process has it, else a number
+ * from FIRST_PID on thread    one track each, tid likewise; the real numbers are then part of the
+ * name counter   one track for each (process, name, id, field), child of the process async     one
+ * track for each open (process, name, id), child of the process; tracks of one name look like one
+ * to people, and an ended one is used again for the next id that begins no earlier others    one
+ * track for each of: no thread, objects, lost events
  *
- * The descriptor of a process says of which provider its first event is; other tracks say it where it is another one, and events where
- * it is not that of their track.  A thread that gets or changes its name is described again: readers take the last.
- * Counters and async ids are known again by a hash of what they are called (keymap.h), of which there may be very many.
- * Left out: kernel and user parts of a process, unit and share of counters, the order of tracks. */
+ * The descriptor of a process says of which provider its first event is; other tracks say it where
+ * it is another one, and events where it is not that of their track.  A thread that gets or changes
+ * its name is described again: readers take the last. Counters and async ids are known again by a
+ * hash of what they are called (keymap.h), of which there may be very many. Left out: kernel and
+ * user parts of a process, unit and share of counters, the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -36,7 +37,8 @@ static void add_description(struct perfetto *p, ttr_id provider)
     buffer_free(&whole);
 }
 
-void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number)
+void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
+                       const struct renumbered *number)
 {
     struct buffer whole;
     char text[48];
@@ -49,7 +51,8 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name, const st
     buffer_init(&whole, &p->out->t->counted);
     buffer_add(&whole, plain.p, plain.n);
     buffer_add(&whole, " ", plain.n != 0);
-    buffer_add(&whole, text, (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
+    buffer_add(&whole, text,
+               (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
     p->to->failed |= whole.failed;
     if (!whole.failed)
         perfetto_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
@@ -112,8 +115,10 @@ struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
     return state;
 }
 
-/* The process of an event, described; the provider is the event's where it is the first.  NULL where there is none. */
-static const struct process_state *process_of_event(struct perfetto *p, uint32_t index, const ttr_event *event)
+/* The process of an event, described; the provider is the event's where it is the first.  NULL
+ * where there is none. */
+static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
+                                                    const ttr_event *event)
 {
     struct process_state *state = index == UINT32_MAX ? NULL : process_numbers(p, index);
     if (!state)
@@ -134,7 +139,8 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* 0 is the idle thread to readers: right for a thread without a process in scheduling, wrong for one of a process. */
+    /* 0 is the idle thread to readers: right for a thread without a process in scheduling, wrong
+     * for one of a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
     perfetto_lost(p, LOSS_THREAD_ID);
@@ -271,7 +277,8 @@ uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begi
 static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
-    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process : UINT32_MAX;
+    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
+                                                         : UINT32_MAX;
 }
 
 /* "name", "name:field", "name:field#id" as far as there is such a thing. */
@@ -292,7 +299,8 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
     buffer_free(&whole);
 }
 
-static void describe_counter(struct perfetto *p, const struct counter_track *track, const ttr_event *event, ttr_text field)
+static void describe_counter(struct perfetto *p, const struct counter_track *track,
+                             const ttr_event *event, ttr_text field)
 {
     const struct process_state *process = process_of_event(p, process_of(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
@@ -311,28 +319,36 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
     perfetto_end(p, packet);
 }
 
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field)
+struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
+                                       const ttr_field *field)
 {
-    uint64_t field_key = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    uint64_t key = hash_pair(hash_pair(field_key, event->name), hash_pair(event->link, process_of(p, event)));
+    uint64_t field_key = field->name_id
+                             ? field->name_id
+                             : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
+    uint64_t key =
+        hash_pair(hash_pair(field_key, event->name), hash_pair(event->link, process_of(p, event)));
     const uint32_t *known = keymap_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];
-    if (!alloc_reserve(&p->out->t->counted, (void **)&p->counters, &p->counters_capacity, p->counters_n + 1, sizeof *p->counters) ||
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->counters, &p->counters_capacity,
+                       p->counters_n + 1, sizeof *p->counters) ||
         !keymap_put(&p->counter_index, key, (uint32_t)p->counters_n)) {
         p->to->failed = true;
         return NULL;
     }
     struct counter_track *track = &p->counters[p->counters_n++];
-    *track = (struct counter_track){
-        .uuid = p->next_uuid++, .provider = event->provider, .category = event->category, .thread = event->thread};
+    *track = (struct counter_track){.uuid = p->next_uuid++,
+                                    .provider = event->provider,
+                                    .category = event->category,
+                                    .thread = event->thread};
     describe_counter(p, track, event, field->name);
     return track;
 }
 
 /* --- Async --- */
 
-static void describe_async(struct perfetto *p, const struct async_track *track, const struct process_state *process, ttr_id name)
+static void describe_async(struct perfetto *p, const struct async_track *track,
+                           const struct process_state *process, ttr_id name)
 {
     size_t packet = perfetto_begin(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
@@ -345,7 +361,8 @@ static void describe_async(struct perfetto *p, const struct async_track *track, 
     perfetto_end(p, packet);
 }
 
-/* An ended track of the same process and name that is over by then, or a new one; 0 when memory is out. */
+/* An ended track of the same process and name that is over by then, or a new one; 0 when memory is
+ * out. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pairmap_get(&p->async_free, process, event->name);
@@ -355,12 +372,14 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
         p->asyncs[index].thread = 0;
         return index;
     }
-    if (!alloc_reserve(&p->out->t->counted, (void **)&p->asyncs, &p->asyncs_capacity, p->asyncs_n + 2, sizeof *p->asyncs)) {
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->asyncs, &p->asyncs_capacity,
+                       p->asyncs_n + 2, sizeof *p->asyncs)) {
         p->to->failed = true;
         return 0;
     }
     struct async_track *track = &p->asyncs[++p->asyncs_n];
-    *track = (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
+    *track =
+        (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
     describe_async(p, track, process_of_event(p, process, event), event->name);
     return (uint32_t)p->asyncs_n;
 }

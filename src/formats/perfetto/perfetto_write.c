@@ -3,14 +3,13 @@
  *   instant, log, blob        a slice without length on the track of the thread
  *   begin, end, span          slices; a span is a begin and an end
  *   async                     slices on a track of the id; steps are instants there
- *   flow                      an instant with the flow's id: Perfetto ties flows to slices of their own
- *   counter                   a value on a track for each field
- *   object                    names a process or thread; anything more is an instant on track "objects"
- *   gap                       an instant on track "lost events"
- *   switch, wake, sample      perfetto_kernel.c
+ *   flow                      an instant with the flow's id: Perfetto ties flows to slices of their
+ * own counter                   a value on a track for each field object                    names a
+ * process or thread; anything more is an instant on track "objects" gap                       an
+ * instant on track "lost events" switch, wake, sample      perfetto_kernel.c
  *
- * Left out: previous_packet_dropped for gaps: it says that packets of this sequence are missing, and readers would refuse what
- * follows until the interned state is cleared. */
+ * Left out: previous_packet_dropped for gaps: it says that packets of this sequence are missing,
+ * and readers would refuse what follows until the interned state is cleared. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
@@ -70,7 +69,8 @@ static void add_rest(struct perfetto *p, const ttr_event *event, const struct la
     perfetto_add_attributes(p, event, lane);
 }
 
-static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type, const char *otherwise)
+static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type,
+                                     const char *otherwise)
 {
     const struct lane *lane = perfetto_lane(p, event);
     struct open_event open = perfetto_begin_event(p, event->time, type, lane ? lane->uuid : 0);
@@ -81,7 +81,8 @@ static struct open_event begin_named(struct perfetto *p, const ttr_event *event,
 
 /* --- Slices --- */
 
-static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type, const char *otherwise)
+static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type,
+                        const char *otherwise)
 {
     const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
@@ -107,7 +108,8 @@ static void write_end(struct perfetto *p, const ttr_event *event)
 static int64_t end_of(const ttr_event *event)
 {
     int64_t room = INT64_MAX - (event->time > 0 ? event->time : 0);
-    return event->duration > (uint64_t)room ? event->time + room : event->time + (int64_t)event->duration;
+    return event->duration > (uint64_t)room ? event->time + room
+                                            : event->time + (int64_t)event->duration;
 }
 
 static void write_span(struct perfetto *p, const ttr_event *event)
@@ -169,7 +171,8 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
     add_category(p, event->category);
     add_name(p, event->name, "flow");
-    protobuf_fixed64(p->to, event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS, flow_id(event));
+    protobuf_fixed64(p->to, event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
+                     flow_id(event));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_u64(p, KEY_ID, event->link);
     perfetto_add_attributes(p, event, lane);
@@ -180,8 +183,8 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
 
 static bool is_number(const ttr_value *value)
 {
-    return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT ||
-           value->type == TTR_TYPE_BOOL;
+    return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT ||
+           value->type == TTR_TYPE_FLOAT || value->type == TTR_TYPE_BOOL;
 }
 
 static void write_value(struct perfetto *p, const ttr_event *event, const ttr_field *field)
@@ -201,7 +204,8 @@ static void write_value(struct perfetto *p, const ttr_event *event, const ttr_fi
     perfetto_end_event(p, open);
     if (is_big || value->type == TTR_TYPE_BOOL)
         perfetto_lost(p, LOSS_COUNTER_VALUE);
-    unsigned others = (track->provider != event->provider ? 1u : 0) + (track->category != event->category ? 1u : 0) +
+    unsigned others = (track->provider != event->provider ? 1u : 0) +
+                      (track->category != event->category ? 1u : 0) +
                       (track->thread != event->thread ? 1u : 0);
     for (others += perfetto_count_attributes(p, event); others; others--)
         perfetto_lost(p, LOSS_COUNTER_ATTRIBUTE);
@@ -246,7 +250,8 @@ static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
 
 static void add_log_message(struct perfetto *p, const ttr_event *event, const ttr_value *value)
 {
-    static const uint8_t priorities[] = {0, LOG_VERBOSE, LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR, LOG_FATAL};
+    static const uint8_t priorities[] = {0,           LOG_VERBOSE, LOG_DEBUG, LOG_INFO,
+                                         LOG_WARNING, LOG_ERROR,   LOG_FATAL};
     uint32_t body = intern_body(p, value);
     size_t mark = protobuf_begin(p->to, EVENT_LOG_MESSAGE);
     protobuf_u64(p->to, LOG_BODY_IID, body);
@@ -258,7 +263,8 @@ static void add_log_message(struct perfetto *p, const ttr_event *event, const tt
 static void write_log(struct perfetto *p, const ttr_event *event)
 {
     ttr_field field;
-    bool has_message = ttr_field_find(p->out->t, event, "message", &field) && field.value.type == TTR_TYPE_TEXT;
+    bool has_message =
+        ttr_field_find(p->out->t, event, "message", &field) && field.value.type == TTR_TYPE_TEXT;
     const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
@@ -284,7 +290,8 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
 
 /* --- What belongs to no thread --- */
 
-static void write_global(struct perfetto *p, const ttr_event *event, struct lane *lane, const char *name)
+static void write_global(struct perfetto *p, const ttr_event *event, struct lane *lane,
+                         const char *name)
 {
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
     add_category(p, event->category);
@@ -318,7 +325,8 @@ static bool is_told_by_track(const struct perfetto *p, const ttr_event *event)
         return false;
     ttr_fields_begin(p->out->t, event, &fields);
     while (ttr_fields_next(&fields, &field))
-        if (event->tag != TTR_OBJECT_THREAD || field.name.n != 7 || memcmp(field.name.p, "process", 7) != 0)
+        if (event->tag != TTR_OBJECT_THREAD || field.name.n != 7 ||
+            memcmp(field.name.p, "process", 7) != 0)
             return false;
     return true;
 }
@@ -362,17 +370,31 @@ void perfetto_event(struct perfetto *p, const ttr_event *event)
     p->offset = event->offset;
     p->has_time = !(event->flags & TTR_EVENT_NO_TIME);
     switch (event->kind) {
-    case TTR_KIND_INSTANT: write_plain(p, event, TYPE_INSTANT, NULL); break;
-    case TTR_KIND_BEGIN: write_plain(p, event, TYPE_BEGIN, NULL); break;
-    case TTR_KIND_END: write_end(p, event); break;
-    case TTR_KIND_SPAN: write_span(p, event); break;
-    case TTR_KIND_COUNTER: write_counter(p, event); break;
+    case TTR_KIND_INSTANT:
+        write_plain(p, event, TYPE_INSTANT, NULL);
+        break;
+    case TTR_KIND_BEGIN:
+        write_plain(p, event, TYPE_BEGIN, NULL);
+        break;
+    case TTR_KIND_END:
+        write_end(p, event);
+        break;
+    case TTR_KIND_SPAN:
+        write_span(p, event);
+        break;
+    case TTR_KIND_COUNTER:
+        write_counter(p, event);
+        break;
     case TTR_KIND_ASYNC_BEGIN:
     case TTR_KIND_ASYNC_STEP:
-    case TTR_KIND_ASYNC_END: write_async(p, event); break;
+    case TTR_KIND_ASYNC_END:
+        write_async(p, event);
+        break;
     case TTR_KIND_FLOW_BEGIN:
     case TTR_KIND_FLOW_STEP:
-    case TTR_KIND_FLOW_END: write_flow(p, event); break;
+    case TTR_KIND_FLOW_END:
+        write_flow(p, event);
+        break;
     case TTR_KIND_SWITCH:
         if (!perfetto_switch(p, event))
             write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
@@ -385,10 +407,18 @@ void perfetto_event(struct perfetto *p, const ttr_event *event)
         if (!perfetto_sample(p, event))
             write_without_cpu(p, event, LOSS_SAMPLE_EMPTY);
         break;
-    case TTR_KIND_LOG: write_log(p, event); break;
-    case TTR_KIND_BLOB: write_blob(p, event); break;
-    case TTR_KIND_OBJECT: write_object(p, event); break;
-    case TTR_KIND_GAP: write_gap(p, event); break;
+    case TTR_KIND_LOG:
+        write_log(p, event);
+        break;
+    case TTR_KIND_BLOB:
+        write_blob(p, event);
+        break;
+    case TTR_KIND_OBJECT:
+        write_object(p, event);
+        break;
+    case TTR_KIND_GAP:
+        write_gap(p, event);
+        break;
     default:
         perfetto_lost(p, LOSS_KIND);
         write_plain(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));

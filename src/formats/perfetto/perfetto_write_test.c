@@ -1,6 +1,6 @@
-/* What is expected here is written by hand from the public Perfetto schema: one line a packet, field numbers and values as
- * tests/support/protobuf_dump.h prints them.  The sequence id (10:1) of each packet is left out, and
- * so are the flags (13:2) of packets that use interned data. */
+/* What is expected here is written by hand from the public Perfetto schema: one line a packet,
+ * field numbers and values as tests/support/protobuf_dump.h prints them.  The sequence id (10:1) of
+ * each packet is left out, and so are the flags (13:2) of packets that use interned data. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,9 +8,9 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-static const char messages[] =
-    "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/4/11/12 11/21 12 12/1 12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
-    "60 60/3 60/4 60/8 117 122 122/2 135 135/1 135/3";
+static const char messages[] = "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/4/11/12 11/21 12 12/1 "
+                               "12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
+                               "60 60/3 60/4 60/8 117 122 122/2 135 135/1 135/3";
 
 static struct writing w;
 
@@ -43,7 +43,8 @@ static char *lines_of(const char *bytes, size_t n)
             assert_string_equal(line, first);
         cut_flags(line);
         if (i > 0)
-            (void)fprintf(to, "%s\n", strncmp(line, usual, strlen(usual)) == 0 ? line + strlen(usual) : line);
+            (void)fprintf(to, "%s\n",
+                          strncmp(line, usual, strlen(usual)) == 0 ? line + strlen(usual) : line);
         free(line);
     }
     (void)fclose(to);
@@ -60,8 +61,8 @@ static void expect(const char *text)
     writing_close(&w);
 }
 
-#define THREAD                                                                                                         \
-    "60{1:1 3{1:7} 14\"provider prov\"}\n"                                                                               \
+#define THREAD                             \
+    "60{1:1 3{1:7} 14\"provider prov\"}\n" \
     "60{1:2 4{1:7 2:9}}\n"
 #define CAT_X "12{1{1:1 2\"cat\"} 2{1:2 2\"x\"}}"
 
@@ -72,10 +73,14 @@ static void an_instant_has_the_bytes_of_the_schema(void **state)
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 300, NULL, "x");
     writing_end(&w);
     writing_finish(&w);
-    support_assert_hex(w.text, w.n,
-                       "0a 07  50 01 b8 05 01 68 03 "                                            /* the sequence begins */
-                       "0a 12  50 01 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 "          /* track 1: "no thread" */
-                       "0a 18  50 01 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78 68 02"); /* time 300; "x" */
+    support_assert_hex(
+        w.text, w.n,
+        "0a 07  50 01 b8 05 01 68 03 "                                   /* the sequence begins */
+        "0a 12  50 01 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 " /* track 1: "no thread" */
+        "0a 18  50 01 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78 68 02"); /* time
+                                                                                                300;
+                                                                                                "x"
+                                                                                              */
     writing_close(&w);
 }
 
@@ -110,7 +115,8 @@ static void only_packets_that_use_interned_data_say_so(void **state)
     writing_finish(&w);
     const uint8_t *at = (const uint8_t *)w.text, *end = at + w.n;
     while (n < sizeof said - 1 && protobuf_next(&at, end, &packet))
-        said[n++] = protobuf_find(packet.bytes, packet.n, flags, &item) ? (char)('0' + item.value) : '-';
+        said[n++] =
+            protobuf_find(packet.bytes, packet.n, flags, &item) ? (char)('0' + item.value) : '-';
     said[n] = '\0';
     assert_string_equal(said, "3--2-2"); /* first packet, process, thread, begin, end, begin */
     writing_close(&w);
@@ -126,10 +132,11 @@ static void a_span_is_a_begin_and_an_end(void **state)
     writing_end(&w);
     writing_event(&w, TTR_KIND_BEGIN, 20, "x");
     writing_event(&w, TTR_KIND_END, 30, "x");
-    expect(THREAD "8:5 11{9:1 11:2 3:1 10:2 4{1:3 3:1}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"n\"}}\n"
-                  "8:15 11{9:2 11:2}\n"
-                  "8:20 11{9:1 11:2 3:1 10:2}\n"
-                  "8:30 11{9:2 11:2}\n");
+    expect(THREAD
+           "8:5 11{9:1 11:2 3:1 10:2 4{1:3 3:1}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"n\"}}\n"
+           "8:15 11{9:2 11:2}\n"
+           "8:20 11{9:1 11:2 3:1 10:2}\n"
+           "8:30 11{9:2 11:2}\n");
 }
 
 static void an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside(void **state)
@@ -182,7 +189,8 @@ static void unix_times_become_small_and_a_snapshot_says_how(void **state)
     ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789, NULL, NULL);
     ttr_event_edit(w.builder)->link = 42;
     writing_end(&w);
-    ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789 - 3601 * INT64_C(1000000000), NULL, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789 - 3601 * INT64_C(1000000000), NULL,
+                    NULL);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "time.before-zero"), 1);
     assert_int_equal(writing_lost(&w, "gap.instant"), 2);
@@ -241,7 +249,8 @@ static void async_ids_share_tracks_that_are_over(void **state)
     write_async(TTR_KIND_ASYNC_BEGIN, 5, 102);
     expect("60{1:2 3{1:7} 14\"provider prov\"}\n"
            "60{1:1 2\"x\" 5:2}\n"
-           "8:1 11{9:1 11:1 3:1 10:2 4{1:3 3:100} 4{1:4 3:9}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"id\"} "
+           "8:1 11{9:1 11:1 3:1 10:2 4{1:3 3:100} 4{1:4 3:9}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} "
+           "3{1:3 2\"id\"} "
            "3{1:4 2\"tid\"}}\n"
            "8:2 11{9:3 11:1 3:1 10:2 4{1:3 3:100}}\n"
            "60{1:3 2\"x\" 5:2}\n"
@@ -315,7 +324,8 @@ static void a_switch_without_a_cpu_is_an_instant(void **state)
     ttr_event_edit(w.builder)->tag = TTR_THREAD_DEAD;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "sched.no-cpu"), 1);
-    expect(THREAD "8:5 11{9:3 11:2 3:1 10:2 4{1:3 3:5}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"type\"}}\n");
+    expect(THREAD "8:5 11{9:3 11:2 3:1 10:2 4{1:3 3:5}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 "
+                  "2\"type\"}}\n");
 }
 
 static void write_mapping(void)
@@ -340,10 +350,14 @@ static void write_sample(int64_t time)
 {
     ttr_event_begin(w.builder, TTR_KIND_SAMPLE, time, NULL, NULL);
     ttr_on_thread(w.builder, 7, 9);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6},
+                                          .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     const uint64_t frames[] = {0x1010, 0x9999};
     for (unsigned i = 0; i < 2; i++)
-        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = frames[i]}});
+        ttr_put_field(w.builder, &(ttr_field){.depth = 1,
+                                              .value = {.type = TTR_TYPE_UINT,
+                                                        .hint = TTR_HINT_POINTER,
+                                                        .v.u = frames[i]}});
     writing_end(&w);
 }
 
@@ -352,15 +366,31 @@ static void numbers_with_names_are_dictionaries(void **state)
     (void)state;
     begin();
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 300, NULL, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1}, .value = {.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .v.s = 5}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"u", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 6}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1}, .group = TTR_GROUP_CONTEXT,
-                                          .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .text = {"B", 1}, .v.u = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1},
+                                          .value = {.type = TTR_TYPE_INT,
+                                                    .hint = TTR_HINT_ENUM,
+                                                    .count = 1,
+                                                    .text = {"A", 1},
+                                                    .v.s = 5}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){
+            .name = {"u", 1},
+            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 6}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1},
+                                          .group = TTR_GROUP_CONTEXT,
+                                          .value = {.type = TTR_TYPE_UINT,
+                                                    .hint = TTR_HINT_FLAGS,
+                                                    .count = 1,
+                                                    .text = {"B", 1},
+                                                    .v.u = 2}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
     expect("60{1:1 2\"no thread\"}\n"
-           "8:300 11{9:3 11:1 10:1 4{1:2 11{1:3 4:5} 11{1:4 6\"A\"}} 4{1:5 11{1:3 3:6}} 4{1:6 11{1:3 3:2} 11{1:7 12{6\"B\"}}}} "
-           "12{2{1:1 2\"x\"} 3{1:2 2\"e\"} 3{1:3 2\"value\"} 3{1:4 2\"label\"} 3{1:5 2\"u\"} 3{1:6 2\"f\"} 3{1:7 2\"labels\"}}\n");
+           "8:300 11{9:3 11:1 10:1 4{1:2 11{1:3 4:5} 11{1:4 6\"A\"}} 4{1:5 11{1:3 3:6}} 4{1:6 "
+           "11{1:3 3:2} 11{1:7 12{6\"B\"}}}} "
+           "12{2{1:1 2\"x\"} 3{1:2 2\"e\"} 3{1:3 2\"value\"} 3{1:4 2\"label\"} 3{1:5 2\"u\"} 3{1:6 "
+           "2\"f\"} 3{1:7 2\"labels\"}}\n");
 }
 
 static void samples_name_frames_in_mappings(void **state)
@@ -375,10 +405,12 @@ static void samples_name_frames_in_mappings(void **state)
     char *lines = lines_of(w.text, w.n);
     const char *samples = strstr(lines, "8:5 ");
     assert_non_null(samples);
-    /* numbers 1..9 went to the objects: name, build_id, id, kind, pid, tid, start, size, address_in_module */
+    /* numbers 1..9 went to the objects: name, build_id, id, kind, pid, tid, start, size,
+     * address_in_module */
     support_assert_text(samples, strlen(samples),
                         "8:5 135{1{2:7 3:9} 6:15} "
-                        "12{16{1:10 2\"\xbe\xef\"} 17{1:1 2\"libx.so\"} 19{1:11 2:10 4:4096 5:4352 7:1 8:32} 6{1:12 3:11 4:48} "
+                        "12{16{1:10 2\"\xbe\xef\"} 17{1:1 2\"libx.so\"} 19{1:11 2:10 4:4096 5:4352 "
+                        "7:1 8:32} 6{1:12 3:11 4:48} "
                         "19{1:13} 6{1:14 3:13 4:39321} 7{1:15 2:14 2:12}}\n"
                         "8:6 135{1{2:7 3:9} 6:15}\n");
     free(lines);
@@ -508,7 +540,8 @@ static void objects_name_tracks_and_the_rest_are_instants(void **state)
     expect("60{1:1 3{1:7}}\n"
            "60{1:2 4{1:7 2:9 5\"worker\"}}\n"
            "60{1:3 2\"objects\"}\n"
-           "8:0 11{9:3 11:3 10:1 4{1:2 3:3} 4{1:3 3:77} 4{1:4 3:0}} 12{2{1:1 2\"vmo\"} 3{1:2 2\"type\"} 3{1:3 2\"id\"} 3{1:4 2\"kind\"}}\n");
+           "8:0 11{9:3 11:3 10:1 4{1:2 3:3} 4{1:3 3:77} 4{1:4 3:0}} 12{2{1:1 2\"vmo\"} 3{1:2 "
+           "2\"type\"} 3{1:3 2\"id\"} 3{1:4 2\"kind\"}}\n");
 }
 
 static void the_interned_state_is_cleared_before_it_grows_large(void **state)
@@ -539,7 +572,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* Of 19 kinds counters, switches and wakeups keep no byte, null or text field, and ends no name. */
+    /* Of 19 kinds counters, switches and wakeups keep no byte, null or text field, and ends no
+     * name. */
     assert_int_equal(writing_lost(&w, "field.bytes"), 16);
     assert_int_equal(writing_lost(&w, "field.null"), 16);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 16 * 2);
@@ -572,10 +606,14 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
             (void)snprintf(name, sizeof name, "f%u", i);
             ttr_put_uint(w.builder, name, i);
         }
-        ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
+        ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1},
+                                              .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
         for (unsigned i = 0; i < NESTED; i++) {
-            (void)snprintf(name, sizeof name, "f%u", i == NESTED - 1 ? 1 : i); /* names of its own */
-            ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)}, .depth = 1, .value = {.type = TTR_TYPE_UINT}});
+            (void)snprintf(name, sizeof name, "f%u",
+                           i == NESTED - 1 ? 1 : i); /* names of its own */
+            ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)},
+                                                  .depth = 1,
+                                                  .value = {.type = TTR_TYPE_UINT}});
         }
         ttr_put_uint(w.builder, "f0", 1);
         ttr_put_uint(w.builder, "f2999", 1);
@@ -584,7 +622,8 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
     }
     assert_int_equal(writing_lost(&w, "field.duplicate"), 2 * 4);
     writing_finish(&w);
-    assert_true(is_written("f0#2") && is_written("f0#3") && is_written("f1#2") && is_written("f2999#2"));
+    assert_true(is_written("f0#2") && is_written("f0#3") && is_written("f1#2") &&
+                is_written("f2999#2"));
     assert_false(is_written("f1#3") || is_written("f0#4") || is_written("f2#2"));
     writing_close(&w);
 }

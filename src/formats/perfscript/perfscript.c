@@ -1,12 +1,15 @@
-/* Lines as `perf script` prints them, or as `trace-cmd report` does, so that scripts made for their output go on working.
+/* Lines as `perf script` prints them, or as `trace-cmd report` does, so that scripts made for their
+ * output go on working.
  *
- *   perf       %16s %5d [%03d] %12s: EVENT: TEXT          comm, tid, cpu, time as sec.usec of the trace's own clock
- *              with a callchain: %s in place of %16s, a line for each address behind, and an empty one
- *   trace-cmd  %16s-%-5d [%03d] %5d.%06d: %-21s TEXT      time rounded
+ *   perf       %16s %5d [%03d] %12s: EVENT: TEXT          comm, tid, cpu, time as sec.usec of the
+ * trace's own clock with a callchain: %s in place of %16s, a line for each address behind, and an
+ * empty one trace-cmd  %16s-%-5d [%03d] %5d.%06d: %-21s TEXT      time rounded
  *
- * The name of the event is as wide as the longest of the trace where the trace tells how wide that is.  Columns that a sample has nothing for are
- * left out.  Of events that no perf has (other formats, EventHeader's own fields) the text is the fields, as name=value.
- * Left out: gaps (but for trace-cmd), definitions and what describes objects, which those programs do not print by themselves; and reading. */
+ * The name of the event is as wide as the longest of the trace where the trace tells how wide that
+ * is.  Columns that a sample has nothing for are left out.  Of events that no perf has (other
+ * formats, EventHeader's own fields) the text is the fields, as name=value. Left out: gaps (but for
+ * trace-cmd), definitions and what describes objects, which those programs do not print by
+ * themselves; and reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/perf_data/perf_layout.h"
@@ -15,24 +18,24 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u   /* of a line without names */
+#define HEAD_ROOM 128u /* of a line without names */
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u   /* trace-cmd, without the colon */
+#define NAME_WIDTH 20u /* trace-cmd, without the colon */
 #define WIDTH_MAX 1024u
 
 struct perfscript_lines {
-    uint32_t width;           /* of names */
+    uint32_t width; /* of names */
     bool is_known, has_reads;
-    bool has_ticks;           /* times are shown as numbers */
+    bool has_ticks; /* times are shown as numbers */
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    bool shows_controls;      /* control characters as "\x1b" */
-    struct buffer shown;      /* lines with such */
+    bool shows_controls;            /* control characters as "\x1b" */
+    struct buffer shown;            /* lines with such */
     struct perfscript_lines *lines; /* by source */
     size_t lines_n, lines_capacity;
-    struct perfscript_lines spare;  /* where there is no room for those of a source */
+    struct perfscript_lines spare; /* where there is no room for those of a source */
     struct perfscript_counters counters;
 };
 
@@ -56,7 +59,8 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 /* The thread that an event happened on: of switches and wake-ups `link` is that one. */
 static ttr_id thread_of(const ttr_event *event)
 {
-    bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) && event->link && event->link <= UINT32_MAX;
+    bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
+                     event->link && event->link <= UINT32_MAX;
     return is_linked ? (ttr_id)event->link : event->thread;
 }
 
@@ -117,7 +121,8 @@ static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, 
     if (own->is_trace_cmd)
         return (ttr_text){"<...>", 5};
     bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
-    char *end = put_i64(put_text(room, ":"), is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
+    char *end = put_i64(put_text(room, ":"),
+                        is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
     return (ttr_text){room, (size_t)(end - room)};
 }
 
@@ -159,14 +164,16 @@ static struct perfscript_lines *lines_at(struct ttr_writer *out, uint16_t source
     if (source < own->lines_n)
         return &own->lines[source];
     own->spare.is_known = false;
-    if (!alloc_reserve(out->buffer.alloc, (void **)&own->lines, &own->lines_capacity, source + 1u, sizeof *own->lines))
+    if (!alloc_reserve(out->buffer.alloc, (void **)&own->lines, &own->lines_capacity, source + 1u,
+                       sizeof *own->lines))
         return &own->spare;
     memset(own->lines + own->lines_n, 0, (source + 1u - own->lines_n) * sizeof *own->lines);
     own->lines_n = source + 1u;
     return &own->lines[source];
 }
 
-/* What a trace says of its lines: how wide the names of its events are, whether samples have values of counters. */
+/* What a trace says of its lines: how wide the names of its events are, whether samples have values
+ * of counters. */
 static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
 {
     struct perfscript_lines *lines = lines_at(out, source);
@@ -176,9 +183,12 @@ static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t 
     *lines = (struct perfscript_lines){.is_known = true};
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
         if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
-            lines->width = attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
-        lines->has_ticks |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_ticks", 15) == 0;
-        lines->has_reads |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_reads", 15) == 0;
+            lines->width =
+                attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
+        lines->has_ticks |=
+            attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_ticks", 15) == 0;
+        lines->has_reads |=
+            attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_reads", 15) == 0;
     }
     return lines;
 }
@@ -245,17 +255,27 @@ static void add_value(struct buffer *to, const ttr_value *value)
     char text[NUMBER_MAX], *at = text;
     switch (value->type) {
     case TTR_TYPE_BOOL:
-    case TTR_TYPE_UINT: at = value->hint == TTR_HINT_POINTER ? put_hex(at, value->v.u) : put_u64(at, value->v.u); break;
-    case TTR_TYPE_INT: at = put_i64(at, value->v.s); break;
-    case TTR_TYPE_FLOAT: at += number_put_double(at, value->v.f); break;
-    case TTR_TYPE_TEXT: buffer_add(to, value->text.p, value->text.n); break;
+    case TTR_TYPE_UINT:
+        at = value->hint == TTR_HINT_POINTER ? put_hex(at, value->v.u) : put_u64(at, value->v.u);
+        break;
+    case TTR_TYPE_INT:
+        at = put_i64(at, value->v.s);
+        break;
+    case TTR_TYPE_FLOAT:
+        at += number_put_double(at, value->v.f);
+        break;
+    case TTR_TYPE_TEXT:
+        buffer_add(to, value->text.p, value->text.n);
+        break;
     case TTR_TYPE_BYTES:
         for (size_t i = 0; i < value->text.n; i++) {
-            char digits[2] = {"0123456789abcdef"[(uint8_t)value->text.p[i] >> 4], "0123456789abcdef"[value->text.p[i] & 15]};
+            char digits[2] = {"0123456789abcdef"[(uint8_t)value->text.p[i] >> 4],
+                              "0123456789abcdef"[value->text.p[i] & 15]};
             buffer_add(to, digits, 2);
         }
         break;
-    default: break;
+    default:
+        break;
     }
     buffer_add(to, text, (size_t)(at - text));
 }
@@ -283,16 +303,19 @@ static void add_fields(struct ttr_writer *out, const ttr_event *event)
 /* --- Samples --- */
 
 /* A sample of something else than a tracepoint: how much it counts, where it was. */
-static void add_period(struct ttr_writer *out, const ttr_event *event, const struct perfscript_counter *counter)
+static void add_period(struct ttr_writer *out, const ttr_event *event,
+                       const struct perfscript_counter *counter)
 {
     ttr_field period;
     if (counter)
         period.value.v.u = counter->period;
-    else if (!ttr_field_find(out->t, event, "period", &period) || period.value.type != TTR_TYPE_UINT)
+    else if (!ttr_field_find(out->t, event, "period", &period) ||
+             period.value.type != TTR_TYPE_UINT)
         return;
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM);
     if (at)
-        buffer_filled(&out->buffer, (size_t)(put_text(put_wide(at, period.value.v.u, 10, ' '), " ") - at));
+        buffer_filled(&out->buffer,
+                      (size_t)(put_text(put_wide(at, period.value.v.u, 10, ' '), " ") - at));
 }
 
 static void add_place(struct ttr_writer *out, const ttr_event *event)
@@ -317,7 +340,8 @@ static void add_text(struct ttr_writer *out, const ttr_event *event, const struc
 }
 
 /* `counter` NULL: the event is of itself. */
-static void add_line(struct ttr_writer *out, const ttr_event *event, const struct perfscript_counter *counter)
+static void add_line(struct ttr_writer *out, const ttr_event *event,
+                     const struct perfscript_counter *counter)
 {
     const struct perfscript *own = out->own;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
@@ -360,7 +384,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
         add_gap(out, event);
-    } else if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads || !perfscript_counters_begin(out, event, &fields)) {
+    } else if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads ||
+               !perfscript_counters_begin(out, event, &fields)) {
         add_line(out, event, NULL);
     } else {
         while (perfscript_counters_next(&own->counters, &fields, &counter))
@@ -398,7 +423,8 @@ static void show_controls(struct ttr_writer *out, size_t begin)
         p = own->shown.bytes + at;
         size_t control = control_at(p, n - at);
         const uint8_t last = control == 2 ? p[1] : *p;
-        const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4], "0123456789abcdef"[last & 15]};
+        const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4],
+                             "0123456789abcdef"[last & 15]};
         buffer_add(&out->buffer, control ? (const void *)text : p, control ? sizeof text : 1);
         at += control ? control : 1;
     }

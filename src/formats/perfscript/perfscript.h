@@ -13,7 +13,8 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
 /* --- perfscript_code.c --- */
 
 /* Appends an address, and what is known of it: "            1234 name+0x10 (file)". */
-void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread, uint64_t address);
+void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
+                         uint64_t address);
 
 /* Appends a callchain, a line for each address. */
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread);
@@ -38,7 +39,9 @@ void perfscript_counters_init(struct perfscript_counters *counters, const struct
 void perfscript_counters_free(struct perfscript_counters *counters);
 
 /* Begins with the counters of an event; false where it has none. */
-bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event, ttr_fields *fields);
-bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields, struct perfscript_counter *counter);
+bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event,
+                               ttr_fields *fields);
+bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields,
+                              struct perfscript_counter *counter);
 
 #endif

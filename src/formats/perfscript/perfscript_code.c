@@ -1,5 +1,6 @@
-/* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in their file.  Functions are those that the trace tells of
- * itself; perf looks into files and the running kernel too. */
+/* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in
+ * their file.  Functions are those that the trace tells of itself; perf looks into files and the
+ * running kernel too. */
 #include "encodings/perf_data/perf_layout.h"
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
@@ -14,14 +15,16 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* How perf calls a file: by its path, but the kernel by what is in brackets, and a module of it whose build id it was not told
+/* How perf calls a file: by its path, but the kernel by what is in brackets, and a module of it
+ * whose build id it was not told
  * ("/lib/.../snd-pcm.ko.xz") as "[snd_pcm]". */
 static char *put_file(char *at, ttr_text path, bool has_build_id)
 {
     if (begins_with(path, "memfd:"))
         *at++ = '/';
     const char *end = begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
-    const char *suffix = path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
+    const char *suffix =
+        path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
     if (end)
         return put_piece(at, (ttr_text){path.p, (size_t)(end - path.p) + 1});
     if (!suffix || (suffix + 3 < path.p + path.n && suffix[3] != '.'))
@@ -39,8 +42,10 @@ static char *put_file(char *at, ttr_text path, bool has_build_id)
 /* What is in no file: its addresses are those of memory. */
 static bool is_memory(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") || begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
-           begins_with(path, "//anon") || begins_with(path, "/dev/zero") || begins_with(path, "/anon_hugepage");
+    return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
+           begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
+           begins_with(path, "//anon") || begins_with(path, "/dev/zero") ||
+           begins_with(path, "/anon_hugepage");
 }
 
 /* A walk over addresses of an event: those of the kernel come first. */
@@ -52,18 +57,22 @@ struct walk {
     bool is_user; /* an address was of the program: so are all behind it */
 };
 
-/* What holds an address.  The kernel is in the upper half, but on machines of 32 bits; one that hides its addresses says that it is everywhere. */
+/* What holds an address.  The kernel is in the upper half, but on machines of 32 bits; one that
+ * hides its addresses says that it is everywhere. */
 static const struct symbol_range *mapping_of(struct walk *walk, uint64_t address)
 {
     const ttr *t = walk->out->t;
-    const struct symbol_range *mapping = symbols_mapping(walk->out->t, walk->thread, address, walk->event->time);
-    bool is_kernel = mapping && mapping->process + 1 == t->sources[t->threads[walk->thread].source].kernel;
+    const struct symbol_range *mapping =
+        symbols_mapping(walk->out->t, walk->thread, address, walk->event->time);
+    bool is_kernel =
+        mapping && mapping->process + 1 == t->sources[t->threads[walk->thread].source].kernel;
     bool is_32 = is_kernel && mapping->start > 0 && mapping->start <= UINT32_MAX;
     walk->is_user |= address < KERNEL_HALF && !is_32;
     return is_kernel && walk->is_user ? NULL : mapping;
 }
 
-static const struct symbol_module *module_of(const struct ttr_writer *out, const struct symbol_range *mapping)
+static const struct symbol_module *module_of(const struct ttr_writer *out,
+                                             const struct symbol_range *mapping)
 {
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
@@ -77,7 +86,8 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
     return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
 }
 
-/* Appends "            1234 name+0x10 (file)"; in callchains code of programs has its place in the file for an address. */
+/* Appends "            1234 name+0x10 (file)"; in callchains code of programs has its place in the
+ * file for an address. */
 static void add_code(struct walk *walk, uint64_t address)
 {
     struct ttr_writer *out = walk->out;
@@ -86,7 +96,8 @@ static void add_code(struct walk *walk, uint64_t address)
     const struct symbol_range *mapping = mapping_of(walk, address);
     const struct symbol_module *module = module_of(out, mapping);
     ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
-    bool has_build_id = module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
+    bool has_build_id =
+        module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
     bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_memory(file);
     char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
     char digits[NUMBER_MAX];
@@ -106,7 +117,8 @@ static void add_code(struct walk *walk, uint64_t address)
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
-void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread, uint64_t address)
+void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
+                         uint64_t address)
 {
     struct walk walk = {.out = out, .event = event, .thread = thread};
     add_code(&walk, address);
@@ -116,7 +128,9 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
 {
     struct walk walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
     uint64_t addresses[FRAMES_MAX];
-    uint32_t n = event->stack == PERF_STACK_EMPTY ? 0 : ttr_event_frames(out->t, event, addresses, FRAMES_MAX);
+    uint32_t n = event->stack == PERF_STACK_EMPTY
+                     ? 0
+                     : ttr_event_frames(out->t, event, addresses, FRAMES_MAX);
     buffer_add_byte(&out->buffer, '\n');
     for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
         buffer_add_byte(&out->buffer, '\t');

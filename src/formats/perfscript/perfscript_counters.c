@@ -1,8 +1,8 @@
-/* Values of counters that samples hold (groups of events: perf record -e '{a,b}:S'): perf script prints a line for each that has counted since the
- * sample before, with how much as its period.
+/* Values of counters that samples hold (groups of events: perf record -e '{a,b}:S'): perf script
+ * prints a line for each that has counted since the sample before, with how much as its period.
  *
- * In the field "values" of a sample each is a struct {event, id, value, lost}.  Counters are told apart by their ids; one that is met for the first
- * time has counted from 0. */
+ * In the field "values" of a sample each is a struct {event, id, value, lost}.  Counters are told
+ * apart by their ids; one that is met for the first time has counted from 0. */
 #include "formats/perfscript/perfscript.h"
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc)
@@ -24,7 +24,8 @@ static uint64_t *value_of(struct perfscript_counters *counters, uint64_t id, uin
     if (known)
         return &counters->value[*known];
     void *value = counters->value;
-    bool is_fine = alloc_reserve(counters->alloc, &value, &counters->capacity, counters->n + 1, sizeof *counters->value);
+    bool is_fine = alloc_reserve(counters->alloc, &value, &counters->capacity, counters->n + 1,
+                                 sizeof *counters->value);
     counters->value = value;
     if (!is_fine || !pairmap_put(&counters->by_id, id, source, (uint32_t)counters->n)) {
         counters->is_out_of_memory = true;
@@ -39,7 +40,8 @@ static bool is_called(const ttr_field *field, const char *name)
     return field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
 }
 
-bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event, ttr_fields *fields)
+bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event,
+                               ttr_fields *fields)
 {
     ttr_field field;
     ttr_fields_begin(out->t, event, fields);
@@ -49,7 +51,8 @@ bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *ev
     return false;
 }
 
-bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields, struct perfscript_counter *counter)
+bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields,
+                              struct perfscript_counter *counter)
 {
     ttr_field field;
     uint64_t id = 0;
@@ -64,7 +67,8 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         uint64_t *value = value_of(counters, id, fields->event->source);
         if (!value)
             return false;
-        counter->period = counter->event.n ? field.value.v.u - *value : 0; /* nobody knows what others count */
+        counter->period =
+            counter->event.n ? field.value.v.u - *value : 0; /* nobody knows what others count */
         *value = field.value.v.u;
         return true;
     }

@@ -1,8 +1,10 @@
-/* Switches and wake-ups as trace-cmd prints them: a plugin of its library has words of its own for these.
+/* Switches and wake-ups as trace-cmd prints them: a plugin of its library has words of its own for
+ * these.
  *
  *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
  *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
- * What a kernel's event has no field for is left out.  States are the letters of old kernels, whatever the kernel, as there. */
+ * What a kernel's event has no field for is left out.  States are the letters of old kernels,
+ * whatever the kernel, as there. */
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 
@@ -15,9 +17,11 @@ struct words {
 static bool number_of(const struct words *words, const char *name, uint64_t *x)
 {
     ttr_field field;
-    if (!ttr_field_find(words->t, words->event, name, &field) || (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
+    if (!ttr_field_find(words->t, words->event, name, &field) ||
+        (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
         return false;
-    *x = field.value.bits ? field.value.v.u & ((UINT64_C(1) << field.value.bits) - 1) : field.value.v.u;
+    *x = field.value.bits ? field.value.v.u & ((UINT64_C(1) << field.value.bits) - 1)
+                          : field.value.v.u;
     return true;
 }
 
@@ -28,7 +32,8 @@ static void add_number(const struct words *words, int64_t x)
 }
 
 /* "COMM:PID", and the priority in brackets. */
-static bool add_thread(const struct words *words, const char *comm, const char *pid, const char *priority)
+static bool add_thread(const struct words *words, const char *comm, const char *pid,
+                       const char *priority)
 {
     ttr_field field;
     uint64_t x;

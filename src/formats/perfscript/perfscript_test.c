@@ -17,7 +17,8 @@ static const char sched_switch[] =
     "\tfield:long prev_state;\toffset:10;\tsize:8;\tsigned:1;\n"
     "\tfield:char next_comm[4];\toffset:18;\tsize:4;\tsigned:0;\n"
     "\tfield:pid_t next_pid;\toffset:22;\tsize:4;\tsigned:1;\n\n"
-    "print fmt: \"prev=%s:%d [%lx] next=%s:%d\", REC->prev_comm, REC->prev_pid, REC->prev_state, REC->next_comm, REC->next_pid\n";
+    "print fmt: \"prev=%s:%d [%lx] next=%s:%d\", REC->prev_comm, REC->prev_pid, REC->prev_state, "
+    "REC->next_comm, REC->next_pid\n";
 
 #define RECORD "0500 61620000 07000000 0100000000000000 63640000 09000000"
 
@@ -39,7 +40,8 @@ static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_fi
     return true;
 }
 
-static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+                          uint32_t room)
 {
     static const uint64_t frames[] = {UINT64_C(0xffffffff81000123), 0x5500};
     (void)own;
@@ -49,7 +51,8 @@ static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *add
     return 2;
 }
 
-static const struct tracepoint_container container = {.raw = raw_of, .extra = extra_of, .frames = frames_of};
+static const struct tracepoint_container container = {
+    .raw = raw_of, .extra = extra_of, .frames = frames_of};
 
 struct scene {
     struct writing w;
@@ -67,8 +70,11 @@ static void begin(struct scene *scene, const char *lines)
     writing_open(&scene->w, "perfscript", 0, options);
     ttr *t = scene->w.t;
     scene->source = context_add_source(t, "here", "perf");
-    scene->all = tracepoints_new(&(struct tracepoints_spec){.t = t, .container = &container, .source = scene->source, .long_bytes = 8});
-    assert_int_equal(tracepoints_add(scene->all, (ttr_text){"sched", 5}, (ttr_text){sched_switch, sizeof sched_switch - 1}, NULL), TTR_OK);
+    scene->all = tracepoints_new(&(struct tracepoints_spec){
+        .t = t, .container = &container, .source = scene->source, .long_bytes = 8});
+    assert_int_equal(tracepoints_add(scene->all, (ttr_text){"sched", 5},
+                                     (ttr_text){sched_switch, sizeof sched_switch - 1}, NULL),
+                     TTR_OK);
     scene->tp = tracepoints_find(scene->all, 5);
     scene->record_n = support_hex(scene->record, sizeof scene->record, RECORD);
 }
@@ -76,28 +82,43 @@ static void begin(struct scene *scene, const char *lines)
 static void write(struct scene *scene, ttr_event *event)
 {
     ttr_error error;
-    assert_int_equal(ttr_write(scene->w.writer, &(ttr_batch){.event = event, .n = 1}, &error), TTR_OK);
+    assert_int_equal(ttr_write(scene->w.writer, &(ttr_batch){.event = event, .n = 1}, &error),
+                     TTR_OK);
 }
 
 /* An event of the tracepoint on a thread. */
-static void write_switch(struct scene *scene, uint64_t tid, const char *comm, uint64_t ns, uint32_t stack)
+static void write_switch(struct scene *scene, uint64_t tid, const char *comm, uint64_t ns,
+                         uint32_t stack)
 {
     const char *why;
     ttr *t = scene->w.t;
-    ttr_event event = {.payload = scene->record, .payload_size = (uint32_t)scene->record_n, .ticks = ns, .time = (int64_t)ns, .cpu = 3,
-                       .flags = TTR_EVENT_HAS_CPU, .source = scene->source, .stack = stack};
+    ttr_event event = {.payload = scene->record,
+                       .payload_size = (uint32_t)scene->record_n,
+                       .ticks = ns,
+                       .time = (int64_t)ns,
+                       .cpu = 3,
+                       .flags = TTR_EVENT_HAS_CPU,
+                       .source = scene->source,
+                       .stack = stack};
     event.thread = context_thread(t, scene->source, tid, tid);
     if (comm)
         context_name_thread(t, event.thread, ttr_text_add(t, comm, strlen(comm)));
-    assert_true(tracepoint_take(scene->all, scene->tp, (struct tracepoint_raw){scene->record, scene->record_n}, &event, &why));
+    assert_true(tracepoint_take(scene->all, scene->tp,
+                                (struct tracepoint_raw){scene->record, scene->record_n}, &event,
+                                &why));
     write(scene, &event);
 }
 
 static void write_sample(struct scene *scene, uint32_t stack)
 {
     ttr *t = scene->w.t;
-    ttr_event event = {.ticks = 3172729255999, .kind = TTR_KIND_SAMPLE, .name = ttr_text_add(t, "cpu-clock", 9), .source = scene->source,
-                       .stack = stack, .thread = context_thread(t, scene->source, 7, 7), .payload = scene->record,
+    ttr_event event = {.ticks = 3172729255999,
+                       .kind = TTR_KIND_SAMPLE,
+                       .name = ttr_text_add(t, "cpu-clock", 9),
+                       .source = scene->source,
+                       .stack = stack,
+                       .thread = context_thread(t, scene->source, 7, 7),
+                       .payload = scene->record,
                        .payload_size = (uint32_t)scene->record_n};
     event.schema = context_add_schema(t, context_schema(t, 2));
     write(scene, &event);
@@ -118,10 +139,12 @@ static void events_of_tracepoints_are_the_lines_of_perf_script(void **state)
     write_switch(&scene, 123456, NULL, 100000003000000, 0);
     write_switch(&scene, 0, NULL, 1000, 0);
     write_switch(&scene, UINT32_MAX, NULL, 1000, 0);
-    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "         :123456 123456 [003] 100000.003000: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "         swapper     0 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "             :-1    -1 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+    expect(
+        &scene,
+        "            find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+        "         :123456 123456 [003] 100000.003000: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+        "         swapper     0 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+        "             :-1    -1 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
 }
 
 static void names_are_as_wide_as_the_trace_tells(void **state)
@@ -129,16 +152,19 @@ static void names_are_as_wide_as_the_trace_tells(void **state)
     struct scene scene;
     (void)state;
     begin(&scene, "lines=perf");
-    assert_true(context_add_attribute(scene.w.t, scene.source, "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20}));
+    assert_true(context_add_attribute(scene.w.t, scene.source, "trace.event_width",
+                                      &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20}));
     write_switch(&scene, 7, "find", 3172729255999, 0);
-    expect(&scene, "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+    expect(&scene, "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] "
+                   "next=cd:9\n");
 }
 
 /* Many traces in turn, each of which is asked once. */
 static void each_of_many_traces_has_names_of_its_own_width(void **state)
 {
     enum { TRACES = 40 };
-    static const char line[] = "            find     7 [003]  3172.729255: %*s: prev=ab:7 [1] next=cd:9\n";
+    static const char line[] =
+        "            find     7 [003]  3172.729255: %*s: prev=ab:7 [1] next=cd:9\n";
     struct scene scene;
     uint16_t source[TRACES];
     char expected[2 * TRACES * 200];
@@ -147,12 +173,14 @@ static void each_of_many_traces_has_names_of_its_own_width(void **state)
     begin(&scene, "lines=perf");
     for (unsigned i = 0; i < TRACES; i++) {
         source[i] = context_add_source(scene.w.t, "one of many", "perf");
-        assert_true(context_add_attribute(scene.w.t, source[i], "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20 + i}));
+        assert_true(context_add_attribute(scene.w.t, source[i], "trace.event_width",
+                                          &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20 + i}));
     }
     for (unsigned i = 0; i < 2 * TRACES; i++) {
         scene.source = source[i * 7 % TRACES];
         write_switch(&scene, 7, "find", 3172729255999, 0);
-        n += (size_t)snprintf(expected + n, sizeof expected - n, line, (int)(20 + i * 7 % TRACES), "sched:sched_switch");
+        n += (size_t)snprintf(expected + n, sizeof expected - n, line, (int)(20 + i * 7 % TRACES),
+                              "sched:sched_switch");
     }
     expect(&scene, expected);
 }
@@ -165,11 +193,13 @@ static void callchains_are_lines_of_their_own(void **state)
     write_switch(&scene, 7, "find", 3172729255999, 1);
     write_sample(&scene, 2);
     write_sample(&scene, 1);
-    expect(&scene, "find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
-                   "find     7  3172.729255:     500000 cpu-clock: \n"
-                   "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
-                   "            find     7  3172.729255:     500000 cpu-clock:  ffffffff81000123 [unknown] ([unknown])\n");
+    expect(&scene,
+           "find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+           "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+           "find     7  3172.729255:     500000 cpu-clock: \n"
+           "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+           "            find     7  3172.729255:     500000 cpu-clock:  ffffffff81000123 [unknown] "
+           "([unknown])\n");
 }
 
 static void code_has_its_function_and_file(void **state)
@@ -179,19 +209,34 @@ static void code_has_its_function_and_file(void **state)
     begin(&scene, "lines=perf");
     ttr *t = scene.w.t;
     uint32_t process = t->threads[context_thread(t, scene.source, 7, 7)].process;
-    uint32_t kernel = symbols_module(&t->symbols, process, 1), program = symbols_module(&t->symbols, process, 2);
+    uint32_t kernel = symbols_module(&t->symbols, process, 1),
+             program = symbols_module(&t->symbols, process, 2);
     symbols_name_module(&t->symbols, kernel, ttr_text_add(t, "[kernel.kallsyms]_text", 22));
     symbols_name_module(&t->symbols, program, ttr_text_add(t, "/bin/find", 9));
-    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING, &(struct symbol_range){.start = UINT64_C(0xffffffff81000000), .size = 0x10000,
-                                                                                .from = SYMBOLS_ALWAYS, .process = process, .module = kernel}));
-    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING, &(struct symbol_range){.start = 0x5000, .size = 0x1000, .offset = 0x100,
-                                                                                .from = SYMBOLS_ALWAYS, .process = process, .module = program}));
-    assert_true(symbols_add(&t->symbols, SYMBOL_FUNCTION, &(struct symbol_range){.start = UINT64_C(0xffffffff81000100), .size = 0x100,
-                                                                                 .from = SYMBOLS_ALWAYS, .process = process, .module = kernel,
-                                                                                 .name = ttr_text_add(t, "schedule", 8)}));
+    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING,
+                            &(struct symbol_range){.start = UINT64_C(0xffffffff81000000),
+                                                   .size = 0x10000,
+                                                   .from = SYMBOLS_ALWAYS,
+                                                   .process = process,
+                                                   .module = kernel}));
+    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING,
+                            &(struct symbol_range){.start = 0x5000,
+                                                   .size = 0x1000,
+                                                   .offset = 0x100,
+                                                   .from = SYMBOLS_ALWAYS,
+                                                   .process = process,
+                                                   .module = program}));
+    assert_true(symbols_add(&t->symbols, SYMBOL_FUNCTION,
+                            &(struct symbol_range){.start = UINT64_C(0xffffffff81000100),
+                                                   .size = 0x100,
+                                                   .from = SYMBOLS_ALWAYS,
+                                                   .process = process,
+                                                   .module = kernel,
+                                                   .name = ttr_text_add(t, "schedule", 8)}));
     write_switch(&scene, 7, "find", 1000, 1);
     expect(&scene, "find     7 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 [unknown] (/bin/find)\n\n");
+                   "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 "
+                   "[unknown] (/bin/find)\n\n");
 }
 
 /* The lines of a vector of perf.data. */
@@ -220,26 +265,29 @@ static void addresses_of_callchains_are_places_in_files_by_their_paths(void **st
 {
     (void)state;
     expect_lines("vectors-whole/code", ":20    20     0.002000:       1000 cpu-clock: \n"
-                                 "\tffffffff81000010 [unknown] ([kernel.kallsyms])\n"
-                                 "\tffffffffc0000020 [unknown] ([snd_pcm])\n"
-                                 "\t            1030 [unknown] (/usr/bin/b)\n"
-                                 "\tffffffff81000040 [unknown] ([unknown])\n"
-                                 "\t          600050 [unknown] (/tmp/perf-20.map)\n\n"
-                                 ":20    20     0.003000:       1000 cpu-clock: \n\n");
+                                       "\tffffffff81000010 [unknown] ([kernel.kallsyms])\n"
+                                       "\tffffffffc0000020 [unknown] ([snd_pcm])\n"
+                                       "\t            1030 [unknown] (/usr/bin/b)\n"
+                                       "\tffffffff81000040 [unknown] ([unknown])\n"
+                                       "\t          600050 [unknown] (/tmp/perf-20.map)\n\n"
+                                       ":20    20     0.003000:       1000 cpu-clock: \n\n");
 }
 
-static void samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for(void **state)
+static void samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for(
+    void **state)
 {
     (void)state;
-    expect_lines("vectors-whole/symbols", "             :30    30     0.000000:       1000 cpu-clock:            500010 [unknown] (/bin/b)\n");
+    expect_lines("vectors-whole/symbols", "             :30    30     0.000000:       1000 "
+                                          "cpu-clock:            500010 [unknown] (/bin/b)\n");
 }
 
 static void counters_of_a_sample_are_lines_of_their_own(void **state)
 {
     (void)state;
-    expect_lines("vectors/counters", "              :6     6     0.000003:       5100        cpu-clock: \n"
-                                     "              :6     6     0.000003:          7      page-faults: \n"
-                                     "              :6     6     0.000004:          3 context-switches: \n");
+    expect_lines("vectors/counters",
+                 "              :6     6     0.000003:       5100        cpu-clock: \n"
+                 "              :6     6     0.000003:          7      page-faults: \n"
+                 "              :6     6     0.000004:          3 context-switches: \n");
 }
 
 static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state)
@@ -250,9 +298,10 @@ static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state
     write_switch(&scene, 7, "find", 3172729255999, 0);
     write_switch(&scene, 8, NULL, 3172729255000, 1);
     write_switch(&scene, 0, NULL, 1000, 0);
-    expect(&scene, "            find-7     [003]  3172.729256: sched_switch:         ab:7 S ==> cd:9\n"
-                   "           <...>-8     [003]  3172.729255: sched_switch:         ab:7 S ==> cd:9\n"
-                   "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
+    expect(&scene,
+           "            find-7     [003]  3172.729256: sched_switch:         ab:7 S ==> cd:9\n"
+           "           <...>-8     [003]  3172.729255: sched_switch:         ab:7 S ==> cd:9\n"
+           "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
 static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **state)
@@ -263,17 +312,31 @@ static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **
     begin(&scene, "lines=trace-cmd");
     ttr *t = scene.w.t;
     uint16_t source = context_add_source(t, "there", "trace_dat");
-    assert_true(context_add_attribute(t, source, "trace.has_ticks", &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}));
-    ttr_event gap = {.kind = TTR_KIND_GAP, .tag = TTR_GAP_EVENTS, .link = 5, .cpu = 2, .flags = TTR_EVENT_HAS_CPU, .source = source};
+    assert_true(context_add_attribute(t, source, "trace.has_ticks",
+                                      &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}));
+    ttr_event gap = {.kind = TTR_KIND_GAP,
+                     .tag = TTR_GAP_EVENTS,
+                     .link = 5,
+                     .cpu = 2,
+                     .flags = TTR_EVENT_HAS_CPU,
+                     .source = source};
     write(&scene, &gap);
     gap.link = 0;
     write(&scene, &gap);
-    ttr_event event = {.payload = scene.record, .payload_size = (uint32_t)scene.record_n, .ticks = 17, .time = 17, .cpu = 3, .flags = TTR_EVENT_HAS_CPU,
-                       .source = source, .thread = context_thread(t, source, 7, 7)};
-    assert_true(tracepoint_take(scene.all, scene.tp, (struct tracepoint_raw){scene.record, scene.record_n}, &event, &why));
+    ttr_event event = {.payload = scene.record,
+                       .payload_size = (uint32_t)scene.record_n,
+                       .ticks = 17,
+                       .time = 17,
+                       .cpu = 3,
+                       .flags = TTR_EVENT_HAS_CPU,
+                       .source = source,
+                       .thread = context_thread(t, source, 7, 7)};
+    assert_true(tracepoint_take(
+        scene.all, scene.tp, (struct tracepoint_raw){scene.record, scene.record_n}, &event, &why));
     write(&scene, &event);
-    expect(&scene, "CPU:2 [5 EVENTS DROPPED]\nCPU:2 [EVENTS DROPPED]\n"
-                   "           <...>-7     [003]          17: sched_switch:         ab:7 S ==> cd:9\n");
+    expect(&scene,
+           "CPU:2 [5 EVENTS DROPPED]\nCPU:2 [EVENTS DROPPED]\n"
+           "           <...>-7     [003]          17: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
 static void events_of_others_have_their_fields(void **state)
@@ -290,7 +353,8 @@ static void events_of_others_have_their_fields(void **state)
     writing_end(&w);
     writing_event(&w, TTR_KIND_GAP, 1500001, "");
     writing_event(&w, TTR_KIND_OBJECT, 1500001, "thing");
-    writing_expect(&w, "              :9     9     0.001500: prov:tick: i=-5 s=text b=1 f=0.5 raw=01ff\n");
+    writing_expect(
+        &w, "              :9     9     0.001500: prov:tick: i=-5 s=text b=1 f=0.5 raw=01ff\n");
 }
 
 static void control_characters_are_shown_where_they_would_reach_a_terminal(void **state)
@@ -302,12 +366,16 @@ static void control_characters_are_shown_where_they_would_reach_a_terminal(void 
     write_switch(&scene, 7, "f\xc2\x9b\xc3\xa9\x7f", 3172729255999, 0);
     scene.record[3] = 'b';
     write_switch(&scene, 8, "find", 3172729255999, 0);
-    expect(&scene, "          f\\x9b\xc3\xa9\\x7f     7 [003]  3172.729255: sched:sched_switch: prev=a\\x1b:7 [1] next=cd:9\n"
-                   "            find     8 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+    expect(
+        &scene,
+        "          f\\x9b\xc3\xa9\\x7f     7 [003]  3172.729255: sched:sched_switch: prev=a\\x1b:7 "
+        "[1] next=cd:9\n"
+        "            find     8 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
     begin(&scene, "controls=raw");
     scene.record[3] = 0x1b;
     write_switch(&scene, 7, "find", 3172729255999, 0);
-    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=a\x1b:7 [1] next=cd:9\n");
+    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=a\x1b:7 "
+                   "[1] next=cd:9\n");
 }
 
 static void lines_of_nobody_are_refused(void **state)
@@ -316,7 +384,10 @@ static void lines_of_nobody_are_refused(void **state)
     ttr_error error;
     const char *const options[] = {"lines=strace", NULL};
     (void)state;
-    assert_null(ttr_create_push(t, NULL, NULL, "perfscript", &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options}, &error));
+    assert_null(ttr_create_push(
+        t, NULL, NULL, "perfscript",
+        &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options},
+        &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_string_equal(error.text, "lines=strace: expected perf or trace-cmd");
     ttr_free(t);
@@ -337,7 +408,8 @@ int main(void)
         cmocka_unit_test(callchains_are_lines_of_their_own),
         cmocka_unit_test(code_has_its_function_and_file),
         cmocka_unit_test(addresses_of_callchains_are_places_in_files_by_their_paths),
-        cmocka_unit_test(samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for),
+        cmocka_unit_test(
+            samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for),
         cmocka_unit_test(counters_of_a_sample_are_lines_of_their_own),
         cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
         cmocka_unit_test(events_of_others_have_their_fields),

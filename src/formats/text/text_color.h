@@ -1,4 +1,5 @@
-/* Colours of the text output: escape sequences of ECMA-48, the same on every terminal.  All are COLOR_SIZE_MAX bytes or fewer. */
+/* Colours of the text output: escape sequences of ECMA-48, the same on every terminal.  All are
+ * COLOR_SIZE_MAX bytes or fewer. */
 #ifndef TRACETTA_FORMATS_TEXT_COLOR_H
 #define TRACETTA_FORMATS_TEXT_COLOR_H
 

@@ -1,5 +1,5 @@
-/* Fields and escaped text.  Whether a comma is due is seen from the last byte: only an opened list ends with a blank or '['.
- * Left out: nesting below 64 levels is flattened. */
+/* Fields and escaped text.  Whether a comma is due is seen from the last byte: only an opened list
+ * ends with a blank or '['. Left out: nesting below 64 levels is flattened. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
@@ -8,9 +8,11 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define RELIEF ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
-#define AT_ONCE 16u                 /* fields */
-#define BEFORE_NAME 32u             /* bytes of what stands before a name, and between it and its value: with colours */
+#define RELIEF \
+    ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
+#define AT_ONCE 16u     /* fields */
+#define BEFORE_NAME \
+    32u /* bytes of what stands before a name, and between it and its value: with colours */
 
 struct walk {
     const ttr *t;
@@ -36,7 +38,9 @@ static size_t plain_run(const uint8_t *p, size_t n)
         uint8_t byte = p[at];
         if (byte == '"' || byte == '\\')
             break;
-        size_t length = byte >= 0x20 && byte < 0x7f ? 1 : utf8_control(p + at, n - at) ? 0 : utf8_character(p + at, n - at);
+        size_t length = byte >= 0x20 && byte < 0x7f    ? 1
+                        : utf8_control(p + at, n - at) ? 0
+                                                       : utf8_character(p + at, n - at);
         if (length == 0)
             break;
         at += length;
@@ -46,7 +50,8 @@ static size_t plain_run(const uint8_t *p, size_t n)
 
 static void add_special(struct buffer *to, uint8_t byte)
 {
-    static const char letters[256] = {['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+    static const char letters[256] = {
+        ['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
     if (letters[byte])
         buffer_add(to, (const char[2]){'\\', letters[byte]}, 2);
     else
@@ -80,7 +85,9 @@ static inline uint32_t specials_of_16(const uint8_t *p)
     typedef int8_t sixteen __attribute__((vector_size(16)));
     sixteen x;
     memcpy(&x, p, sizeof x);
-    return (uint32_t)_mm_movemask_epi8((__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') | (x == '"'))); /* bytes from 0x80 on are below zero */
+    return (uint32_t)_mm_movemask_epi8(
+        (__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') |
+                  (x == '"'))); /* bytes from 0x80 on are below zero */
 }
 #else
 static inline uint32_t specials_of_16(const uint8_t *p)
@@ -133,11 +140,13 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     buffer_add(to, "0x", 2);
     for (size_t i = 0; i < bytes.n; i++) {
         uint8_t byte = (uint8_t)bytes.p[i];
-        buffer_add(to, (const char[2]){"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]}, 2);
+        buffer_add(
+            to, (const char[2]){"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]}, 2);
     }
 }
 
-/* A number in the base that its trace asks for: 0x1f, 017, 0b101.  Negative ones are shown as they are stored. */
+/* A number in the base that its trace asks for: 0x1f, 017, 0b101.  Negative ones are shown as they
+ * are stored. */
 static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
@@ -168,7 +177,8 @@ static void add_number(struct walk *walk, const ttr_value *value)
 {
     /* Bits are bits where the trace has no wish. */
     unsigned base = value->base == 0 && value->hint == TTR_HINT_FLAGS ? 16 : value->base;
-    if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT && value->bits <= 64) {
+    if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
+        value->bits <= 64) {
         add_in_base(walk->to, value, base);
         return;
     }
@@ -215,11 +225,21 @@ static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_val
     struct buffer *to = walk->to;
     bool is_labelled = false;
     switch (value->type) {
-    case TTR_TYPE_NULL: buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); return;
-    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
-    case TTR_TYPE_BYTES: add_bytes(to, value->text); return;
-    case TTR_TYPE_ARRAY: open_level(walk, true); return;
-    case TTR_TYPE_STRUCT: open_level(walk, false); return;
+    case TTR_TYPE_NULL:
+        buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null");
+        return;
+    case TTR_TYPE_BOOL:
+        buffer_add_text(to, value->v.u ? "true" : "false");
+        return;
+    case TTR_TYPE_BYTES:
+        add_bytes(to, value->text);
+        return;
+    case TTR_TYPE_ARRAY:
+        open_level(walk, true);
+        return;
+    case TTR_TYPE_STRUCT:
+        open_level(walk, false);
+        return;
     case TTR_TYPE_TEXT:
         if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
             buffer_add(to, value->text.p, value->text.n);
@@ -263,9 +283,12 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     while (walk->depth > field->depth)
         close_level(walk);
     const bool is_named = !walk->is_array[walk->depth], is_known = is_named && field->name_id;
-    const ttr_text name = is_known ? text_cache_get(walk->texts, walk->t, field->name_id)->text : (ttr_text){"", 0};
+    const ttr_text name =
+        is_known ? text_cache_get(walk->texts, walk->t, field->name_id)->text : (ttr_text){"", 0};
     const ttr_value *value = &field->value;
-    char *const begin = (char *)buffer_room(to, BEFORE_NAME + name.n + TEXT_CACHE_PADDING + NUMBER_MAX), *at = begin;
+    char *const begin =
+                    (char *)buffer_room(to, BEFORE_NAME + name.n + TEXT_CACHE_PADDING + NUMBER_MAX),
+                *at = begin;
     if (!begin)
         return;
     at = put_separator(at, walk, field);
@@ -277,8 +300,9 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     }
     walk->is_open = true;
     walk->group = field->group;
-    const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) && value->hint == TTR_HINT_NONE &&
-                          (value->base == 0 || value->base == 10) && (is_known || !is_named);
+    const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) &&
+                          value->hint == TTR_HINT_NONE && (value->base == 0 || value->base == 10) &&
+                          (is_known || !is_named);
     if (is_plain)
         at = value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
     buffer_filled(to, (size_t)(at - begin));
@@ -289,7 +313,8 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     add_value(walk, fields, value);
 }
 
-void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr_event *event, bool with_color)
+void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr_event *event,
+                     bool with_color)
 {
     const ttr *t = out->t;
     struct buffer *to = &out->buffer;

@@ -1,7 +1,8 @@
 /* Text for people and grep, one event a line:
- *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID (PROCESS/THREAD) cpu=1 dur=0.000001500 {...}
- * The part of a time that stays for a second is made once a second; names are escaped once.  Nothing here calls printf.
- * Left out: how the trace was stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
+ *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
+ * (PROCESS/THREAD) cpu=1 dur=0.000001500 {...} The part of a time that stays for a second is made
+ * once a second; names are escaped once.  Nothing here calls printf. Left out: how the trace was
+ * stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
 #include "base/status.h"
 #include "encodings/json/append.h"
 #include "encodings/json/timeline.h"
@@ -21,8 +22,8 @@ struct text {
     enum time_style style;
     bool with_fields, with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;      /* of `prefix` */
-    size_t prefix_n;     /* 0: none yet */
+    int64_t second;  /* of `prefix` */
+    size_t prefix_n; /* 0: none yet */
     char prefix[NUMBER_MAX + 1];
 };
 
@@ -33,8 +34,8 @@ struct names {
 };
 
 /* Index of the option's value in a list of words that ends with NULL; the first is the default. */
-static ttr_status read_choice(const struct ttr_writer *out, const char *key, const char *const *words, unsigned *choice,
-                              ttr_error *error)
+static ttr_status read_choice(const struct ttr_writer *out, const char *key,
+                              const char *const *words, unsigned *choice, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *choice = 0;
@@ -44,14 +45,16 @@ static ttr_status read_choice(const struct ttr_writer *out, const char *key, con
         *choice = i;
         return TTR_OK;
     }
-    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET, "text cannot do %s=%s: tracetta formats lists what there is", key, value)
+    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET,
+                        "text cannot do %s=%s: tracetta formats lists what there is", key, value)
                  : TTR_OK;
 }
 
 static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
 {
     static const char *const styles[] = {"auto", "iso", "seconds", "ns", "delta", NULL};
-    static const char *const answers[] = {"yes", "no", NULL}, *const refusals[] = {"no", "yes", NULL};
+    static const char *const answers[] = {"yes", "no", NULL}, *const refusals[] = {"no", "yes",
+                                                                                   NULL};
     struct text *own = out->own;
     unsigned style, fields, names, numbers;
     text_cache_init(&own->texts, &out->t->counted, text_escape);
@@ -113,7 +116,8 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
     return put_text(put_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Events without a time have that of the event before them; where there is none, they have none to show or to decide by. */
+/* Events without a time have that of the event before them; where there is none, they have none to
+ * show or to decide by. */
 static bool decide_time(struct text *own, const ttr_event *event)
 {
     bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -156,7 +160,8 @@ static char *put_names(char *at, const struct text *own, const struct names *nam
     at = put_piece(at, names->provider);
     if (names->provider.n || names->category.n)
         at = put_text(at, ":");
-    at = names->provider.n || names->category.n ? put_piece(at, names->category) : put_text(at, "-");
+    at =
+        names->provider.n || names->category.n ? put_piece(at, names->category) : put_text(at, "-");
     at = put_text(at, own->with_color ? " " COLOR_NAME : " ");
     at = names->name.n ? put_piece(at, names->name) : put_text(at, "-");
     return put_text(at, own->with_color ? COLOR_OFF " " : " ");
@@ -165,9 +170,10 @@ static char *put_names(char *at, const struct text *own, const struct names *nam
 static char *put_kind(char *at, const struct text *own, unsigned kind)
 {
     static const char *const colors[TTR_KIND_COUNT] = {
-        COLOR_MOMENT, COLOR_MOMENT, COLOR_SPAN,   COLOR_SPAN,   COLOR_SPAN,   COLOR_COUNTER, COLOR_LINKED,
-        COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_COUNTER, COLOR_COUNTER,
-        COLOR_MOMENT, COLOR_MOMENT, COLOR_MOMENT, COLOR_MOMENT, COLOR_BAD,    COLOR_MOMENT,
+        COLOR_MOMENT,  COLOR_MOMENT, COLOR_SPAN,    COLOR_SPAN,    COLOR_SPAN,
+        COLOR_COUNTER, COLOR_LINKED, COLOR_LINKED,  COLOR_LINKED,  COLOR_LINKED,
+        COLOR_LINKED,  COLOR_LINKED, COLOR_COUNTER, COLOR_COUNTER, COLOR_MOMENT,
+        COLOR_MOMENT,  COLOR_MOMENT, COLOR_MOMENT,  COLOR_BAD,     COLOR_MOMENT,
     };
     if (own->with_color)
         at = put_text(at, colors[kind < TTR_KIND_COUNT ? kind : 0]);
@@ -195,25 +201,29 @@ static char *put_thread(char *at, const struct names *names)
 static bool has_id(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
-    return is_linked || event->kind == TTR_KIND_OBJECT || (event->kind == TTR_KIND_COUNTER && event->link);
+    return is_linked || event->kind == TTR_KIND_OBJECT ||
+           (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
 /* The id of a process or thread is its pid or tid, which is decimal elsewhere. */
 static bool is_name(const ttr_event *event)
 {
-    return event->kind == TTR_KIND_OBJECT && (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
+    return event->kind == TTR_KIND_OBJECT &&
+           (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
 }
 
 static char *put_tag(char *at, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
-    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    static const char *const objects[] = {"other",   "process", "thread",
+                                          "pointer", "module",  "mapping"};
     if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
         return put_text(put_text(at, " state="), states[event->tag]);
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
         return put_text(put_text(at, " object="), objects[event->tag]);
     if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
-        return event->sequence ? put_u64(put_text(at, " packets="), event->sequence) : put_text(at, " packets=unknown");
+        return event->sequence ? put_u64(put_text(at, " packets="), event->sequence)
+                               : put_text(at, " packets=unknown");
     return event->tag ? put_u64(put_text(at, " tag="), event->tag) : at;
 }
 
@@ -229,7 +239,8 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
     else if (has_id(event))
         at = put_u64(put_text(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
-        at = event->link ? put_u64(put_text(at, " lost="), event->link) : put_text(at, " lost=unknown");
+        at = event->link ? put_u64(put_text(at, " lost="), event->link)
+                         : put_text(at, " lost=unknown");
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
         at = put_ids(put_text(at, " from="), &from);
@@ -246,7 +257,8 @@ static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t
 
 static char *put_rare(char *at, const ttr_event *event, uint64_t pid)
 {
-    static const char *const levels[] = {"none", "trace", "debug", "info", "warning", "error", "fatal"};
+    static const char *const levels[] = {"none",    "trace", "debug", "info",
+                                         "warning", "error", "fatal"};
     if (event->level && event->level < sizeof levels / sizeof *levels)
         at = put_text(put_text(at, " level="), levels[event->level]);
     if (event->flags & TTR_EVENT_CLAMPED)
@@ -279,13 +291,17 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
 {
     struct text *own = out->own;
     names->known = (ttr_thread){0};
-    (void)ttr_thread_get(out->t, event->thread, &names->known); /* an event without a thread shows none */
+    (void)ttr_thread_get(out->t, event->thread,
+                         &names->known); /* an event without a thread shows none */
     names->provider = text_cache_get(&own->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&own->texts, out->t, event->category)->text;
     names->name = text_cache_get(&own->texts, out->t, event->name)->text;
-    names->process = text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0)->text;
-    names->thread = text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0)->text;
-    names->source = text_cache_get(&own->texts, out->t, context_told_path(out->t, event->source))->text;
+    names->process =
+        text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0)->text;
+    names->thread =
+        text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0)->text;
+    names->source =
+        text_cache_get(&own->texts, out->t, context_told_path(out->t, event->source))->text;
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
@@ -293,8 +309,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     struct text *own = out->own;
     struct names names;
     gather(out, event, &names);
-    size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n + names.process.n +
-                  names.thread.n + names.source.n;
+    size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n +
+                  names.process.n + names.thread.n + names.source.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
@@ -333,7 +349,8 @@ static void text_drop(struct ttr_writer *out)
 }
 
 static const ttr_option_info options[] = {
-    {"time", "auto|iso|seconds|ns|delta", "how times are shown; auto: iso where the clock is anchored, else seconds", true},
+    {"time", "auto|iso|seconds|ns|delta",
+     "how times are shown; auto: iso where the clock is anchored, else seconds", true},
     {"fields", "yes|no", "show fields", true},
     {"names", "yes|no", "show names of processes and threads", true},
     {"numbers", "no|yes", "show the number and version that events have (nettrace)", true},

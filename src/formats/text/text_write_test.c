@@ -25,10 +25,13 @@ static void an_anchored_event_is_one_line(void **state)
     writing_end(&w);
     writing_event(&w, TTR_KIND_INSTANT, 1650535872123458289, "");
     writing_event(&w, TTR_KIND_INSTANT, 1650535871999999999, "next");
-    writing_expect(&w,
-        "[2022-04-21 10:11:12.123456789] (+0.000000000) prov:cat read span 7/9 (server/worker) cpu=3 dur=0.000001500 { bytes = 512, path = \"/a\" }\n"
+    writing_expect(
+        &w,
+        "[2022-04-21 10:11:12.123456789] (+0.000000000) prov:cat read span 7/9 (server/worker) "
+        "cpu=3 dur=0.000001500 { bytes = 512, path = \"/a\" }\n"
         "[2022-04-21 10:11:12.123458289] (+0.000001500) prov:cat - instant 7/9 (server/worker)\n"
-        "[2022-04-21 10:11:11.999999999] (-0.123458290) prov:cat next instant 7/9 (server/worker)\n");
+        "[2022-04-21 10:11:11.999999999] (-0.123458290) prov:cat next instant 7/9 "
+        "(server/worker)\n");
 }
 
 static void small_times_are_seconds(void **state)
@@ -67,20 +70,25 @@ static void an_event_without_a_time_decides_nothing(void **state)
         ttr_event_edit(w.builder)->tag = TTR_OBJECT_PROCESS;
         writing_end(&w);
     }
-    writing_expect(&w, "[no time] (+0.000000000) - main object -/- id=255 object=process no_time\n"
-                       "[2022-04-21 10:11:12.000000001] (+0.000000000) - main object -/- id=255 object=process\n");
+    writing_expect(
+        &w,
+        "[no time] (+0.000000000) - main object -/- id=255 object=process no_time\n"
+        "[2022-04-21 10:11:12.000000001] (+0.000000000) - main object -/- id=255 object=process\n");
 }
 
 static void times_are_shown_as_asked(void **state)
 {
     (void)state;
-    expect_times("time=iso", "[1970-01-01 00:00:00.000000001] (+0.000000000) - a instant -/-\n"
-                             "[1677-09-21 00:12:43.145224192] (-9223372036.854775809) - b instant -/-\n");
-    expect_times("time=seconds", "[0.000000001] (+0.000000000) - a instant -/-\n"
-                                 "[-9223372036.854775808] (-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=iso",
+                 "[1970-01-01 00:00:00.000000001] (+0.000000000) - a instant -/-\n"
+                 "[1677-09-21 00:12:43.145224192] (-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=seconds",
+                 "[0.000000001] (+0.000000000) - a instant -/-\n"
+                 "[-9223372036.854775808] (-9223372036.854775809) - b instant -/-\n");
     expect_times("time=ns", "[1] (+0.000000000) - a instant -/-\n"
                             "[-9223372036854775808] (-9223372036.854775809) - b instant -/-\n");
-    expect_times("time=delta", "(+0.000000000) - a instant -/-\n(-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=delta",
+                 "(+0.000000000) - a instant -/-\n(-9223372036.854775809) - b instant -/-\n");
 }
 
 static void fields_and_names_can_be_left_out(void **state)
@@ -99,11 +107,13 @@ static void an_unknown_choice_is_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
-    const ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){"time=tomorrow", NULL}};
+    const ttr_write_options options = {
+        .size = sizeof options, .format_options = (const char *const[]){"time=tomorrow", NULL}};
     (void)state;
     assert_null(ttr_create_push(t, NULL, NULL, "text", &options, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    support_assert_text(error.text, strlen(error.text), "text cannot do time=tomorrow: tracetta formats lists what there is");
+    support_assert_text(error.text, strlen(error.text),
+                        "text cannot do time=tomorrow: tracetta formats lists what there is");
     ttr_free(t);
 }
 
@@ -115,7 +125,8 @@ static void strings_cannot_harm_a_terminal_or_the_line(void **state)
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "\x1b[31m", "a\nb\xff\xc3\xa9\xc2\x9b");
     ttr_put_text(w.builder, "q\"\\", "\t\r\x7f\xe2\x82");
     writing_end(&w);
-    writing_expect(&w, "[0] (+0.000000000) :\\x1b[31m a\\nb\\xff\xc3\xa9\\xc2\\x9b instant -/- { q\\\"\\\\ = \"\\t\\r\\x7f\\xe2\\x82\" }\n");
+    writing_expect(&w, "[0] (+0.000000000) :\\x1b[31m a\\nb\\xff\xc3\xa9\\xc2\\x9b instant -/- { "
+                       "q\\\"\\\\ = \"\\t\\r\\x7f\\xe2\\x82\" }\n");
 }
 
 static void every_field_type_has_its_form(void **state)
@@ -129,22 +140,35 @@ static void every_field_type_has_its_form(void **state)
     ttr_put_int(w.builder, "i", -1);
     ttr_put_float(w.builder, "f", 0.1);
     ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 255}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"t", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.name = {"p", 1},
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 255}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.name = {"t", 1},
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 2, .name = {"k", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 2, .name = {"e", 1}, .value = {.type = TTR_TYPE_STRUCT}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+    ttr_put_field(
+        w.builder,
+        &(ttr_field){.depth = 2, .name = {"k", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_put_field(w.builder,
+                  &(ttr_field){.depth = 2, .name = {"e", 1}, .value = {.type = TTR_TYPE_STRUCT}});
     ttr_put_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_ARRAY}});
     writing_end(&w);
-    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { n = null, b = true, i = -1, f = 0.1, y = 0x00ab, p = 0xff, t = 9, "
+    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { n = null, b = true, i = -1, f = "
+                       "0.1, y = 0x00ab, p = 0xff, t = 9, "
                        "a = [1, { k = 2, e = { } }], z = [] }\n");
 }
 
 static void put(struct writing *w, const char *name, uint8_t group, ttr_value value)
 {
-    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .group = group, .value = value});
+    ttr_put_field(w->builder,
+                  &(ttr_field){.name = {name, strlen(name)}, .group = group, .value = value});
 }
 
 static void numbers_have_their_names_and_bases_and_groups_their_braces(void **state)
@@ -153,18 +177,33 @@ static void numbers_have_their_names_and_bases_and_groups_their_braces(void **st
     (void)state;
     open_with(&w, 0, "time=delta");
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    put(&w, "e", TTR_GROUP_COMMON, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"R\n", 2}, .v.u = 1});
-    put(&w, "u", TTR_GROUP_COMMON, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 2});
-    put(&w, "f", TTR_GROUP_CONTEXT, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .text = {"A", 1}, .v.u = 10});
+    put(&w, "e", TTR_GROUP_COMMON,
+        (ttr_value){.type = TTR_TYPE_UINT,
+                    .hint = TTR_HINT_ENUM,
+                    .count = 1,
+                    .text = {"R\n", 2},
+                    .v.u = 1});
+    put(&w, "u", TTR_GROUP_COMMON,
+        (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 2});
+    put(&w, "f", TTR_GROUP_CONTEXT,
+        (ttr_value){.type = TTR_TYPE_UINT,
+                    .hint = TTR_HINT_FLAGS,
+                    .count = 1,
+                    .text = {"A", 1},
+                    .v.u = 10});
     put(&w, "h", 0, (ttr_value){.type = TTR_TYPE_INT, .base = 16, .bits = 12, .v.s = -2});
     put(&w, "o", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 8, .bits = 32, .v.u = 15});
     put(&w, "b", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 2, .v.u = 5});
     put(&w, "z", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 16, .bits = 8});
-    put(&w, "w", 0, (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}});
-    put(&w, "v", 0, (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
+    put(&w, "w", 0,
+        (ttr_value){
+            .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}});
+    put(&w, "v", 0,
+        (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
     put(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT});
     writing_end(&w);
-    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { e = R\\n (1), u = 2 } { f = A (0xa) } { h = 0xffe, o = 017, b = 0b101, z = 0x0, "
+    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { e = R\\n (1), u = 2 } { f = A "
+                       "(0xa) } { h = 0xffe, o = 017, b = 0b101, z = 0x0, "
                        "w = 18446744073709551616, v = \"1 [\", n = absent }\n");
 }
 
@@ -192,7 +231,8 @@ static void attributes_of_kinds_are_shown(void **state)
     ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
     ttr_event_edit(w.builder)->sequence = 3;
     writing_end(&w);
-    writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
+    writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff "
+                       "level=fatal partial no_time\n"
                        "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n"
                        "[0] (+0.000000000) - - gap -/- dur=0.000001500 lost=7\n"
                        "[0] (+0.000000000) - - gap -/- packets=3\n");
@@ -206,7 +246,8 @@ static void colours_are_used_when_asked_for(void **state)
     writing_begin(&w, TTR_KIND_SPAN, 5, "x");
     ttr_put_uint(w.builder, "a", 1);
     writing_end(&w);
-    writing_expect(&w, "\x1b[2m[5] (+0.000000000) \x1b[0mprov:cat \x1b[1mx\x1b[0m \x1b[32mspan\x1b[0m 7/9 dur=0.000000000 "
+    writing_expect(&w, "\x1b[2m[5] (+0.000000000) \x1b[0mprov:cat \x1b[1mx\x1b[0m "
+                       "\x1b[32mspan\x1b[0m 7/9 dur=0.000000000 "
                        "{ \x1b[36ma\x1b[0m = 1 }\n");
 }
 
@@ -236,13 +277,21 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("text");
 }
 
-/* Texts are looked at sixteen bytes at a time: a character that needs care is found wherever it stands, and no other is. */
+/* Texts are looked at sixteen bytes at a time: a character that needs care is found wherever it
+ * stands, and no other is. */
 static void characters_that_need_care_are_found_at_any_place(void **state)
 {
     static const struct {
         const char *in, *out;
-    } cares[] = {{"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\x1f", "\\x1f"}, {"\x7f", "\\x7f"}, {"\xff", "\\xff"},
-                 {"\xc2\x9b", "\\xc2\\x9b"}, {"\xc3\xa4", "\xc3\xa4"}, {"~", "~"}};
+    } cares[] = {{"\"", "\\\""},
+                 {"\\", "\\\\"},
+                 {"\n", "\\n"},
+                 {"\x1f", "\\x1f"},
+                 {"\x7f", "\\x7f"},
+                 {"\xff", "\\xff"},
+                 {"\xc2\x9b", "\\xc2\\x9b"},
+                 {"\xc3\xa4", "\xc3\xa4"},
+                 {"~", "~"}};
     static char expected[64 * 1024];
     struct writing w;
     size_t n = 0;
@@ -252,12 +301,16 @@ static void characters_that_need_care_are_found_at_any_place(void **state)
         for (int before = 0; before < 34; before += 1 + before % 3)
             for (int behind = 0; behind < 34; behind += 11) {
                 char text[80];
-                (void)snprintf(text, sizeof text, "%.*s%s%.*s", before, "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, behind, "0123456789/0123456789/0123456789/!");
+                (void)snprintf(text, sizeof text, "%.*s%s%.*s", before,
+                               "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, behind,
+                               "0123456789/0123456789/0123456789/!");
                 ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1, NULL, "x");
                 ttr_put_text(w.builder, "s", text);
                 writing_end(&w);
-                n += (size_t)snprintf(expected + n, sizeof expected - n, "(+0.000000000) - x instant -/- { s = \"%.*s%s%.*s\" }\n", before,
-                                      "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].out, behind, "0123456789/0123456789/0123456789/!");
+                n += (size_t)snprintf(expected + n, sizeof expected - n,
+                                      "(+0.000000000) - x instant -/- { s = \"%.*s%s%.*s\" }\n",
+                                      before, "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].out,
+                                      behind, "0123456789/0123456789/0123456789/!");
                 assert_true(n < sizeof expected);
             }
     writing_expect(&w, expected);

@@ -1,4 +1,5 @@
-/* trace.dat as a format: what it is called, what it can do.  The reader's parts are in trace_dat.h. */
+/* trace.dat as a format: what it is called, what it can do.  The reader's parts are in trace_dat.h.
+ */
 #include "formats/trace_dat/trace_dat.h"
 
 /* The magic, and what stands behind the version: byte order and size of `long`. */

@@ -25,7 +25,8 @@ static ttr_status keep_all(struct trace_dat_reader *reader)
         at = in->window.offset + in->window.n;
         reader->size = at;
         if (!context_goes_on(reader->t)) {
-            input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early", "reading was ended before all of the file was there");
+            input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early",
+                       "reading was ended before all of the file was there");
             return TTR_OK;
         }
     }
@@ -43,7 +44,8 @@ ttr_status trace_dat_hold(struct trace_dat_reader *reader)
     return status;
 }
 
-ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n, size_t *got)
+ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n,
+                          size_t *got)
 {
     uint64_t left = offset < reader->size ? reader->size - offset : 0;
     *got = n < left ? n : (size_t)left;
@@ -95,10 +97,14 @@ static size_t inflate_zlib(const void *from, size_t from_n, void *to, size_t to_
     int status = inflate(&stream, Z_SYNC_FLUSH);
     size_t n = to_n - stream.avail_out;
     (void)inflateEnd(&stream);
-    return status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR || status == Z_DATA_ERROR ? n : 0;
+    return status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR ||
+                   status == Z_DATA_ERROR
+               ? n
+               : 0;
 }
 
-size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n)
+size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
+                         void *to, size_t to_n)
 {
     bool is_zstd = strcmp(reader->compression, "zstd") == 0;
     if (is_zstd && ZSTD_decompress(to, to_n, from, from_n) == to_n)

@@ -1,4 +1,5 @@
-/* The head of version 6: the description of tracepoints, options, and where each CPU's pages are. */
+/* The head of version 6: the description of tracepoints, options, and where each CPU's pages are.
+ */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
@@ -17,10 +18,12 @@ struct instances {
 
 static ttr_status head_is_cut(struct trace_dat_reader *reader, const char *where)
 {
-    return input_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error, "the file ends inside %s: it has no events that can be found", where);
+    return input_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
+                        "the file ends inside %s: it has no events that can be found", where);
 }
 
-/* Loads from the beginning until the description of tracepoints is whole, and gives where it ends; `*end` 0: the file ends in it. */
+/* Loads from the beginning until the description of tracepoints is whole, and gives where it ends;
+ * `*end` 0: the file ends in it. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
@@ -37,22 +40,27 @@ static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *en
     }
 }
 
-static ttr_status add_instance(struct trace_dat_reader *reader, struct instances *instances, struct cursor c)
+static ttr_status add_instance(struct trace_dat_reader *reader, struct instances *instances,
+                               struct cursor c)
 {
     const struct cursor option = c;
     uint64_t place = tracing_data_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_string(&c);
     if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item)
-        return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance", reader->error, "%s; its events are not read",
-                            c.failed ? "a buffer whose place or name is cut off" : "a buffer behind the 64 that can be read");
+        return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance",
+                            reader->error, "%s; its events are not read",
+                            c.failed ? "a buffer whose place or name is cut off"
+                                     : "a buffer behind the 64 that can be read");
     struct instance *instance = &instances->item[instances->n++];
     *instance = (struct instance){.offset = place};
-    memcpy(instance->name, name.p, name.n < sizeof instance->name ? name.n : sizeof instance->name - 1);
+    memcpy(instance->name, name.p,
+           name.n < sizeof instance->name ? name.n : sizeof instance->name - 1);
     return TTR_OK;
 }
 
 /* Options up to the zero behind them. */
-static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c, struct instances *instances)
+static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c,
+                               struct instances *instances)
 {
     for (;;) {
         unsigned option = (unsigned)tracing_data_number(&reader->data, c, 2);
@@ -62,7 +70,8 @@ static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c
         struct cursor part = cursor_part(c, n);
         if (c->failed)
             return TTR_OK;
-        ttr_status status = option == TRACE_DAT_BUFFER ? add_instance(reader, instances, part) : trace_dat_option(reader, option, part);
+        ttr_status status = option == TRACE_DAT_BUFFER ? add_instance(reader, instances, part)
+                                                       : trace_dat_option(reader, option, part);
         if (status != TTR_OK)
             return status;
     }
@@ -74,7 +83,8 @@ static bool is_mark(const uint8_t *p, const char *mark)
 }
 
 /* The table of CPUs behind "flyrecord". */
-static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus, const char *buffer)
+static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus,
+                            const char *buffer)
 {
     ttr_status status = TTR_OK;
     for (uint32_t cpu = 0; cpu < cpus && status == TTR_OK; cpu++) {
@@ -88,8 +98,10 @@ static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, u
     return status;
 }
 
-/* What stands behind the count of CPUs, or at a buffer's place: maybe options, then the pages' places.  `cpus` of the main table. */
-static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c, uint32_t *cpus, const char *name, struct instances *instances)
+/* What stands behind the count of CPUs, or at a buffer's place: maybe options, then the pages'
+ * places.  `cpus` of the main table. */
+static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c, uint32_t *cpus,
+                              const char *name, struct instances *instances)
 {
     const uint8_t *mark = cursor_take(c, TRACE_DAT_MARK);
     ttr_status status = TTR_OK;
@@ -105,15 +117,19 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c,
     if (c->failed)
         return head_is_cut(reader, "its options");
     if (is_mark(mark, "latency  ")) {
-        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
-                   "the trace of a latency tracer: from here on it is text for people, without events");
+        input_note(
+            reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
+            "the trace of a latency tracer: from here on it is text for people, without events");
         return TTR_OK;
     }
     if (!is_mark(mark, "flyrecord"))
-        return input_damage(reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK, "trace_dat.no-table", reader->error,
-                            "expected \"options\", \"flyrecord\" or \"latency\" here: the places of the events are not known");
+        return input_damage(reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK,
+                            "trace_dat.no-table", reader->error,
+                            "expected \"options\", \"flyrecord\" or \"latency\" here: the places "
+                            "of the events are not known");
     if (*cpus > TRACE_DAT_CPUS_MAX)
-        return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error, "a machine of %u CPUs cannot be", *cpus);
+        return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
+                            "a machine of %u CPUs cannot be", *cpus);
     status = take_cpus(reader, c, *cpus, name);
     if (stored < *cpus) /* an empty entry for readers that do not know the option */
         (void)cursor_skip(c, 16);

@@ -4,26 +4,33 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-#define BUFFERS_BYTES ((size_t)8 << 20) /* of all lanes together, if they are many */
+#define BUFFERS_BYTES ((size_t)8 << 20)  /* of all lanes together, if they are many */
 #define BUFFER_BYTES ((size_t)256 << 10) /* of one */
 
-ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trace_dat_lane *lane, ttr_text buffer)
+ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
+                              ttr_text buffer)
 {
     struct input *in = reader->in;
     if (lane->left == 0)
         return TTR_OK;
     if (lane->page_bytes < 64 || lane->page_bytes > TRACE_DAT_PAGE_MAX)
-        return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error, "pages of %u bytes cannot be; CPU %u is not read",
-                            lane->page_bytes, lane->cpu);
-    uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0, size = lane->left < room ? lane->left : room;
+        return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error,
+                            "pages of %u bytes cannot be; CPU %u is not read", lane->page_bytes,
+                            lane->cpu);
+    uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0,
+             size = lane->left < room ? lane->left : room;
     if (size > reader->size - reader->lanes_bytes)
         return input_damage(in, lane->at, 0, "trace_dat.overlap", reader->error,
-                            "with the events of CPU %u here, all have more bytes than the file: they overlap, and these are not read", lane->cpu);
+                            "with the events of CPU %u here, all have more bytes than the file: "
+                            "they overlap, and these are not read",
+                            lane->cpu);
     reader->lanes_bytes += size;
     ttr_id name = buffer.n ? ttr_text_add(reader->t, buffer.p, buffer.n) : 0;
-    ttr_id track = context_add_track(reader->t, &(ttr_track){.number = lane->cpu, .name = name, .source = in->id});
+    ttr_id track = context_add_track(
+        reader->t, &(ttr_track){.number = lane->cpu, .name = name, .source = in->id});
     if (!track || (buffer.n && !name) ||
-        !alloc_reserve(&reader->t->counted, (void **)&reader->lane, &reader->lanes_capacity, reader->lanes_n + 1, sizeof *reader->lane))
+        !alloc_reserve(&reader->t->counted, (void **)&reader->lane, &reader->lanes_capacity,
+                       reader->lanes_n + 1, sizeof *reader->lane))
         return fail_memory(reader->error);
     struct trace_dat_lane *added = &reader->lane[reader->lanes_n++];
     *added = *lane;
@@ -35,12 +42,15 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
         return TTR_OK;
     added->left = room;
     return input_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
-                        "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64 " bytes are there", lane->cpu, room, lane->left);
+                        "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
+                        " bytes are there",
+                        lane->cpu, room, lane->left);
 }
 
 static struct ring_buffer_layout layout_of(const struct trace_dat_reader *reader)
 {
-    return (struct ring_buffer_layout){reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
+    return (struct ring_buffer_layout){reader->data.is_big_endian, reader->data.commit_bytes,
+                                       reader->data.page_data};
 }
 
 /* Begins the next page in the buffer that is good; false: none is left, or one is not. */
@@ -48,7 +58,8 @@ static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_lane *l
 {
     struct ring_buffer_layout layout = layout_of(reader);
     size_t left = lane->n - lane->next, n = left < lane->page_bytes ? left : lane->page_bytes;
-    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, n < lane->page_bytes, &lane->page))
+    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, n < lane->page_bytes,
+                                     &lane->page))
         return false;
     lane->next += n;
     return true;
@@ -75,12 +86,15 @@ bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane 
 
 static ttr_status make_room(struct trace_dat_reader *reader, struct trace_dat_lane *lane, size_t n)
 {
-    return alloc_reserve(&reader->t->counted, (void **)&lane->buffer, &lane->capacity, n, 1) ? TTR_OK : fail_memory(reader->error);
+    return alloc_reserve(&reader->t->counted, (void **)&lane->buffer, &lane->capacity, n, 1)
+               ? TTR_OK
+               : fail_memory(reader->error);
 }
 
 static ttr_status read_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
-    size_t share = BUFFERS_BYTES / reader->lanes_n, most = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+    size_t share = BUFFERS_BYTES / reader->lanes_n,
+           most = share < BUFFER_BYTES ? share : BUFFER_BYTES;
     size_t want = most / lane->page_bytes * lane->page_bytes;
     want = want ? want : lane->page_bytes;
     want = lane->left < want ? (size_t)lane->left : want;
@@ -94,11 +108,14 @@ static ttr_status read_plain(struct trace_dat_reader *reader, struct trace_dat_l
 }
 
 /* A number of four bytes at the lane's place; false at its end. */
-static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint32_t *value, bool *is_there)
+static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                           uint32_t *value, bool *is_there)
 {
     uint8_t bytes[4];
     size_t got = 0;
-    ttr_status status = lane->left >= sizeof bytes ? trace_dat_copy(reader, lane->at, bytes, sizeof bytes, &got) : TTR_OK;
+    ttr_status status = lane->left >= sizeof bytes
+                            ? trace_dat_copy(reader, lane->at, bytes, sizeof bytes, &got)
+                            : TTR_OK;
     struct cursor c = cursor_over(bytes, got, lane->at);
     *value = (uint32_t)tracing_data_number(&reader->data, &c, 4);
     *is_there = !c.failed;
@@ -108,16 +125,19 @@ static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lan
 }
 
 /* All that is left of a lane cannot be read. */
-static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane *lane, const char *why)
+static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                          const char *why)
 {
     uint64_t left = lane->left;
     lane->left = 0;
     lane->chunks = 0;
-    return input_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error, "CPU %u ends here: %s", lane->cpu, why);
+    return input_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error,
+                        "CPU %u ends here: %s", lane->cpu, why);
 }
 
 /* Decompresses the chunk at hand; what came before damage is kept. */
-static ttr_status open_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint32_t packed, uint32_t whole)
+static ttr_status open_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                             uint32_t packed, uint32_t whole)
 {
     bool is_cut = packed > lane->left;
     uint64_t there = is_cut ? lane->left : packed;
@@ -133,10 +153,13 @@ static ttr_status open_chunk(struct trace_dat_reader *reader, struct trace_dat_l
     lane->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, lane->buffer, whole);
     if (lane->n == whole && !is_cut)
         return TTR_OK;
-    return input_damage(reader->in, lane->offset, there, is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
-                        is_cut ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes could be had"
-                               : "a chunk of CPU %u cannot be decompressed by %s but for %zu of its %u bytes; reading goes on with the next",
-                        lane->cpu, reader->compression, lane->n, whole);
+    return input_damage(
+        reader->in, lane->offset, there,
+        is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
+        is_cut ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes could be had"
+               : "a chunk of CPU %u cannot be decompressed by %s but for %zu of its %u bytes; "
+                 "reading goes on with the next",
+        lane->cpu, reader->compression, lane->n, whole);
 }
 
 static ttr_status read_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
@@ -168,16 +191,21 @@ static bool may_be_event(const void *own, const uint8_t *p, size_t n)
     return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* An event reaches over the end of its page, perhaps because one before it has another size than it says: goes on behind it, or with the next
- * page. */
+/* An event reaches over the end of its page, perhaps because one before it has another size than it
+ * says: goes on behind it, or with the next page. */
 static ttr_status pass_events(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     const uint8_t *from = lane->page.sure;
-    uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
+    uint64_t offset =
+        lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
     if (!ring_buffer_resync(&lane->page, may_be_event, reader))
         lane->page.p = lane->page.end;
-    return input_damage(reader->in, offset, lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from), "trace_dat.bad-event", reader->error,
-                        "an event of CPU %u is damaged; reading goes on with the next that can be, or the next page", lane->cpu);
+    return input_damage(reader->in, offset,
+                        lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from),
+                        "trace_dat.bad-event", reader->error,
+                        "an event of CPU %u is damaged; reading goes on with the next that can be, "
+                        "or the next page",
+                        lane->cpu);
 }
 
 /* Tells of what cannot be read, and passes over it: a part of a page, or a page. */
@@ -189,11 +217,13 @@ static ttr_status pass_damage(struct trace_dat_reader *reader, struct trace_dat_
     size_t n = left < lane->page_bytes ? left : lane->page_bytes;
     uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + lane->next;
     lane->next += n;
-    return input_damage(reader->in, offset, lane->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error, "a page of CPU %u has more bytes than it can; reading goes on with the next",
-                        lane->cpu);
+    return input_damage(
+        reader->in, offset, lane->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error,
+        "a page of CPU %u has more bytes than it can; reading goes on with the next", lane->cpu);
 }
 
-ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_lane *lane, bool *has_event)
+ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                             bool *has_event)
 {
     ttr_status status = TTR_OK;
     *has_event = true;

@@ -40,7 +40,9 @@ static bool take_number(ttr_text text, int64_t *value)
     size_t digits = 0;
     for (i += base == 16 ? 2 : 0; i < text.n; i++, digits++) {
         unsigned char c = (unsigned char)(text.p[i] | 32);
-        unsigned digit = text.p[i] >= '0' && text.p[i] <= '9' ? (unsigned)(text.p[i] - '0') : c >= 'a' && c <= 'f' ? c - 'a' + 10u : 16u;
+        unsigned digit = text.p[i] >= '0' && text.p[i] <= '9' ? (unsigned)(text.p[i] - '0')
+                         : c >= 'a' && c <= 'f'               ? c - 'a' + 10u
+                                                              : 16u;
         if (digit >= base)
             break;
         if (__builtin_mul_overflow(sum, base, &sum) || __builtin_add_overflow(sum, digit, &sum))
@@ -50,13 +52,15 @@ static bool take_number(ttr_text text, int64_t *value)
     return digits > 0 && sum <= INT64_MAX;
 }
 
-static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_t unit, const char *what)
+static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_t unit,
+                       const char *what)
 {
     uint64_t offset = c->offset;
     int64_t value, ns;
     if (!take_number(trace_dat_string(c), &value) || __builtin_mul_overflow(value, unit, &ns) ||
         __builtin_add_overflow(reader->said.add_ns, ns, &reader->said.add_ns)) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option", "the %s is no number; times are given without it", what);
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
+                   "the %s is no number; times are given without it", what);
         return;
     }
     reader->said.is_dated |= unit != 1;
@@ -66,9 +70,11 @@ static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_
 static void take_tsc(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
-    uint32_t multiplier = (uint32_t)tracing_data_number(&reader->data, c, 4), shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
+    uint32_t multiplier = (uint32_t)tracing_data_number(&reader->data, c, 4),
+             shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
     if (c->failed || multiplier == 0 || shift > 63) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option", "the factor of the clock cannot be; times are in its ticks");
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
+                   "the factor of the clock cannot be; times are in its ticks");
         return;
     }
     reader->said.multiplier = multiplier;
@@ -79,7 +85,8 @@ static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text
 {
     while (text.n && text.p[text.n - 1] == '\n')
         text.n--;
-    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
+    return context_add_attribute(reader->t, reader->in->id, name,
+                                 &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
 /* The number behind "\nKEY: " in the statistics of a CPU's buffer. */
@@ -109,12 +116,14 @@ static void take_statistics(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     ttr_text text = trace_dat_string(c);
-    uint64_t overrun = statistic(text, "\noverrun: "), dropped = statistic(text, "\ndropped events: ");
+    uint64_t overrun = statistic(text, "\noverrun: "),
+             dropped = statistic(text, "\ndropped events: ");
     dropped = add_counts(dropped, statistic(text, "\ncommit overrun: "));
     reader->kernel_lost = add_counts(reader->kernel_lost, add_counts(overrun, dropped));
     if (overrun || dropped)
         input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
-                   "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64 " events before they were read, and dropped %" PRIu64,
+                   "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64
+                   " events before they were read, and dropped %" PRIu64,
                    statistic(text, "CPU: "), overrun, dropped);
 }
 
@@ -152,8 +161,10 @@ ttr_status trace_dat_option(struct trace_dat_reader *reader, unsigned option, st
         break;
     case TRACE_DAT_TRACEID: {
         uint64_t id = tracing_data_number(&reader->data, &c, 8);
-        is_fine = c.failed || context_add_attribute(reader->t, reader->in->id, "trace_id",
-                                                    &(ttr_value){.type = TTR_TYPE_UINT, .bits = 64, .base = 16, .v.u = id});
+        is_fine =
+            c.failed || context_add_attribute(
+                            reader->t, reader->in->id, "trace_id",
+                            &(ttr_value){.type = TTR_TYPE_UINT, .bits = 64, .base = 16, .v.u = id});
         break;
     }
     default:

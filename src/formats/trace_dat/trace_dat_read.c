@@ -24,7 +24,8 @@ static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bo
     return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->said.add_ns, clamped);
 }
 
-static void give_place(struct trace_dat_reader *reader, const struct trace_dat_lane *lane, ttr_event *event)
+static void give_place(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
+                       ttr_event *event)
 {
     bool clamped = false;
     event->ticks = lane->event.time;
@@ -44,7 +45,8 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
     ttr_event *event = input_event(in);
     give_place(reader, lane, event);
     if (lane->event.time < reader->last)
-        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.backward", "the time of an event of CPU %u is before that of the one before it", lane->cpu);
+        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.backward",
+                   "the time of an event of CPU %u is before that of the one before it", lane->cpu);
     reader->last = lane->event.time;
     if (lane->is_gap) {
         event->kind = TTR_KIND_GAP;
@@ -60,7 +62,8 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
     if (tracepoints_may_be_event(reader->data.all, raw))
         ring_buffer_sure(&lane->page);
     if (why)
-        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event", "an event of number %u: %s; it is given as far as it goes", id, why);
+        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event",
+                   "an event of number %u: %s; it is given as far as it goes", id, why);
     return true;
 }
 
@@ -110,10 +113,12 @@ static ttr_status go_on(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-/* What the kernel counted and no page tells: events it dropped, those overwritten behind the last page, and where a page only says that there are some. */
+/* What the kernel counted and no page tells: events it dropped, those overwritten behind the last
+ * page, and where a page only says that there are some. */
 static void give_rest(struct trace_dat_reader *reader)
 {
-    uint64_t rest = reader->kernel_lost > reader->told_lost ? reader->kernel_lost - reader->told_lost : 0;
+    uint64_t rest =
+        reader->kernel_lost > reader->told_lost ? reader->kernel_lost - reader->told_lost : 0;
     bool clamped = false;
     reader->kernel_lost = 0;
     if (rest == 0)
@@ -167,7 +172,8 @@ static void tell_odd(void *own, uint64_t offset, const char *what)
 
 static bool counts_nanoseconds(const char *clock)
 {
-    static const char *const names[] = {"", "local", "global", "uptime", "perf", "boot", "tai", "tsc2nsec"};
+    static const char *const names[] = {"",     "local", "global", "uptime",
+                                        "perf", "boot",  "tai",    "tsc2nsec"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(clock, names[i]) == 0)
             return true;
@@ -178,13 +184,19 @@ static ttr_status set_clock(struct trace_dat_reader *reader)
 {
     struct trace_dat_said *said = &reader->said;
     if (!said->multiplier && !counts_nanoseconds(said->clock))
-        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock", "the clock \"%s\" does not count nanoseconds; its ticks are given as if they were",
-                   said->clock);
+        input_note(
+            reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
+            "the clock \"%s\" does not count nanoseconds; its ticks are given as if they were",
+            said->clock);
     if (said->is_guest)
         input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
-                   "the trace of a guest that tells how its times become those of its host: they are given by the guest's clock");
-    uint128 frequency = said->multiplier ? ((uint128)1000000000 << said->shift) / said->multiplier : 1000000000;
-    ttr_clock clock = {.name = said->clock[0] ? said->clock : "local", .is_anchored = said->is_dated, .anchor_ns = said->add_ns,
+                   "the trace of a guest that tells how its times become those of its host: they "
+                   "are given by the guest's clock");
+    uint128 frequency =
+        said->multiplier ? ((uint128)1000000000 << said->shift) / said->multiplier : 1000000000;
+    ttr_clock clock = {.name = said->clock[0] ? said->clock : "local",
+                       .is_anchored = said->is_dated,
+                       .anchor_ns = said->add_ns,
                        .frequency = frequency > INT64_MAX ? INT64_MAX : (uint64_t)frequency};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
@@ -192,21 +204,31 @@ static ttr_status set_clock(struct trace_dat_reader *reader)
 /* Whether trace-cmd shows times of the clock as numbers, not as seconds. */
 static bool has_ticks(const struct trace_dat_said *said)
 {
-    return !said->multiplier && (!counts_nanoseconds(said->clock) || strcmp(said->clock, "boot") == 0);
+    return !said->multiplier &&
+           (!counts_nanoseconds(said->clock) || strcmp(said->clock, "boot") == 0);
 }
 
 static ttr_status tell_about(struct trace_dat_reader *reader)
 {
-    if (has_ticks(&reader->said) && !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks", &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
+    if (has_ticks(&reader->said) &&
+        !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks",
+                               &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
         return fail_memory(reader->error);
-    struct { const char *name; uint64_t value; } numbers[] = {
-        {"page_size", reader->data.page_bytes}, {"long_size", reader->data.long_bytes}, {"cpus", reader->said.cpus}};
+    struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {{"page_size", reader->data.page_bytes},
+                   {"long_size", reader->data.long_bytes},
+                   {"cpus", reader->said.cpus}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].value && !context_add_attribute(reader->t, reader->in->id, numbers[i].name,
-                                                       &(ttr_value){.type = TTR_TYPE_UINT, .v.u = numbers[i].value}))
+        if (numbers[i].value &&
+            !context_add_attribute(reader->t, reader->in->id, numbers[i].name,
+                                   &(ttr_value){.type = TTR_TYPE_UINT, .v.u = numbers[i].value}))
             return fail_memory(reader->error);
     ttr_text compression = {reader->compression, strlen(reader->compression)};
-    if (compression.n && !context_add_attribute(reader->t, reader->in->id, "compression", &(ttr_value){.type = TTR_TYPE_TEXT, .text = compression}))
+    if (compression.n &&
+        !context_add_attribute(reader->t, reader->in->id, "compression",
+                               &(ttr_value){.type = TTR_TYPE_TEXT, .text = compression}))
         return fail_memory(reader->error);
     return TTR_OK;
 }
@@ -221,13 +243,22 @@ static ttr_status take_head(struct trace_dat_reader *reader)
     bool is_fine = tracing_data_head(&reader->data, &c);
     const char *version = reader->data.version;
     if (!is_fine)
-        return fail(reader->error, TTR_E_UNSUPPORTED, c.offset, "expected the head of a trace.dat: version, byte order, size of a long, size of a page");
+        return fail(reader->error, TTR_E_UNSUPPORTED, c.offset,
+                    "expected the head of a trace.dat: version, byte order, size of a long, size "
+                    "of a page");
     bool is_7 = strcmp(version, "7") == 0;
     if (!is_7 && strcmp(version, "6") != 0)
-        return fail(reader->error, TTR_E_UNSUPPORTED, TRACING_DATA_MAGIC_BYTES, "a trace.dat of version \"%s\"; versions 6 and 7 are known", version);
+        return fail(reader->error, TTR_E_UNSUPPORTED, TRACING_DATA_MAGIC_BYTES,
+                    "a trace.dat of version \"%s\"; versions 6 and 7 are known", version);
     in->version = is_7 ? "7" : "6";
-    reader->data.all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t, .format = &format_trace_dat, .container = &container, .own = reader,
-        .source = in->id, .is_big_endian = reader->data.is_big_endian, .long_bytes = reader->data.long_bytes});
+    reader->data.all =
+        tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
+                                                   .format = &format_trace_dat,
+                                                   .container = &container,
+                                                   .own = reader,
+                                                   .source = in->id,
+                                                   .is_big_endian = reader->data.is_big_endian,
+                                                   .long_bytes = reader->data.long_bytes});
     if (!reader->data.all)
         return fail_memory(reader->error);
     return is_7 ? trace_dat_head7(reader) : trace_dat_head6(reader);

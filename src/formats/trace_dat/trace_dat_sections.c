@@ -2,23 +2,29 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads a section's data, decompressed, and gives a cursor over it whose offsets are those of the file where that makes sense.
- * The cursor has failed where there is no such section, which was told then. */
-static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id, struct cursor *data)
+/* Loads a section's data, decompressed, and gives a cursor over it whose offsets are those of the
+ * file where that makes sense. The cursor has failed where there is no such section, which was told
+ * then. */
+static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
+                               struct cursor *data)
 {
     *data = (struct cursor){.failed = true};
     ttr_status status = trace_dat_load(reader, offset, TRACE_DAT_SECTION);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
-    unsigned found = (unsigned)tracing_data_number(&reader->data, &c, 2), flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+    unsigned found = (unsigned)tracing_data_number(&reader->data, &c, 2),
+             flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
     (void)cursor_skip(&c, 4);
     uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
     if (offset >= reader->size)
         return input_damage(reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
-                            "section %u should stand at byte %llu, behind the end of the file; what it says is missing", id, (unsigned long long)offset);
+                            "section %u should stand at byte %llu, behind the end of the file; "
+                            "what it says is missing",
+                            id, (unsigned long long)offset);
     if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
-        return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION, "trace_dat.bad-section", reader->error,
+        return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
+                            "trace_dat.bad-section", reader->error,
                             "expected section %u here; what it says is missing", id);
     status = trace_dat_load(reader, begin, size);
     if (status != TTR_OK)
@@ -26,22 +32,28 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
     if (reader->bytes.n < size)
         status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
-                              "section %u has %llu bytes, of which %zu are there", id, (unsigned long long)size, reader->bytes.n);
+                              "section %u has %llu bytes, of which %zu are there", id,
+                              (unsigned long long)size, reader->bytes.n);
     if (status != TTR_OK || !(flags & TRACE_DAT_COMPRESSED)) {
         *data = c;
         return status;
     }
-    uint64_t packed = tracing_data_number(&reader->data, &c, 4), whole = tracing_data_number(&reader->data, &c, 4);
+    uint64_t packed = tracing_data_number(&reader->data, &c, 4),
+             whole = tracing_data_number(&reader->data, &c, 4);
     const uint8_t *from = cursor_take(&c, packed);
     buffer_clear(&reader->inflated);
-    uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX ? buffer_room(&reader->inflated, (size_t)whole + 1) : NULL;
+    uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX
+                      ? buffer_room(&reader->inflated, (size_t)whole + 1)
+                      : NULL;
     if (from && whole <= TRACE_DAT_SECTION_MAX && !to)
         return fail_memory(reader->error);
     size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
     if (got < whole || !to)
-        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
-                              "section %u cannot be decompressed by %s but for %zu bytes; what it says behind them is missing", id,
-                              reader->compression, got);
+        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression",
+                              reader->error,
+                              "section %u cannot be decompressed by %s but for %zu bytes; what it "
+                              "says behind them is missing",
+                              id, reader->compression, got);
     buffer_filled(&reader->inflated, got);
     if (got)
         *data = cursor_over(reader->inflated.bytes, got, begin);
@@ -65,9 +77,11 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
     struct trace_dat_lane lane = {0};
     uint64_t place = c.offset, offset = tracing_data_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_string(&c), clock = trace_dat_string(&c);
-    uint64_t pages = tracing_data_number(&reader->data, &c, 4), cpus = tracing_data_number(&reader->data, &c, 4);
+    uint64_t pages = tracing_data_number(&reader->data, &c, 4),
+             cpus = tracing_data_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
-        return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error, "the table of a buffer is not whole; its events are missing");
+        return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
+                            "the table of a buffer is not whole; its events are missing");
     reader->said.has_buffers = true;
     if (name.n == 0 || !reader->said.clock[0])
         trace_dat_clock(reader, clock);
@@ -78,7 +92,8 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
         lane.at = tracing_data_number(&reader->data, &c, 8);
         lane.left = tracing_data_number(&reader->data, &c, 8);
         if (c.failed)
-            return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error, "the table of a buffer ends behind %llu of %llu CPUs",
+            return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
+                                "the table of a buffer ends behind %llu of %llu CPUs",
                                 (unsigned long long)i, (unsigned long long)cpus);
         status = trace_dat_lane_add(reader, &lane, name);
     }
@@ -103,13 +118,16 @@ static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, 
     return trace_dat_option(reader, option, part);
 }
 
-/* All sections of options, one naming the next.  The data of options are copied, because what they name is loaded on the way. */
-static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset, struct buffer *copy)
+/* All sections of options, one naming the next.  The data of options are copied, because what they
+ * name is loaded on the way. */
+static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
+                               struct buffer *copy)
 {
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
         if (i == TRACE_DAT_OPTIONS_MAX)
-            return input_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error, "options without end; what follows here is not read");
+            return input_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error,
+                                "options without end; what follows here is not read");
         ttr_status status = load_section(reader, offset, TRACE_DAT_DONE, &c);
         if (status != TTR_OK)
             return status;
@@ -123,7 +141,8 @@ static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
             unsigned option = (unsigned)tracing_data_number(&reader->data, &c, 2);
             struct cursor part = cursor_part(&c, tracing_data_number(&reader->data, &c, 4));
             if (c.failed)
-                return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error, "option %u ends behind its section", option);
+                return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error,
+                                    "option %u ends behind its section", option);
             if (option == TRACE_DAT_DONE) {
                 offset = tracing_data_number(&reader->data, &part, 8);
                 break;
@@ -164,7 +183,8 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
         break;
     }
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section", "section %u ends before what it tells of; what was whole is used", id);
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section",
+                   "section %u ends before what it tells of; what was whole is used", id);
     return status;
 }
 
@@ -172,8 +192,10 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
 
 #define WALK_MAX 4096u /* sections that are walked over */
 
-/* Adds the pages from `at` on as those of the next CPU, and gives where they end; false where there are none. */
-static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint64_t at, uint64_t *end)
+/* Adds the pages from `at` on as those of the next CPU, and gives where they end; false where there
+ * are none. */
+static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                           uint64_t at, uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
@@ -194,17 +216,21 @@ static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lan
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-/* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.  Where they are compressed, each says how much it
- * is; where not, a page that begins before the end of the one before it is the next CPU's first. */
-static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint64_t at, uint64_t end)
+/* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.
+ * Where they are compressed, each says how much it is; where not, a page that begins before the end
+ * of the one before it is the next CPU's first. */
+static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                             uint64_t at, uint64_t end)
 {
-    const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
+    const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
+                                              reader->data.page_data};
     uint64_t before = 0;
     lane->at = at;
     for (uint64_t next = at; next < end; next += lane->page_bytes) {
         struct ring_buffer_page page;
         ttr_status status = trace_dat_load(reader, next, lane->page_bytes);
-        if (status == TTR_OK && !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
+        if (status == TTR_OK &&
+            !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
             continue;
         if (status == TTR_OK && page.time < before) {
             lane->left = next - lane->at;
@@ -225,14 +251,16 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
 
 static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, bool is_compressed)
 {
-    struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes, .is_compressed = is_compressed};
+    struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes,
+                                  .is_compressed = is_compressed};
     uint64_t page = lane.page_bytes, end = reader->size;
     ttr_status status = TTR_OK;
     if (page < 64 || page > TRACE_DAT_PAGE_MAX)
         return TTR_OK;
     at = (at + page - 1) / page * page;
     input_note(reader->in, TTR_NOTE_ODD, at, "trace_dat.guessed-cpus",
-               "the options that tell which CPU's events these are are missing: they are read one CPU behind another, numbered from 0");
+               "the options that tell which CPU's events these are are missing: they are read one "
+               "CPU behind another, numbered from 0");
     if (!is_compressed)
         return at < end ? save_plain(reader, &lane, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
@@ -243,15 +271,18 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
     return status;
 }
 
-/* Walks over the sections as they stand in the file, for those that no option named, and for that of events: `*events` is where its data are. */
-static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events, bool *is_compressed)
+/* Walks over the sections as they stand in the file, for those that no option named, and for that
+ * of events: `*events` is where its data are. */
+static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events,
+                                bool *is_compressed)
 {
     for (unsigned i = 0; i < WALK_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
         size_t got;
         ttr_status status = trace_dat_copy(reader, at, head, sizeof head, &got);
         struct cursor c = cursor_over(head, got, at);
-        unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2), flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+        unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2),
+                 flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
         (void)cursor_skip(&c, 4);
         uint64_t size = tracing_data_number(&reader->data, &c, 8);
         if (status != TTR_OK || c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size)
@@ -280,10 +311,12 @@ ttr_status trace_dat_head7(struct trace_dat_reader *reader)
         c.failed = true;
     ttr_text name = trace_dat_string(&c);
     (void)trace_dat_string(&c);
-    memcpy(reader->compression, name.p, name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
+    memcpy(reader->compression, name.p,
+           name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
     uint64_t offset = tracing_data_number(&reader->data, &c, 8);
     if (c.failed)
-        return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error, "the file ends inside its head");
+        return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error,
+                            "the file ends inside its head");
     buffer_init(&copy, &reader->t->counted);
     uint64_t sections = c.offset;
     status = take_options(reader, offset, &copy);

@@ -74,7 +74,9 @@ static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
         ttr_reader *reader = ttr_open_pull(t, pull, &pipe, "pipe", NULL, NULL);
         assert_true(reader && ttr_reader_report(reader, 0, &report));
         for (size_t k = 0; k < report.notes_n; k++)
-            told += strcmp(report.notes[k].code, "trace_dat.ended-early") == 0 ? report.notes[k].count : 0;
+            told += strcmp(report.notes[k].code, "trace_dat.ended-early") == 0
+                        ? report.notes[k].count
+                        : 0;
         assert_int_equal(told, !goes_on);
         ttr_close(reader);
         ttr_free(t);
@@ -84,8 +86,9 @@ static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage),
-                                              cmocka_unit_test(who_watches_may_end_the_waiting_for_all_of_a_pipe)};
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage),
+        cmocka_unit_test(who_watches_may_end_the_waiting_for_all_of_a_pipe)};
     static const struct vectors_suite suite = {
         .format = "trace_dat",
         .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}},

@@ -1,9 +1,14 @@
-/* trace_pipe_raw as a format: what it is called, what it can do.  The reader's parts are in trace_pipe_raw.h. */
+/* trace_pipe_raw as a format: what it is called, what it can do.  The reader's parts are in
+ * trace_pipe_raw.h. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
 static const ttr_option_info options[] = {
-    {"formats", "PATH", "what events are: tracefs' events folder, format texts, or a perf.data or trace.dat 6 of the same boot", false},
-    {"page-size", "BYTES", "of a page (or sub-buffer) of the ring buffer; 4096 unless given", false},
+    {"formats", "PATH",
+     "what events are: tracefs' events folder, format texts, or a perf.data or trace.dat 6 of the "
+     "same boot",
+     false},
+    {"page-size", "BYTES", "of a page (or sub-buffer) of the ring buffer; 4096 unless given",
+     false},
     {"cpu", "N", "whose events these are; else what the path says behind \"cpu\"", false},
 };
 

@@ -1,4 +1,5 @@
-/* Is this pages of a ring buffer?  They have no magic: a page is believed whose events fill exactly what its head says. */
+/* Is this pages of a ring buffer?  They have no magic: a page is believed whose events fill exactly
+ * what its head says. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
 #define BITS_A_PAGE 12u
@@ -22,11 +23,13 @@ static bool is_page(const struct ring_buffer_layout *layout, const uint8_t *byte
 
 unsigned trace_pipe_raw_bid(const struct peek *peek)
 {
-    static const struct ring_buffer_layout layouts[] = {{false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
+    static const struct ring_buffer_layout layouts[] = {
+        {false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         uint64_t last = 1;
         unsigned bits = 0;
-        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BITS_MOST; at += TRACE_PIPE_RAW_PAGE) {
+        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BITS_MOST;
+             at += TRACE_PIPE_RAW_PAGE) {
             if (!is_page(&layouts[i], peek->bytes + at, &last)) {
                 bits = 0;
                 break;

@@ -1,13 +1,14 @@
-/* What tells of the events: a directory of tracefs, a file of format texts, or one that holds the description of tracepoints. */
+/* What tells of the events: a directory of tracefs, a file of format texts, or one that holds the
+ * description of tracepoints. */
 #include <sys/stat.h>
 
 #include "base/status.h"
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 #include "io/folder.h"
 
-#define FORMAT_MAX ((uint64_t)1 << 20)  /* bytes of a format */
-#define FILE_MAX ((uint64_t)1 << 28)    /* of a file with many, or with the description */
-#define FOLDERS 3u                      /* levels: events/SYSTEM/NAME/format */
+#define FORMAT_MAX ((uint64_t)1 << 20) /* bytes of a format */
+#define FILE_MAX ((uint64_t)1 << 28)   /* of a file with many, or with the description */
+#define FOLDERS 3u                     /* levels: events/SYSTEM/NAME/format */
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 {
@@ -20,8 +21,12 @@ static const struct tracepoint_container container = {.raw = raw_of, .padding = 
 bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader)
 {
     struct tracing_data *data = &reader->data;
-    data->all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t, .format = &format_trace_pipe_raw, .container = &container, .own = reader,
-                                                           .source = reader->in->id, .is_big_endian = data->is_big_endian,
+    data->all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
+                                                           .format = &format_trace_pipe_raw,
+                                                           .container = &container,
+                                                           .own = reader,
+                                                           .source = reader->in->id,
+                                                           .is_big_endian = data->is_big_endian,
                                                            .long_bytes = data->long_bytes});
     return data->all != NULL;
 }
@@ -39,7 +44,8 @@ static ttr_status add(struct trace_pipe_raw_reader *reader, ttr_text system, ttr
     return status;
 }
 
-/* The name of the folder two above a file: "sched/sched_switch/format" is of sched; "" where there is none. */
+/* The name of the folder two above a file: "sched/sched_switch/format" is of sched; "" where there
+ * is none. */
 static ttr_text system_of(const char *name)
 {
     const char *end = strrchr(name, '/');
@@ -58,7 +64,8 @@ static ttr_text system_of(const char *name)
 static ttr_status take_folder(struct trace_pipe_raw_reader *reader, const char *path)
 {
     const struct alloc *alloc = &reader->t->counted;
-    struct folder *folder = folder_open(alloc, reader->t->descriptors, path, FOLDERS, reader->error);
+    struct folder *folder =
+        folder_open(alloc, reader->t->descriptors, path, FOLDERS, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(folder, i)) != NULL; i++) {
@@ -93,19 +100,24 @@ static ttr_status take_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
     return status;
 }
 
-static ttr_status take_bytes(struct trace_pipe_raw_reader *reader, const uint8_t *bytes, size_t n, const char *path)
+static ttr_status take_bytes(struct trace_pipe_raw_reader *reader, const uint8_t *bytes, size_t n,
+                             const char *path)
 {
-    const uint8_t *magic = n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
+    const uint8_t *magic =
+        n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
     struct cursor c = cursor_over(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
     if (!magic || !tracing_data_head(&probe, &c))
-        return trace_pipe_raw_begin_formats(reader) ? take_texts(reader, (ttr_text){(const char *)bytes, n}) : fail_memory(reader->error);
+        return trace_pipe_raw_begin_formats(reader)
+                   ? take_texts(reader, (ttr_text){(const char *)bytes, n})
+                   : fail_memory(reader->error);
     reader->data = probe;
     if (!trace_pipe_raw_begin_formats(reader))
         return fail_memory(reader->error);
     ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats", "%s: what it tells of tracepoints is not whole", path);
+        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats",
+                   "%s: what it tells of tracepoints is not whole", path);
     return status;
 }
 
@@ -128,5 +140,6 @@ ttr_status trace_pipe_raw_formats(struct trace_pipe_raw_reader *reader, const ch
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
         return take_file(reader, path);
-    return trace_pipe_raw_begin_formats(reader) ? take_folder(reader, path) : fail_memory(reader->error);
+    return trace_pipe_raw_begin_formats(reader) ? take_folder(reader, path)
+                                                : fail_memory(reader->error);
 }

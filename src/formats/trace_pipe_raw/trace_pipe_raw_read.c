@@ -32,7 +32,8 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
     if (tracepoints_may_be_event(reader->data.all, raw))
         ring_buffer_sure(&reader->page);
     if (why)
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event", "an event of number %u: %s; formats=PATH tells of events", id, why);
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event",
+                   "an event of number %u: %s; formats=PATH tells of events", id, why);
     return true;
 }
 
@@ -42,15 +43,19 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
 static ttr_status begin_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
-    struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
+    struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
+                                        reader->data.page_data};
     const uint8_t *bytes = in->window.bytes + (reader->at - in->window.offset);
-    size_t left = in->window.n - (size_t)(reader->at - in->window.offset), n = left < reader->page_bytes ? left : reader->page_bytes;
+    size_t left = in->window.n - (size_t)(reader->at - in->window.offset),
+           n = left < reader->page_bytes ? left : reader->page_bytes;
     uint64_t at = reader->at;
     if (n == 0)
         return TTR_END;
     reader->at += n;
     if (!ring_buffer_begin(&layout, bytes, n, n < reader->page_bytes, &reader->page))
-        return input_damage(in, at, n, "trace_pipe_raw.bad-page", reader->error, "a page that says it has more bytes than it can; reading goes on with the next");
+        return input_damage(
+            in, at, n, "trace_pipe_raw.bad-page", reader->error,
+            "a page that says it has more bytes than it can; reading goes on with the next");
     reader->is_walking = true;
     if (reader->page.is_lossy) {
         ttr_event *gap = new_event(reader, reader->page.time, bytes);
@@ -92,17 +97,20 @@ static bool may_be_event(const void *own, const uint8_t *p, size_t n)
     return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* An event reaches over the end of its page, perhaps because one before it has another size than it says: goes on behind it, or with the next
- * page. */
+/* An event reaches over the end of its page, perhaps because one before it has another size than it
+ * says: goes on behind it, or with the next page. */
 static ttr_status pass_events(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
     const uint8_t *from = reader->page.sure;
     uint64_t offset = in->window.offset + (uint64_t)(from - in->window.bytes);
     reader->is_walking = ring_buffer_resync(&reader->page, may_be_event, reader);
-    uint64_t end = reader->is_walking ? in->window.offset + (uint64_t)(reader->page.p - in->window.bytes) : reader->at;
-    return input_damage(in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
-                        "an event is damaged; reading goes on with the next that can be, or the next page");
+    uint64_t end = reader->is_walking
+                       ? in->window.offset + (uint64_t)(reader->page.p - in->window.bytes)
+                       : reader->at;
+    return input_damage(
+        in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
+        "an event is damaged; reading goes on with the next that can be, or the next page");
 }
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
@@ -134,13 +142,15 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static ttr_status bad_option(struct trace_pipe_raw_reader *reader, const char *key, const char *value, const char *expected)
+static ttr_status bad_option(struct trace_pipe_raw_reader *reader, const char *key,
+                             const char *value, const char *expected)
 {
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
 /* A number given as an option; as it was where it is not. */
-static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char *key, uint64_t most, uint32_t *number, bool *is_given)
+static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char *key,
+                                uint64_t most, uint32_t *number, bool *is_given)
 {
     const char *text = input_option(reader->in, key);
     uint64_t value;
@@ -174,7 +184,8 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
 /* The layout of the first page that can be. */
 static void guess_layout(struct trace_pipe_raw_reader *reader)
 {
-    static const struct ring_buffer_layout layouts[] = {{false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
+    static const struct ring_buffer_layout layouts[] = {
+        {false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
     const struct window *window = &reader->in->window;
     size_t n = window->n < reader->page_bytes ? window->n : reader->page_bytes, found = 0;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
@@ -203,13 +214,16 @@ static void tell_odd(void *own, uint64_t offset, const char *what)
 static ttr_status read_options(struct trace_pipe_raw_reader *reader)
 {
     bool is_given;
-    ttr_status status = number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX, &reader->page_bytes, &is_given);
+    ttr_status status =
+        number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX, &reader->page_bytes, &is_given);
     if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
-        return bad_option(reader, "page-size", input_option(reader->in, "page-size"), "bytes of a page, such as 4096");
+        return bad_option(reader, "page-size", input_option(reader->in, "page-size"),
+                          "bytes of a page, such as 4096");
     if (status == TTR_OK)
         status = number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
     if (!reader->has_cpu)
-        reader->has_cpu = cpu_of_path(ttr_text_get(reader->t, reader->t->sources[reader->in->id].path).p, &reader->cpu);
+        reader->has_cpu = cpu_of_path(
+            ttr_text_get(reader->t, reader->t->sources[reader->in->id].path).p, &reader->cpu);
     return status;
 }
 
@@ -236,11 +250,13 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     ttr_clock clock = {.name = "local", .frequency = 1000000000};
-    reader->track = context_add_track(reader->t, &(ttr_track){.number = reader->cpu, .source = in->id});
+    reader->track =
+        context_add_track(reader->t, &(ttr_track){.number = reader->cpu, .source = in->id});
     return reader->track && input_add_clock(in, &clock) != SIZE_MAX ? TTR_OK : fail_memory(error);
 }
 
-bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
+                             uint64_t *events)
 {
     const struct trace_pipe_raw_reader *reader = in->own;
     return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);

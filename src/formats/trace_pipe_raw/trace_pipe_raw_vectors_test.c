@@ -4,6 +4,8 @@
 
 int main(void)
 {
-    static const struct vectors_suite suite = {.format = "trace_pipe_raw", .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}}};
+    static const struct vectors_suite suite = {
+        .format = "trace_pipe_raw",
+        .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}}};
     return vectors_run(&suite);
 }

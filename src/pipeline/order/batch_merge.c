@@ -1,7 +1,8 @@
 /* Rounds of a merge; see the header.
  *
- * The rank of an event is its time, or that of an event before it in its input where that is later: so ranks never fall within an input, and
- * sorting by rank, then input, then place is what a merge of the inputs does. */
+ * The rank of an event is its time, or that of an event before it in its input where that is later:
+ * so ranks never fall within an input, and sorting by rank, then input, then place is what a merge
+ * of the inputs does. */
 #include "pipeline/order/batch_merge.h"
 
 #include <string.h>
@@ -9,28 +10,31 @@
 #include "model/input.h"
 #include "pipeline/order/radix_sort.h"
 
-#define EACH_WANTED 32u                /* events of an input in a round */
-#define WANTED_LEAST 4096u             /* events of a round */
+#define EACH_WANTED 32u    /* events of an input in a round */
+#define WANTED_LEAST 4096u /* events of a round */
 #define WANTED_MOST 8192u
-#define LANE_PART 4u                   /* of a round: what an input may give at once */
-#define EACH_LEAST INPUT_BATCH_LEAST   /* room that every input has */
+#define LANE_PART 4u                 /* of a round: what an input may give at once */
+#define EACH_LEAST INPUT_BATCH_LEAST /* room that every input has */
 #define PLACE_BITS READER_PLACE_BITS
-#define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
-#define SPAN_FIRST 1024u               /* ns */
+#define FAR_OFF    \
+    (UINT64_MAX >> \
+     PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
+#define SPAN_FIRST 1024u /* ns */
 #define SPAN_MOST (FAR_OFF / 4)
-#define DIGIT_BITS 11u                 /* keys are sorted by two digits */
+#define DIGIT_BITS 11u /* keys are sorted by two digits */
 #define DIGITS (2u << DIGIT_BITS)
-#define SETTLE_EACH 8u                 /* places that a key may be moved by when both digits are sorted, in the mean */
-#define LANES_AHEAD 3u                 /* whose bytes are asked for */
+#define SETTLE_EACH \
+    8u /* places that a key may be moved by when both digits are sorted, in the mean */
+#define LANES_AHEAD 3u /* whose bytes are asked for */
 #define LINES_AHEAD 7u
 #define LINE 64u
 
 /* An input: its events not yet given, and what is known of those to come. */
 struct rounds_lane {
-    uint64_t bound;    /* no event to be read has a lower rank */
-    uint64_t rank;     /* of the last event given */
-    uint64_t last;     /* of the last event read */
-    uint32_t at, n;    /* events read and not given */
+    uint64_t bound; /* no event to be read has a lower rank */
+    uint64_t rank;  /* of the last event given */
+    uint64_t last;  /* of the last event read */
+    uint32_t at, n; /* events read and not given */
     bool has_ended;
 };
 
@@ -55,18 +59,32 @@ bool rounds_can(ttr_reader *const *in, size_t n)
     return n >= ROUNDS_LEAST && capacity_of(n) < (size_t)1 << PLACE_BITS;
 }
 
-bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room, bool has_slims)
+bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n,
+                 uint32_t room, bool has_slims)
 {
     const size_t capacity = capacity_of(n);
-    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = has_slims, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    *rounds = (struct rounds){.alloc = alloc,
+                              .in = in,
+                              .n = n,
+                              .capacity = capacity,
+                              .room = room,
+                              .has_slims = has_slims,
+                              .span = SPAN_FIRST,
+                              .ending = TTR_END,
+                              .reading = n};
     /* With slims only few are views, here and there: large pages would be mostly empty. */
-    rounds->events = rounds->has_slims ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events) : alloc_large(alloc, capacity, sizeof *rounds->events);
-    rounds->slims_most = has_slims ? capacity + 2 : 1; /* who looks at bytes may look behind the last ones */
+    rounds->events = rounds->has_slims
+                         ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events)
+                         : alloc_large(alloc, capacity, sizeof *rounds->events);
+    rounds->slims_most =
+        has_slims ? capacity + 2 : 1; /* who looks at bytes may look behind the last ones */
     rounds->slim_memory = alloc_resize(alloc, NULL, 0, rounds->slims_most, sizeof *rounds->slim);
-    rounds->slim = (struct reader_slim *)(((uintptr_t)rounds->slim_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    rounds->slim = (struct reader_slim *)(((uintptr_t)rounds->slim_memory + LINE - 1) &
+                                          ~(uintptr_t)(LINE - 1));
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);
-    rounds->run = (union reader_place *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    rounds->run =
+        (union reader_place *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     rounds->placed = alloc_zero(alloc, n, sizeof *rounds->placed);
     rounds->keys = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->keys);
     rounds->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->spare);
@@ -75,8 +93,9 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
     rounds->place = alloc_zero(alloc, DIGITS, sizeof *rounds->place);
     rounds->out = alloc_zero(alloc, room, sizeof *rounds->out);
     rounds->pick = alloc_zero(alloc, room, sizeof *rounds->pick);
-    return rounds->events && rounds->slim_memory && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide &&
-           rounds->wide_spare && rounds->place && rounds->out && rounds->pick;
+    return rounds->events && rounds->slim_memory && rounds->lane && rounds->run_memory &&
+           rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
+           rounds->place && rounds->out && rounds->pick;
 }
 
 void rounds_free(struct rounds *rounds)
@@ -105,12 +124,14 @@ static uint64_t next_rank(const struct rounds *rounds, const struct rounds_lane 
     return own > lane->rank ? own : lane->rank;
 }
 
-/* Adds the keys of a lane's events, which are views.  An event before all that its lane said was to come (a gap found in damage is such) is of the
- * round's begin: nothing in a round is before that. */
+/* Adds the keys of a lane's events, which are views.  An event before all that its lane said was to
+ * come (a gap found in damage is such) is of the round's begin: nothing in a round is before that.
+ */
 static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
 {
     const ttr_event *event = rounds->events + lane->at;
-    const uint64_t begin = rounds->begin, far = begin + FAR_OFF < begin ? UINT64_MAX : begin + FAR_OFF;
+    const uint64_t begin = rounds->begin,
+                   far = begin + FAR_OFF < begin ? UINT64_MAX : begin + FAR_OFF;
     const uint32_t n = lane->n, at = lane->at;
     uint64_t *key = rounds->keys + rounds->keys_n, rank = lane->rank > begin ? lane->rank : begin;
     for (uint32_t i = 0; i < n; i++) {
@@ -146,7 +167,8 @@ static void gather_kept(struct rounds *rounds)
         struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
         if (lane->n == 0)
             continue;
-        memmove(rounds->events + rounds->used, rounds->events + lane->at, lane->n * sizeof *rounds->events);
+        memmove(rounds->events + rounds->used, rounds->events + lane->at,
+                lane->n * sizeof *rounds->events);
         lane->at = (uint32_t)rounds->used;
         rounds->used += lane->n;
         charge(rounds, lane);
@@ -156,8 +178,8 @@ static void gather_kept(struct rounds *rounds)
     rounds->placed_n = kept;
 }
 
-/* Says from when to when the round is; all is over where nothing is to come.  A round cannot go on behind what may come from a lane that is
- * not read, having events still to give. */
+/* Says from when to when the round is; all is over where nothing is to come.  A round cannot go on
+ * behind what may come from a lane that is not read, having events still to give. */
 static void begin_round(struct rounds *rounds)
 {
     uint64_t begin = UINT64_MAX, most = UINT64_MAX;
@@ -183,19 +205,23 @@ static void begin_round(struct rounds *rounds)
     gather_kept(rounds);
 }
 
-/* How many events a lane may give at once: one in a burst does not take the room of all others, which then could not get to its time. */
+/* How many events a lane may give at once: one in a burst does not take the room of all others,
+ * which then could not get to its time. */
 static uint32_t room_of(const struct rounds *rounds)
 {
     const uint32_t most = wanted_of(rounds->n) / LANE_PART;
     return (uint32_t)(EACH_LEAST + (rounds->surplus < most ? rounds->surplus : most));
 }
 
-/* What is behind a lane that may have more before the end of the round is not given in it: others need not be read beyond. */
-static void set_bound(struct rounds *rounds, struct rounds_lane *lane, bool is_stopped, int64_t time)
+/* What is behind a lane that may have more before the end of the round is not given in it: others
+ * need not be read beyond. */
+static void set_bound(struct rounds *rounds, struct rounds_lane *lane, bool is_stopped,
+                      int64_t time)
 {
     const uint64_t next = order_time(time);
     lane->bound = is_stopped && next > lane->last ? next : lane->last;
-    if (is_stopped || lane->has_ended || lane->bound < rounds->begin || lane->bound >= rounds->until - 1)
+    if (is_stopped || lane->has_ended || lane->bound < rounds->begin ||
+        lane->bound >= rounds->until - 1)
         return;
     rounds->until = lane->bound + 1;
     rounds->is_shortened = true;
@@ -208,10 +234,14 @@ static inline bool hunt(struct rounds *rounds, size_t i)
     struct reader_run *run = &rounds->run[i].run;
     const uint64_t since = lane->rank > rounds->begin ? lane->rank : rounds->begin;
     uint64_t *key = rounds->keys + rounds->keys_n;
-    struct reader_hunt hunt = {.since = (int64_t)order_time((int64_t)since), .until = (int64_t)order_time((int64_t)rounds->until),
-                               .slim = rounds->slim + rounds->used, .key = key,
-                               .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) + rounds->used,
-                               .room = room_of(rounds), .lane = (uint16_t)i};
+    struct reader_hunt hunt = {.since = (int64_t)order_time((int64_t)since),
+                               .until = (int64_t)order_time((int64_t)rounds->until),
+                               .slim = rounds->slim + rounds->used,
+                               .key = key,
+                               .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) +
+                                           rounds->used,
+                               .room = room_of(rounds),
+                               .lane = (uint16_t)i};
     if (!run->ops->hunt(run, &hunt))
         return false;
     lane->at = (uint32_t)rounds->used;
@@ -234,8 +264,10 @@ static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, siz
 {
     struct rounds_lane *lane = &rounds->lane[i];
     struct reader_run *run = &rounds->run[i].run;
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
-                               .room = room_of(rounds), .run = run};
+    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until),
+                               .events = rounds->events + rounds->used,
+                               .room = room_of(rounds),
+                               .run = run};
     ttr_error own;
     ttr_status status = TTR_OK;
     if (rounds->has_slims || !run->ops || !run->ops->go(run, &some))
@@ -271,10 +303,12 @@ static ttr_status read_lanes(struct rounds *rounds)
 {
     for (; rounds->reading < rounds->n; rounds->reading++) {
         const struct rounds_lane *lane = &rounds->lane[rounds->reading];
-        if (lane->n || lane->has_ended || (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
+        if (lane->n || lane->has_ended ||
+            (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
             continue;
         ask_for_bytes(rounds, rounds->reading + LANES_AHEAD);
-        if (rounds->has_slims && rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading))
+        if (rounds->has_slims && rounds->run[rounds->reading].run.ops &&
+            hunt(rounds, rounds->reading))
             continue;
         ttr_status status = read_lane(rounds, rounds->reading);
         if (status != TTR_OK)
@@ -319,7 +353,11 @@ static void give_all(struct rounds *rounds)
 static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
 {
     const uint32_t at = n ? (uint32_t)(*key & READER_PLACE) : 0;
-    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0), .keys_end = key + n, .are_kept = true};
+    const struct reader_slims slims = {.runs = rounds->run,
+                                       .slim = rounds->slim,
+                                       .origin = rounds->begin - order_time(0),
+                                       .keys_end = key + n,
+                                       .are_kept = true};
     if (n == 0 || !rounds->has_slims || !rounds->slim[at].payload)
         return;
     const struct reader_run *run = &rounds->run[rounds->slim[at].lane].run;
@@ -335,7 +373,8 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
     uint64_t *to = rounds->keys;
     for (size_t i = 0; i < rounds->placed_n; i++) {
         struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
-        const uint64_t *const behind = key + lane->n, limit = rank + (rounds->placed[i] <= end->lane);
+        const uint64_t *const behind = key + lane->n,
+                              limit = rank + (rounds->placed[i] <= end->lane);
         uint32_t n = 0;
         for (; key < behind && *key >> PLACE_BITS < limit; n++)
             *to++ = *key++;
@@ -388,14 +427,19 @@ static bool settle_keys(uint64_t *keys, size_t n)
     return true;
 }
 
-/* Sorts keys of any kind: by rank, then as they stand, or by lane where they stand as their events lie. */
+/* Sorts keys of any kind: by rank, then as they stand, or by lane where they stand as their events
+ * lie. */
 static void sort_any(struct rounds *rounds, bool needs_lanes)
 {
     struct order_key *wide = rounds->wide;
     for (size_t i = 0; i < rounds->keys_n; i++)
-        wide[i] = (struct order_key){.rank = rounds->keys[i] >> PLACE_BITS, .index = (uint32_t)(rounds->keys[i] & ((1u << PLACE_BITS) - 1))};
-    for (size_t i = 0, k = 0; needs_lanes && i < rounds->placed_n; i++) /* a lane's given events lie before those that it keeps */
-        for (const uint32_t number = rounds->placed[i], behind = rounds->lane[number].at; k < rounds->keys_n && wide[k].index < behind; k++)
+        wide[i] =
+            (struct order_key){.rank = rounds->keys[i] >> PLACE_BITS,
+                               .index = (uint32_t)(rounds->keys[i] & ((1u << PLACE_BITS) - 1))};
+    for (size_t i = 0, k = 0; needs_lanes && i < rounds->placed_n;
+         i++) /* a lane's given events lie before those that it keeps */
+        for (const uint32_t number = rounds->placed[i], behind = rounds->lane[number].at;
+             k < rounds->keys_n && wide[k].index < behind; k++)
             wide[k].minor = number;
     order_keys(wide, rounds->wide_spare, rounds->keys_n);
     for (size_t i = 0; i < rounds->keys_n; i++)
@@ -410,7 +454,8 @@ struct digits {
 /* Those in which keys of ranks up to `last` differ: all bits of these, or the upper ones. */
 static struct digits digits_of(uint64_t last)
 {
-    const unsigned used = last ? 64 - (unsigned)__builtin_clzll(last) : 1, taken = used < 2 * DIGIT_BITS ? used : 2 * DIGIT_BITS, bits = (taken + 1) / 2;
+    const unsigned used = last ? 64 - (unsigned)__builtin_clzll(last) : 1,
+                   taken = used < 2 * DIGIT_BITS ? used : 2 * DIGIT_BITS, bits = (taken + 1) / 2;
     const unsigned shift = PLACE_BITS + used - taken;
     return (struct digits){.bits = bits, .low_shift = shift, .high_shift = shift + bits};
 }
@@ -495,7 +540,8 @@ static void pick_events(struct rounds *rounds, ttr_batch *batch)
 {
     const uint64_t *key = rounds->keys + rounds->given;
     for (uint32_t i = 0; i < batch->n; i++) {
-        const ttr_event *event = &rounds->events[rounds->pick[i] = (uint32_t)(key[i] & READER_PLACE)];
+        const ttr_event *event =
+            &rounds->events[rounds->pick[i] = (uint32_t)(key[i] & READER_PLACE)];
         __builtin_prefetch(event);
         __builtin_prefetch((const char *)event + LINE);
     }
@@ -509,12 +555,15 @@ static void pick_events(struct rounds *rounds, ttr_batch *batch)
 static void view_events(struct rounds *rounds, ttr_batch *batch)
 {
     const uint64_t *key = rounds->keys + rounds->given;
-    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0),
+    const struct reader_slims slims = {.runs = rounds->run,
+                                       .slim = rounds->slim,
+                                       .origin = rounds->begin - order_time(0),
                                        .keys_end = rounds->keys + rounds->keys_n};
     for (uint32_t i = 0; i < batch->n; i++) {
         const struct reader_slim *slim = &rounds->slim[key[i] & READER_PLACE];
         if (slim->payload)
-            i += rounds->run[slim->lane].run.ops->view(&slims, key + i, batch->n - i, rounds->out + i);
+            i += rounds->run[slim->lane].run.ops->view(&slims, key + i, batch->n - i,
+                                                       rounds->out + i);
         if (i < batch->n)
             rounds->out[i] = rounds->events[key[i] & READER_PLACE];
     }

@@ -1,4 +1,5 @@
-/* Rounds give what a merge gives: by time, ties by input, an event before the one it follows right behind that; whatever the inputs do. */
+/* Rounds give what a merge gives: by time, ties by input, an event before the one it follows right
+ * behind that; whatever the inputs do. */
 #include "pipeline/order/batch_merge.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #define LANES 70u
 #define EVENTS 48000u
-#define MERGED 9000u      /* of them, at random */
+#define MERGED 9000u /* of them, at random */
 #define BURST_LANES 6u
 #define BURST_EVENTS 8000u /* of a lane */
 #define IDLE_EVENTS 100u   /* of them, before the burst */
@@ -22,11 +23,12 @@ struct lane {
     const ttr_event *event;
     size_t n, at, reads;
     uint64_t seed;
-    bool holds;          /* ends reads as a window does that must move */
-    bool oversteps;      /* gives the event that it should stop at */
-    bool pauses;         /* has nothing for now, at times */
-    bool runs;           /* goes on by itself where it stopped */
-    bool lies;           /* stops at times that are later than what comes, as one does that finds damage there */
+    bool holds;     /* ends reads as a window does that must move */
+    bool oversteps; /* gives the event that it should stop at */
+    bool pauses;    /* has nothing for now, at times */
+    bool runs;      /* goes on by itself where it stopped */
+    bool lies; /* stops at times that are later than what comes, as one does that finds damage there
+                */
     ttr_status ending;
 };
 
@@ -69,7 +71,8 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
     const size_t begin = lane->at;
     int64_t time = hunt->since;
     assert_true(hunt->room >= INPUT_BATCH_LEAST);
-    while (lane->at < lane->n && hunt->n < hunt->room && !happens(lane, true, 7) && lane->event[lane->at].time >= time) {
+    while (lane->at < lane->n && hunt->n < hunt->room && !happens(lane, true, 7) &&
+           lane->event[lane->at].time >= time) {
         const ttr_event *next = &lane->event[lane->at];
         time = next->time;
         if (time >= hunt->until) {
@@ -77,7 +80,8 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
             hunt->next = time;
             return true;
         }
-        hunt->slim[hunt->n] = (struct reader_slim){.payload = (const uint8_t *)next, .lane = hunt->lane};
+        hunt->slim[hunt->n] =
+            (struct reader_slim){.payload = (const uint8_t *)next, .lane = hunt->lane};
         hunt->key[hunt->n] = ((uint64_t)time << READER_PLACE_BITS) + hunt->key_base + hunt->n;
         hunt->n++;
         lane->at++;
@@ -89,7 +93,8 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
 }
 
 /* The event is told by the payload alone, so that a time that the key does not hold shows. */
-static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
+static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n,
+                     ttr_event *to)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
@@ -97,7 +102,8 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
             return i;
         to[i] = *(const ttr_event *)(const void *)slim->payload;
         assert_int_equal(to[i].time, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
-        assert_ptr_equal(((const struct lane_run *)&slims->runs[slim->lane])->lane->base.ops, &lane_ops);
+        assert_ptr_equal(((const struct lane_run *)&slims->runs[slim->lane])->lane->base.ops,
+                         &lane_ops);
     }
     return n;
 }
@@ -119,7 +125,8 @@ static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_erro
         const ttr_event *next = &lane->event[lane->at];
         if (next->time >= some->until && !happens(lane, lane->oversteps, 3)) {
             some->is_stopped = true;
-            some->next = next->time + (lane->lies ? (int64_t)(support_random(&lane->seed) % 100000) : 0);
+            some->next =
+                next->time + (lane->lies ? (int64_t)(support_random(&lane->seed) % 100000) : 0);
             return TTR_OK;
         }
         some->events[some->n++] = *next;
@@ -150,7 +157,8 @@ struct scene {
 };
 
 /* Times that mostly rise, by steps of the scene's kind. */
-static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uint64_t *seed, int64_t step)
+static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uint64_t *seed,
+                      int64_t step)
 {
     int64_t time = (int64_t)(support_random(seed) % 100);
     uint64_t rank = 0;
@@ -161,9 +169,11 @@ static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uin
         time += (int64_t)(support_random(seed) % (uint64_t)(step + 1));
         time += support_random(seed) % 200 == 0 ? LONG_PAUSE : 0;
         time -= support_random(seed) % 20 == 0 ? (int64_t)(support_random(seed) % 50) : 0;
-        scene->event[scene->n] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = time, .offset = scene->n};
+        scene->event[scene->n] =
+            (ttr_event){.kind = TTR_KIND_INSTANT, .time = time, .offset = scene->n};
         rank = order_time(time) > rank ? order_time(time) : rank;
-        scene->key[scene->n] = (struct order_key){.rank = rank, .minor = (uint32_t)number, .index = (uint32_t)scene->n};
+        scene->key[scene->n] = (struct order_key){
+            .rank = rank, .minor = (uint32_t)number, .index = (uint32_t)scene->n};
     }
 }
 
@@ -174,8 +184,13 @@ static struct scene *new_scene(uint64_t seed, int64_t step)
     scene->seed = seed;
     for (size_t i = 0; i < LANES; i++) {
         struct lane *lane = &scene->lane[i];
-        *lane = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .seed = seed + i + 1, .holds = seed & 1, .oversteps = seed & 2,
-                              .pauses = seed & 4, .runs = seed & 8, .ending = TTR_END};
+        *lane = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME},
+                              .seed = seed + i + 1,
+                              .holds = seed & 1,
+                              .oversteps = seed & 2,
+                              .pauses = seed & 4,
+                              .runs = seed & 8,
+                              .ending = TTR_END};
         fill_lane(scene, lane, i, &seed, step);
         scene->in[i] = &lane->base;
     }
@@ -197,8 +212,10 @@ static void expect_merged(const struct scene *scene, struct rounds *rounds)
         for (uint32_t i = 0; i < batch.n; i++, given++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             if (given >= scene->n || event->offset != scene->key[given].index)
-                fail_msg("seed %llu event %zu of %zu is %llu (%lld) and should be %u (%lld)", (unsigned long long)scene->seed, given, scene->n,
-                         (unsigned long long)event->offset, (long long)event->time, given < scene->n ? scene->key[given].index : 0,
+                fail_msg("seed %llu event %zu of %zu is %llu (%lld) and should be %u (%lld)",
+                         (unsigned long long)scene->seed, given, scene->n,
+                         (unsigned long long)event->offset, (long long)event->time,
+                         given < scene->n ? scene->key[given].index : 0,
                          (long long)scene->event[scene->key[given].index].time);
         }
     } while (batch.n > 0);
@@ -213,7 +230,9 @@ static void rounds_give_what_a_merge_gives(void **state)
         struct scene *scene = new_scene(seed, steps[seed / 48]);
         struct rounds rounds;
         assert_true(rounds_can(scene->in, LANES));
-        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100), seed % 3 > 0)); /* with slims as where inputs are many */
+        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES,
+                                1 + (uint32_t)(scene->seed % 100),
+                                seed % 3 > 0)); /* with slims as where inputs are many */
         expect_merged(scene, &rounds);
         assert_int_equal(rounds.ending, TTR_END);
         rounds_free(&rounds);
@@ -227,7 +246,8 @@ static void an_input_that_fails_does_not_keep_others_from_being_read(void **stat
     struct scene *scene = new_scene(3, 100);
     struct rounds rounds;
     scene->lane[4].ending = TTR_E_IO;
-    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100), false));
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES,
+                            1 + (uint32_t)(scene->seed % 100), false));
     expect_merged(scene, &rounds);
     assert_int_equal(rounds.ending, TTR_E_IO);
     assert_int_equal(rounds.ending_error.status, TTR_E_IO);
@@ -262,7 +282,8 @@ static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **
     }
 }
 
-/* Rounds are long when a burst comes.  None of the inputs then takes the room of the others, which would be read for a few events again and again. */
+/* Rounds are long when a burst comes.  None of the inputs then takes the room of the others, which
+ * would be read for a few events again and again. */
 static void a_burst_takes_few_reads(void **state)
 {
     (void)state;
@@ -272,11 +293,19 @@ static void a_burst_takes_few_reads(void **state)
     scene->n = (size_t)BURST_LANES * BURST_EVENTS;
     for (size_t i = 0; i < scene->n; i++) {
         const size_t lane = i / BURST_EVENTS, at = i % BURST_EVENTS;
-        scene->event[i] = (ttr_event){.time = (int64_t)((at < IDLE_EVENTS ? at * 1000000 : IDLE_EVENTS * 1000000 + at * 10) + lane), .offset = i};
-        scene->key[i] = (struct order_key){.rank = order_time(scene->event[i].time), .minor = (uint32_t)lane, .index = (uint32_t)i};
+        scene->event[i] = (ttr_event){
+            .time = (int64_t)((at < IDLE_EVENTS ? at * 1000000 : IDLE_EVENTS * 1000000 + at * 10) +
+                              lane),
+            .offset = i};
+        scene->key[i] = (struct order_key){.rank = order_time(scene->event[i].time),
+                                           .minor = (uint32_t)lane,
+                                           .index = (uint32_t)i};
     }
     for (size_t i = 0; i < BURST_LANES; i++)
-        scene->lane[i] = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .event = scene->event + i * BURST_EVENTS, .n = BURST_EVENTS, .ending = TTR_END};
+        scene->lane[i] = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME},
+                                       .event = scene->event + i * BURST_EVENTS,
+                                       .n = BURST_EVENTS,
+                                       .ending = TTR_END};
     order_keys(scene->key, scene->spare, scene->n);
     assert_true(rounds_init(&rounds, alloc_default(), scene->in, BURST_LANES, 100, false));
     expect_merged(scene, &rounds);

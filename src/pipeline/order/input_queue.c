@@ -2,15 +2,16 @@
 #include "pipeline/order/input_queue.h"
 
 enum {
-    FEW = 4,         /* inputs for which a heap alone is cheaper */
+    FEW = 4,          /* inputs for which a heap alone is cheaper */
     SHIFT_FIRST = 10, /* slices of a microsecond at first */
-    SHIFT_MAX = 53,  /* all slices together: half of all ranks */
-    SHIFT_STEP = 4   /* grow by no more at once: a pause says little about what follows */
+    SHIFT_MAX = 53,   /* all slices together: half of all ranks */
+    SHIFT_STEP = 4    /* grow by no more at once: a pause says little about what follows */
 };
 
 bool calendar_init(struct calendar *calendar, const struct alloc *alloc, size_t n)
 {
-    *calendar = (struct calendar){.alloc = alloc, .n = n, .shift = SHIFT_FIRST, .far = CALENDAR_NONE};
+    *calendar =
+        (struct calendar){.alloc = alloc, .n = n, .shift = SHIFT_FIRST, .far = CALENDAR_NONE};
     calendar->end = n <= FEW ? UINT64_MAX : 0;
     calendar->heap = alloc_zero(alloc, n, sizeof *calendar->heap);
     calendar->waiting = alloc_zero(alloc, n, sizeof *calendar->waiting);
@@ -35,7 +36,8 @@ static void rise(struct calendar_head *heap, size_t hole, struct calendar_head h
     heap[hole] = head;
 }
 
-/* Fills the hole at the top: the earlier child moves up, level by level, and the head rises from the bottom, where it mostly stays. */
+/* Fills the hole at the top: the earlier child moves up, level by level, and the head rises from
+ * the bottom, where it mostly stays. */
 static void fill_top(struct calendar_head *heap, size_t n, struct calendar_head head)
 {
     size_t hole = 0;
@@ -98,7 +100,8 @@ static void adapt(struct calendar *calendar)
     uint64_t moves = calendar->moves * CALENDAR_SLICES / slices;
     for (; calendar->shift > 0 && moves > 2 * want; moves /= 2)
         calendar->shift--;
-    for (unsigned step = 0; step < SHIFT_STEP && calendar->shift < SHIFT_MAX && 2 * moves < want; step++, moves *= 2)
+    for (unsigned step = 0; step < SHIFT_STEP && calendar->shift < SHIFT_MAX && 2 * moves < want;
+         step++, moves *= 2)
         calendar->shift++;
 }
 
@@ -111,7 +114,8 @@ static void cut(struct calendar *calendar)
     calendar->moves = 0;
     for (uint32_t i = input; i != CALENDAR_NONE; i = calendar->waiting[i].next)
         least = calendar->waiting[i].rank < least ? calendar->waiting[i].rank : least;
-    uint64_t last_base = UINT64_MAX - ((uint64_t)CALENDAR_SLICES << calendar->shift) + 1; /* no slice ends behind all ranks */
+    uint64_t last_base = UINT64_MAX - ((uint64_t)CALENDAR_SLICES << calendar->shift) +
+                         1; /* no slice ends behind all ranks */
     calendar->base = least < last_base ? least : last_base;
     calendar->far = CALENDAR_NONE;
     for (; input != CALENDAR_NONE; input = after) {
@@ -185,7 +189,8 @@ void calendar_cut_again(struct calendar *calendar)
         return;
     adapt(calendar);
     for (uint32_t slice; (slice = find_slice(calendar, 0)) < CALENDAR_SLICES;)
-        for (uint32_t input = take_list(calendar, slice), after; input != CALENDAR_NONE; input = after) {
+        for (uint32_t input = take_list(calendar, slice), after; input != CALENDAR_NONE;
+             input = after) {
             after = calendar->waiting[input].next;
             calendar_add(calendar, input, calendar->waiting[input].rank);
         }

@@ -1,10 +1,13 @@
-/* Which of many inputs has the next event: a heap of those whose next event is near, a calendar for the others.
+/* Which of many inputs has the next event: a heap of those whose next event is near, a calendar for
+ * the others.
  *
- * The time ahead is cut into slices of equal length.  An input whose next event lies in a later slice waits in the list of that slice,
- * at no cost but that of its link; when the slice comes, its inputs go to the heap, which so has one or two entries however many inputs
- * there are.  What lies behind the last slice waits apart until all slices are over; then they are cut anew from the earliest on,
- * longer or shorter by how many events the last ones had (and earlier where they have far too many).  Events that are all at one time fall into one slice, and the heap is one of
- * all inputs: that is the worst.
+ * The time ahead is cut into slices of equal length.  An input whose next event lies in a later
+ * slice waits in the list of that slice, at no cost but that of its link; when the slice comes, its
+ * inputs go to the heap, which so has one or two entries however many inputs there are.  What lies
+ * behind the last slice waits apart until all slices are over; then they are cut anew from the
+ * earliest on, longer or shorter by how many events the last ones had (and earlier where they have
+ * far too many).  Events that are all at one time fall into one slice, and the heap is one of all
+ * inputs: that is the worst.
  *
  * Thread rule: one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ORDER_INPUT_QUEUE_H
@@ -34,13 +37,14 @@ struct calendar {
     const struct alloc *alloc;
     struct calendar_head *heap; /* inputs of the slice under way, earliest first */
     size_t heap_n, n;
-    uint64_t end;               /* last rank of the slice under way: what is not later is in the heap */
-    uint64_t base;              /* first rank of the first slice */
-    unsigned shift;             /* log2 of the length of a slice */
-    uint32_t slice;             /* under way */
-    uint64_t moves, moves_left; /* since the slices were cut, and until they are cut again because they are too long */
+    uint64_t end;   /* last rank of the slice under way: what is not later is in the heap */
+    uint64_t base;  /* first rank of the first slice */
+    unsigned shift; /* log2 of the length of a slice */
+    uint32_t slice; /* under way */
+    uint64_t moves, moves_left; /* since the slices were cut, and until they are cut again because
+                                   they are too long */
     struct calendar_waiting *waiting; /* by input */
-    uint32_t far;               /* list of those behind the last slice */
+    uint32_t far;                     /* list of those behind the last slice */
     uint32_t first[CALENDAR_SLICES];
     uint64_t filled[CALENDAR_SLICES / 64]; /* a bit for each slice whose list is not empty */
 };
@@ -58,7 +62,8 @@ void calendar_begin(struct calendar *calendar);
 /* Takes the top input out: it has no more events. */
 void calendar_drop_top(struct calendar *calendar);
 
-/* For calendar_move_top: puts the top input where it belongs; cuts slices before the last ones are over. */
+/* For calendar_move_top: puts the top input where it belongs; cuts slices before the last ones are
+ * over. */
 void calendar_sink_top(struct calendar *calendar, uint64_t rank);
 void calendar_defer_top(struct calendar *calendar, uint64_t rank);
 void calendar_cut_again(struct calendar *calendar);

@@ -1,4 +1,5 @@
-/* The calendar gives every event of every input in order of (rank, input), however times are spread. */
+/* The calendar gives every event of every input in order of (rank, input), however times are
+ * spread. */
 #include "pipeline/order/input_queue.h"
 
 #include <stdlib.h>
@@ -18,11 +19,13 @@ static int compare_ranks(const void *a, const void *b)
 }
 
 /* Deals `total` ranks, made by the pattern, to n inputs. */
-static void deal(size_t n, size_t total, uint64_t (*pattern)(uint64_t *seed, size_t input, size_t i), uint64_t seed)
+static void deal(size_t n, size_t total,
+                 uint64_t (*pattern)(uint64_t *seed, size_t input, size_t i), uint64_t seed)
 {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t count = i + 1 == n ? total - k : support_random(&seed) % (2 * total / n + 1) % (total - k + 1);
+        size_t count =
+            i + 1 == n ? total - k : support_random(&seed) % (2 * total / n + 1) % (total - k + 1);
         begin[i] = k;
         for (size_t end = k + count; k < end; k++)
             ranks[k] = pattern(&seed, i, k);
@@ -32,7 +35,8 @@ static void deal(size_t n, size_t total, uint64_t (*pattern)(uint64_t *seed, siz
     begin[n] = k;
 }
 
-/* Walks to the end; gives how many events came, and checks their order where they are promised to be in order. */
+/* Walks to the end; gives how many events came, and checks their order where they are promised to
+ * be in order. */
 static size_t walk(struct calendar *calendar, size_t n, bool is_ordered)
 {
     size_t given = 0;
@@ -96,7 +100,8 @@ static uint64_t at_few_times(uint64_t *seed, size_t input, size_t i)
 static uint64_t at_uneven_rates(uint64_t *seed, size_t input, size_t i)
 {
     (void)i;
-    return input % 16 ? support_random(seed) % 1000 * 1000000000 : 5000000000 + support_random(seed) % 10000000;
+    return input % 16 ? support_random(seed) % 1000 * 1000000000
+                      : 5000000000 + support_random(seed) % 10000000;
 }
 
 /* Bursts of nanoseconds with pauses of hours. */
@@ -133,7 +138,9 @@ static void every_spread_of_times_comes_in_order(void **state)
 {
     (void)state;
     static uint64_t (*const patterns[])(uint64_t *, size_t, size_t) = {
-        evenly, at_one_time, at_few_times, at_uneven_rates, in_bursts, at_the_ends_of_all_numbers, anywhere, one_after_the_other};
+        evenly,          at_one_time,        at_few_times,
+        at_uneven_rates, in_bursts,          at_the_ends_of_all_numbers,
+        anywhere,        one_after_the_other};
     static const size_t counts[] = {1, 2, 3, 4, 5, 17, 512, 3000};
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)

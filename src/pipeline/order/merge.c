@@ -1,9 +1,11 @@
 /* Merging on one time line: a calendar (input_queue.h) knows which input has the next event.
  *
- * A batch has one array of views: where all inputs can be told to keep theirs in one (they are files, mostly), it only picks; else views are
- * copied.  Payloads never are: an input is read again only when the batch that points to its payloads was used up, so a batch ends where any
- * input's own does.  Raw records lose that name, and definitions are left out: two inputs have
- * two sets of tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them apart. */
+ * A batch has one array of views: where all inputs can be told to keep theirs in one (they are
+ * files, mostly), it only picks; else views are copied.  Payloads never are: an input is read again
+ * only when the batch that points to its payloads was used up, so a batch ends where any input's
+ * own does.  Raw records lose that name, and definitions are left out: two inputs have two sets of
+ * tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them
+ * apart. */
 #include "base/status.h"
 #include "model/context.h"
 #include "model/input.h"
@@ -15,11 +17,13 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_JOBS 2048u    /* of picks, where other threads work on batches, too */
-#define BATCH_OF_ROUND 128u /* which were asked for together: no more than the nearest cache has room for */
+#define BATCH_JOBS 2048u /* of picks, where other threads work on batches, too */
+#define BATCH_OF_ROUND \
+    128u /* which were asked for together: no more than the nearest cache has room for */
 
-/* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the nearer caches when their turn comes; hundreds
- * more, since entering an input anew for a few events costs more than fetching them from farther off; but 4 MiB at most. */
+/* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the
+ * nearer caches when their turn comes; hundreds more, since entering an input anew for a few events
+ * costs more than fetching them from farther off; but 4 MiB at most. */
 #define EVENTS_LEAST 2048u
 #define EVENTS_EACH 64u
 #define EVENTS_MOST 32768u
@@ -33,7 +37,8 @@ struct lane {
     uint32_t at; /* next event of the batch */
 };
 
-/* An input that is picked from: its events not yet given, by their place in the array; both ROW_OVER where there will be no more. */
+/* An input that is picked from: its events not yet given, by their place in the array; both
+ * ROW_OVER where there will be no more. */
 struct row {
     uint32_t at, end;
 };
@@ -48,19 +53,22 @@ struct merger {
     struct row *row;   /* picks; else NULL */
     size_t n;
     struct calendar calendar;
-    size_t dry;        /* the input to be read before anything else; at first one after the other, n = none */
-    bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not used */
+    size_t
+        dry; /* the input to be read before anything else; at first one after the other, n = none */
+    bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not
+                          used */
     bool is_ready;     /* it is known whether views are copied */
-    bool has_rounds;   /* many inputs that can be read up to a time; then what is above is not used */
+    bool has_rounds; /* many inputs that can be read up to a time; then what is above is not used */
     struct rounds rounds;
-    bool is_filled;    /* all were read once */
-    ttr_event *out;    /* copies: room for BATCH; picks: all that the inputs hold */
-    void *memory;      /* where that begins, `events` of them; it is moved to a whole line of the cache */
+    bool is_filled; /* all were read once */
+    ttr_event *out; /* copies: room for BATCH; picks: all that the inputs hold */
+    void
+        *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
     uint32_t pick[BATCH_JOBS];
     struct renames renames; /* of inputs */
-    ttr_batch rest;    /* what is to be given next, behind a name */
-    ttr_status ending; /* of the first input that failed */
+    ttr_batch rest;         /* what is to be given next, behind a name */
+    ttr_status ending;      /* of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -118,8 +126,11 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->has_rounds = rounds_can(merger->in, merger->n);
     merger->is_ready = merger->has_rounds;
     if (merger->has_rounds)
-        return rounds_init(&merger->rounds, alloc, merger->in, merger->n, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND,
-                           merger->n >= ROUNDS_SLIMS_LEAST) ? TTR_OK : fail_memory(error);
+        return rounds_init(&merger->rounds, alloc, merger->in, merger->n,
+                           merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND,
+                           merger->n >= ROUNDS_SLIMS_LEAST)
+                   ? TTR_OK
+                   : fail_memory(error);
     size_t lent = events_to_lend(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
@@ -145,7 +156,8 @@ static inline uint64_t rank_of_lane(const struct lane *lane)
 /* The rank of an input's next event. */
 static inline uint64_t rank_of(const struct merger *merger, size_t i)
 {
-    return merger->row ? order_time(merger->out[merger->row[i].at].time) : rank_of_lane(&merger->lane[i]);
+    return merger->row ? order_time(merger->out[merger->row[i].at].time)
+                       : rank_of_lane(&merger->lane[i]);
 }
 
 /* Two inputs that are picked from need no calendar. */
@@ -154,8 +166,8 @@ static inline bool is_pair(const struct merger *merger)
     return merger->n == 2 && merger->row && merger->base.apart;
 }
 
-/* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has ended; the failure is told when all the
- * others have. */
+/* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has
+ * ended; the failure is told when all the others have. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
     ttr_error own;
@@ -205,8 +217,8 @@ static ttr_status refill(struct merger *merger)
     return TTR_OK;
 }
 
-/* Hundreds of inputs have more at hand than the nearer caches hold, and each is looked at for one event and then not for long: what is
- * wanted next time is asked for now. */
+/* Hundreds of inputs have more at hand than the nearer caches hold, and each is looked at for one
+ * event and then not for long: what is wanted next time is asked for now. */
 static inline void prefetch(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
@@ -244,8 +256,8 @@ static inline bool take_mixed(ttr_event *event)
     return event->kind != TTR_KIND_DEFINITION;
 }
 
-/* Picks events in order until the batch is full or an input must be read: as many of one input as come before those of all others, and
- * then of the next. */
+/* Picks events in order until the batch is full or an input must be read: as many of one input as
+ * come before those of all others, and then of the next. */
 static uint32_t pick_events(struct merger *merger)
 {
     struct calendar *calendar = &merger->calendar;
@@ -276,7 +288,8 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
-/* The same for two inputs, of which nobody guesses whose turn it is: without a choice for each event. */
+/* The same for two inputs, of which nobody guesses whose turn it is: without a choice for each
+ * event. */
 static uint32_t pick_of_pair(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
@@ -348,7 +361,9 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
         status = refill(merger);
         if (status != TTR_OK)
             return status;
-        n = is_pair(merger) ? pick_of_pair(merger) : merger->row ? pick_events(merger) : copy_events(merger);
+        n = is_pair(merger) ? pick_of_pair(merger)
+            : merger->row   ? pick_events(merger)
+                            : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
@@ -357,7 +372,8 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
     return merger->ending;
 }
 
-/* Names hold from their place in the order on; read one after another, inputs give none, and what they told holds when all is read. */
+/* Names hold from their place in the order on; read one after another, inputs give none, and what
+ * they told holds when all is read. */
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
@@ -365,7 +381,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_scattered ? next_scattered(merger, batch, error) : next_ordered(merger, batch, error);
+        status = merger->is_scattered ? next_scattered(merger, batch, error)
+                                      : next_ordered(merger, batch, error);
     if (status == TTR_OK && !merger->is_scattered)
         renames_cut(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
@@ -438,9 +455,16 @@ static const struct format *apart_of(ttr_reader *const *in, size_t n)
 
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .range = merger_range,
-                                          .crowd = merger_crowd, .scatter = merger_scatter, .kinds = merger_kinds,
-                                          .rank = merger_rank, .report = merger_report, .input = merger_input, .notes = merger_notes};
+    static const struct reader_ops ops = {.next = merger_next,
+                                          .close = merger_close,
+                                          .range = merger_range,
+                                          .crowd = merger_crowd,
+                                          .scatter = merger_scatter,
+                                          .kinds = merger_kinds,
+                                          .rank = merger_rank,
+                                          .report = merger_report,
+                                          .input = merger_input,
+                                          .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
     for (size_t i = 0; list && i < n; i++)
@@ -456,7 +480,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
         (void)fail_memory(error);
         return NULL;
     }
-    merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
+    merger->base = (ttr_reader){
+        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
     merger->told = told;
     merger->n = n;
@@ -468,7 +493,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     return &merger->base;
 }
 
-/* More than one input out of order: all go through one sorter, so that memory does not grow with their number. */
+/* More than one input out of order: all go through one sorter, so that memory does not grow with
+ * their number. */
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;
@@ -483,7 +509,8 @@ ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
     }
     if (strange) {
         close_readers(in, n);
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "readers of another context cannot be merged: ids mean something else there");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "readers of another context cannot be merged: ids mean something else there");
         return NULL;
     }
     if (unordered > 1)

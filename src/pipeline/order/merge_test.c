@@ -1,4 +1,5 @@
-/* The laws of merging: nothing lost, time order, ties by input, the same for any order of inputs when times differ. */
+/* The laws of merging: nothing lost, time order, ties by input, the same for any order of inputs
+ * when times differ. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -9,7 +10,8 @@
 
 static ttr_event events[N], first[N + 1], second[N + 1];
 
-/* Cuts N events at random places into n readers, the events of each sorted by time where `order` says so. */
+/* Cuts N events at random places into n readers, the events of each sorted by time where `order`
+ * says so. */
 static void make_inputs(ttr *t, ttr_reader **in, size_t n, uint64_t seed, ttr_order order)
 {
     static struct order_key keys[N], spare[N];
@@ -23,8 +25,10 @@ static void make_inputs(ttr *t, ttr_reader **in, size_t n, uint64_t seed, ttr_or
             order_keys(keys, spare, count);
         for (size_t k = 0; k < count; k++)
             sorted[at + k] = events[keys[k].index];
-        in[i] = memory_reader(t, &(struct memory_events){.event = sorted + at, .n = count, .order = order, .batch_max = 300,
-                                                         .seed = seed});
+        in[i] = memory_reader(
+            t,
+            &(struct memory_events){
+                .event = sorted + at, .n = count, .order = order, .batch_max = 300, .seed = seed});
         at += count;
     }
 }
@@ -37,14 +41,16 @@ static void all_events_come_in_time_order_and_ties_by_input(void **state)
         ttr *t = ttr_new(NULL);
         ttr_reader *in[200];
         memory_random_events(t, events, N, round + 1, round % 2 ? 50 : 100000);
-        make_inputs(t, in, counts[round / 2], round + 1, round == 3 ? TTR_ORDER_THREAD : TTR_ORDER_TIME);
+        make_inputs(t, in, counts[round / 2], round + 1,
+                    round == 3 ? TTR_ORDER_THREAD : TTR_ORDER_TIME);
         ttr_reader *reader = ttr_merge(t, in, counts[round / 2], NULL);
         assert_int_equal(reader->order, TTR_ORDER_TIME);
         assert_int_equal(memory_read_all(reader, first, N + 1), N);
         /* Offsets rise with the input and within it, so they tell the order of ties. */
         for (size_t i = 1; i < N; i++)
-            assert_true(first[i - 1].time < first[i].time ||
-                        (first[i - 1].time == first[i].time && first[i - 1].offset < first[i].offset));
+            assert_true(
+                first[i - 1].time < first[i].time ||
+                (first[i - 1].time == first[i].time && first[i - 1].offset < first[i].offset));
         ttr_close(reader);
         memory_events_free(events, N);
         ttr_free(t);
@@ -58,7 +64,8 @@ static void order_of_inputs_does_not_matter_when_times_differ(void **state)
     ttr_reader *in[7], *turned[7];
     (void)state;
     for (size_t i = 0; i < N; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)(i * 7919 % N), .offset = i};
+        events[i] =
+            (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)(i * 7919 % N), .offset = i};
     make_inputs(t, in, 7, 5, TTR_ORDER_TIME);
     ttr_reader *reader = ttr_merge(t, in, 7, NULL);
     assert_int_equal(memory_read_all(reader, first, N + 1), N);
@@ -78,7 +85,8 @@ static void expect_events_in_order(ttr_reader *reader)
 {
     assert_int_equal(memory_read_all(reader, first, N + 1), N);
     for (size_t i = 1; i < N; i++)
-        assert_true(first[i - 1].time < first[i].time || (first[i - 1].time == first[i].time && first[i - 1].offset < first[i].offset));
+        assert_true(first[i - 1].time < first[i].time ||
+                    (first[i - 1].time == first[i].time && first[i - 1].offset < first[i].offset));
 }
 
 static void two_inputs_in_one_array_are_merged_as_others(void **state)
@@ -89,12 +97,22 @@ static void two_inputs_in_one_array_are_merged_as_others(void **state)
         ttr *t = ttr_new(NULL);
         ttr_reader *in[2];
         const size_t cut = cuts[round % 6];
-        for (size_t i = 0; i < N; i++) /* ties within an input and between them; bursts of one input */
-            events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .offset = i,
-                                    .time = (int64_t)((i < cut ? i : i - cut) / (round / 6 + 1)) - 100 + (i >= cut && round % 5 == 1 ? 300 : 0)};
-        in[0] = memory_reader(t, &(struct memory_events){.event = events, .n = cut, .order = TTR_ORDER_TIME, .batch_max = 256, .seed = round,
+        for (size_t i = 0; i < N;
+             i++) /* ties within an input and between them; bursts of one input */
+            events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                    .offset = i,
+                                    .time = (int64_t)((i < cut ? i : i - cut) / (round / 6 + 1)) -
+                                            100 + (i >= cut && round % 5 == 1 ? 300 : 0)};
+        in[0] = memory_reader(t, &(struct memory_events){.event = events,
+                                                         .n = cut,
+                                                         .order = TTR_ORDER_TIME,
+                                                         .batch_max = 256,
+                                                         .seed = round,
                                                          .lends = true});
-        in[1] = memory_reader(t, &(struct memory_events){.event = events + cut, .n = N - cut, .order = TTR_ORDER_TIME, .batch_max = 37,
+        in[1] = memory_reader(t, &(struct memory_events){.event = events + cut,
+                                                         .n = N - cut,
+                                                         .order = TTR_ORDER_TIME,
+                                                         .batch_max = 37,
                                                          .lends = true});
         ttr_reader *reader = ttr_merge(t, in, 2, NULL);
         expect_events_in_order(reader);
@@ -129,9 +147,12 @@ static void raw_records_and_definitions_of_several_inputs_are_not_mixed(void **s
     ttr_reader *in[2];
     (void)state;
     for (size_t i = 0; i < 4; i++)
-        events[i] = (ttr_event){.kind = i % 2 ? TTR_KIND_INSTANT : TTR_KIND_DEFINITION, .time = (int64_t)i, .flags = TTR_EVENT_RAW};
+        events[i] = (ttr_event){.kind = i % 2 ? TTR_KIND_INSTANT : TTR_KIND_DEFINITION,
+                                .time = (int64_t)i,
+                                .flags = TTR_EVENT_RAW};
     for (size_t i = 0; i < 2; i++)
-        in[i] = memory_reader(t, &(struct memory_events){.event = events + 2 * i, .n = 2, .order = TTR_ORDER_TIME});
+        in[i] = memory_reader(
+            t, &(struct memory_events){.event = events + 2 * i, .n = 2, .order = TTR_ORDER_TIME});
     ttr_reader *reader = ttr_merge(t, in, 2, NULL);
     assert_int_equal(memory_read_all(reader, first, N), 2);
     assert_int_equal(first[0].flags | first[1].flags, 0);
@@ -158,7 +179,9 @@ static void reader_that_breaks_its_promise_does_not_stop_the_merge(void **state)
     (void)state;
     memory_random_events(t, events, 1000, 4, 100);
     for (size_t i = 0; i < 2; i++)
-        in[i] = memory_reader(t, &(struct memory_events){.event = events + 500 * i, .n = 500, .order = TTR_ORDER_TIME, .batch_max = 10});
+        in[i] = memory_reader(
+            t, &(struct memory_events){
+                   .event = events + 500 * i, .n = 500, .order = TTR_ORDER_TIME, .batch_max = 10});
     ttr_reader *reader = ttr_merge(t, in, 2, NULL);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         n += batch.n;
@@ -179,8 +202,11 @@ static void failing_input_does_not_take_the_others_with_it(void **state)
     (void)state;
     for (size_t i = 0; i < 100; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)i};
-    in[0] = memory_reader(t, &(struct memory_events){.event = events, .n = 10, .order = TTR_ORDER_TIME, .ending = TTR_E_IO});
-    in[1] = memory_reader(t, &(struct memory_events){.event = events, .n = 100, .order = TTR_ORDER_TIME});
+    in[0] = memory_reader(
+        t, &(struct memory_events){
+               .event = events, .n = 10, .order = TTR_ORDER_TIME, .ending = TTR_E_IO});
+    in[1] = memory_reader(
+        t, &(struct memory_events){.event = events, .n = 100, .order = TTR_ORDER_TIME});
     ttr_reader *reader = ttr_merge(t, in, 2, NULL);
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
         n += batch.n;
@@ -200,7 +226,8 @@ static void reader_of_another_context_is_refused(void **state)
     (void)state;
     ttr *t = ttr_new(NULL), *other = ttr_new(NULL);
     ttr_error error = {0};
-    ttr_reader *in[] = {memory_reader(t, &(struct memory_events){.n = 0}), memory_reader(other, &(struct memory_events){.n = 0})};
+    ttr_reader *in[] = {memory_reader(t, &(struct memory_events){.n = 0}),
+                        memory_reader(other, &(struct memory_events){.n = 0})};
     assert_null(ttr_merge(t, in, 2, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_int_equal(memory_readers_open(), 0);
@@ -213,7 +240,9 @@ static bool merge_through(ttr *t, const ttr_event *given, size_t n, ttr_order or
     ttr_reader *in[3];
     ttr_error error = {0};
     for (size_t i = 0; i < 3; i++)
-        in[i] = memory_reader(t, &(struct memory_events){.event = given, .n = n, .order = i == 1 ? order : TTR_ORDER_TIME});
+        in[i] =
+            memory_reader(t, &(struct memory_events){
+                                 .event = given, .n = n, .order = i == 1 ? order : TTR_ORDER_TIME});
     ttr_reader *reader = ttr_merge(t, in, 3, &error);
     return memory_reads_through(reader, &error);
 }

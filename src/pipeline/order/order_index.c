@@ -1,7 +1,9 @@
-/* Finding out where a reader is out of order: the earliest time of each piece of so many events, then, from the end on, of all pieces behind.
+/* Finding out where a reader is out of order: the earliest time of each piece of so many events,
+ * then, from the end on, of all pieces behind.
  *
- * Pieces begin as single events; whenever there are too many, two become one, so that memory is bounded whatever the size of the input, and what
- * is said stays true: it is only said for fewer places. */
+ * Pieces begin as single events; whenever there are too many, two become one, so that memory is
+ * bounded whatever the size of the input, and what is said stays true: it is only said for fewer
+ * places. */
 #include "pipeline/order/order_index.h"
 
 #include "base/status.h"
@@ -12,12 +14,12 @@
 
 struct ttr_disorder {
     const struct alloc *alloc;
-    int64_t *floor;        /* by piece */
+    int64_t *floor; /* by piece */
     size_t n, capacity;
-    unsigned shift;        /* 1 << shift events are a piece */
+    unsigned shift; /* 1 << shift events are a piece */
     uint64_t events;
-    bool is_there;         /* some event is out of order */
-    int64_t last;          /* of the event before */
+    bool is_there; /* some event is out of order */
+    int64_t last;  /* of the event before */
     uint16_t last_source;
 };
 
@@ -39,13 +41,15 @@ static bool take(ttr_disorder *disorder, const ttr_event *event)
         halve(disorder);
     const size_t piece = (size_t)(disorder->events >> disorder->shift);
     if (piece == disorder->n) {
-        if (!alloc_reserve(disorder->alloc, (void **)&disorder->floor, &disorder->capacity, piece + 1, sizeof *disorder->floor))
+        if (!alloc_reserve(disorder->alloc, (void **)&disorder->floor, &disorder->capacity,
+                           piece + 1, sizeof *disorder->floor))
             return false;
         disorder->floor[disorder->n++] = event->time;
     }
     if (event->time < disorder->floor[piece])
         disorder->floor[piece] = event->time;
-    const bool is_behind = event->time > disorder->last || (event->time == disorder->last && event->source >= disorder->last_source);
+    const bool is_behind = event->time > disorder->last || (event->time == disorder->last &&
+                                                            event->source >= disorder->last_source);
     disorder->is_there |= disorder->events > 0 && !is_behind;
     disorder->last = event->time;
     disorder->last_source = event->source;
@@ -57,7 +61,8 @@ static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error
 {
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
-        is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION || take(own, ttr_batch_at(batch, i));
+        is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
+                  take(own, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -69,10 +74,12 @@ static void settle(ttr_disorder *disorder)
             disorder->floor[i - 1] = disorder->floor[i];
 }
 
-ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
+                                ttr_error *error)
 {
     ttr_disorder *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
-    const struct walk walk = {.take = take_batch, .own = disorder, .progress = progress, .progress_own = own};
+    const struct walk walk = {
+        .take = take_batch, .own = disorder, .progress = progress, .progress_own = own};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);

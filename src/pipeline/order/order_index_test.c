@@ -1,4 +1,5 @@
-/* Sorting what was read before: the same as sorting without knowing anything, and a temporary file only where more is out of order than memory holds. */
+/* Sorting what was read before: the same as sorting without knowing anything, and a temporary file
+ * only where more is out of order than memory holds. */
 #include "support/support.h"
 
 #include <signal.h>
@@ -16,11 +17,13 @@
 
 static ttr_event events[MANY];
 
-static const struct sort_limits tiny = {.run_events = 80, .run_bytes = 8192, .fan_in = 3, .read_bytes = 200};
+static const struct sort_limits tiny = {
+    .run_events = 80, .run_bytes = 8192, .fan_in = 3, .read_bytes = 200};
 
 static ttr_disorder *find(ttr *t, const ttr_event *given, size_t n)
 {
-    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n, .batch_max = 300, .seed = 7});
+    ttr_reader *in = memory_reader(
+        t, &(struct memory_events){.event = given, .n = n, .batch_max = 300, .seed = 7});
     ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, NULL);
     ttr_close(in);
     return disorder;
@@ -42,10 +45,13 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
     size_t got = 0;
     int64_t last = INT64_MIN;
     ttr_disorder *disorder = find(t, events, n);
-    ttr_reader *reader = sort_known(memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 300}), disorder, limits, NULL);
+    ttr_reader *reader = sort_known(
+        memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 300}),
+        disorder, limits, NULL);
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
     while ((status = ttr_read(reader, &batch, NULL)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, got++) {
             assert_true(batch.event[i].time >= last);
@@ -90,7 +96,8 @@ static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
     ttr_disorder *disorder = find(t, events, MANY);
     int64_t least = INT64_MAX;
     for (size_t i = MANY; i-- > 0;) {
-        least = events[i].kind != TTR_KIND_DEFINITION && events[i].time < least ? events[i].time : least;
+        least = events[i].kind != TTR_KIND_DEFINITION && events[i].time < least ? events[i].time
+                                                                                : least;
         events[i].duration = (uint64_t)least;
     }
     size_t taken = 0, exact = 0, n = 0;
@@ -127,7 +134,8 @@ static void compare(ttr_reader *a, ttr_reader *b)
         if (one != TTR_OK)
             break;
         const ttr_event *e = ttr_batch_at(&x, i), *f = ttr_batch_at(&y, k);
-        assert_true(e->time == f->time && e->offset == f->offset && e->source == f->source && e->kind == f->kind && e->part == f->part);
+        assert_true(e->time == f->time && e->offset == f->offset && e->source == f->source &&
+                    e->kind == f->kind && e->part == f->part);
         assert_int_equal(e->payload_size, f->payload_size);
         assert_true(!e->payload_size || memcmp(e->payload, f->payload, e->payload_size) == 0);
     }
@@ -144,14 +152,20 @@ static void known_order_changes_nothing_in_what_is_given(void **state)
         for (size_t i = 0; i < N; i++) {
             const int64_t most = late[seed % 6];
             events[i].source = (uint16_t)(i % seed);
-            events[i].time = (int64_t)i - (most ? events[i].time % most : 0) - (seed > 6 && i > N / 2 ? 700 : 0);
+            events[i].time =
+                (int64_t)i - (most ? events[i].time % most : 0) - (seed > 6 && i > N / 2 ? 700 : 0);
         }
         if (seed % 3 == 0)
             events[10].time = INT64_MAX; /* far ahead of all others */
         ttr_disorder *disorder = find(t, events, N);
-        ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
+        ttr_reader *in = memory_reader(
+            t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
         ttr_reader *plain = sort_readers(t, &in, 1, &tiny, NULL);
-        ttr_reader *known = sort_known(memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 70, .seed = seed + 1}), disorder, &tiny, NULL);
+        ttr_reader *known = sort_known(memory_reader(t, &(struct memory_events){.event = events,
+                                                                                .n = N,
+                                                                                .batch_max = 70,
+                                                                                .seed = seed + 1}),
+                                       disorder, &tiny, NULL);
         compare(plain, known);
         ttr_close(plain);
         ttr_close(known);
@@ -167,17 +181,25 @@ static void what_is_nearly_in_order_needs_no_file(void **state)
     number(MANY);
     for (size_t i = 100; i < MANY; i += 7)
         events[i].time -= 90;
-    assert_true(is_sorted_without_a_file(MANY, &(struct sort_limits){.run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
+    assert_true(is_sorted_without_a_file(
+        MANY, &(struct sort_limits){
+                  .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
     events[50].time = INT64_MAX;
-    assert_true(is_sorted_without_a_file(MANY, &(struct sort_limits){.run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
+    assert_true(is_sorted_without_a_file(
+        MANY, &(struct sort_limits){
+                  .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
     events[MANY - 1].time = 10;
-    assert_false(is_sorted_without_a_file(MANY, &(struct sort_limits){.run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
+    assert_false(is_sorted_without_a_file(
+        MANY, &(struct sort_limits){
+                  .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
 }
 
-/* A stretch that goes back by more than memory holds, with much before and behind it: a limit of what the temporary file may be. */
+/* A stretch that goes back by more than memory holds, with much before and behind it: a limit of
+ * what the temporary file may be. */
 static void only_what_is_out_of_order_goes_to_the_file(void **state)
 {
-    const struct sort_limits limits = {.run_events = 1000, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
+    const struct sort_limits limits = {
+        .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
     ttr *t = ttr_new(NULL);
     struct rlimit old;
     ttr_batch batch;
@@ -189,11 +211,15 @@ static void only_what_is_out_of_order_goes_to_the_file(void **state)
         events[i].time -= 5000;
     for (size_t known = 0; known < 2; known++) {
         ttr_disorder *disorder = known ? find(t, events, MANY) : NULL;
-        ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = MANY, .batch_max = 300});
-        ttr_reader *reader = known ? sort_known(in, disorder, &limits, NULL) : sort_readers(t, &in, 1, &limits, NULL);
+        ttr_reader *in =
+            memory_reader(t, &(struct memory_events){.event = events, .n = MANY, .batch_max = 300});
+        ttr_reader *reader = known ? sort_known(in, disorder, &limits, NULL)
+                                   : sort_readers(t, &in, 1, &limits, NULL);
         (void)signal(SIGXFSZ, SIG_IGN);
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 400000, .rlim_max = old.rlim_max}), 0);
+        assert_int_equal(
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 400000, .rlim_max = old.rlim_max}),
+            0);
         size_t got = 0;
         while ((status = ttr_read(reader, &batch, NULL)) == TTR_OK)
             got += batch.n;
@@ -217,7 +243,8 @@ static void an_input_that_became_another_one_is_told(void **state)
     number(N);
     events[3].time = 1;
     ttr_disorder *disorder = find(t, events, N);
-    ttr_reader *reader = ttr_sort_known(memory_reader(t, &(struct memory_events){.event = events, .n = N}), disorder, NULL);
+    ttr_reader *reader = ttr_sort_known(
+        memory_reader(t, &(struct memory_events){.event = events, .n = N}), disorder, NULL);
     events[N - 1].time = 0;
     while (status == TTR_OK)
         status = ttr_read(reader, &batch, &error);
@@ -240,7 +267,8 @@ static void a_failing_input_ends_there_and_a_user_who_calls_it_off_is_heard(void
     ttr_error error = {0};
     (void)state;
     number(N);
-    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .ending = TTR_E_IO, .batch_max = 10});
+    ttr_reader *in = memory_reader(
+        t, &(struct memory_events){.event = events, .n = N, .ending = TTR_E_IO, .batch_max = 10});
     ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
     assert_non_null(disorder);
     assert_int_equal(disorder_floor(disorder, N - 1), N - 1);
@@ -260,7 +288,10 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
     ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
     ttr_close(in);
-    ttr_reader *reader = disorder ? sort_known(memory_reader(t, &(struct memory_events){.event = given, .n = n}), disorder, &tiny, &error) : NULL;
+    ttr_reader *reader =
+        disorder ? sort_known(memory_reader(t, &(struct memory_events){.event = given, .n = n}),
+                              disorder, &tiny, &error)
+                 : NULL;
     const bool is_through = memory_reads_through(reader, &error);
     ttr_disorder_free(disorder);
     return is_through;
@@ -276,14 +307,16 @@ static void memory_stays_flat(void **state)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     (void)state;
     memory_random_events(t, events, MANY, 3, 100000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i - events[i].time % 30000;
     const size_t before = heap.bytes;
     ttr_disorder *disorder = find(t, events, MANY);
-    ttr_reader *reader = ttr_sort_known(memory_reader(t, &(struct memory_events){.event = events, .n = MANY}), disorder, NULL);
+    ttr_reader *reader = ttr_sort_known(
+        memory_reader(t, &(struct memory_events){.event = events, .n = MANY}), disorder, NULL);
     ttr_batch batch;
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         assert_true(batch.n > 0);

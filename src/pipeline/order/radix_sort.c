@@ -1,5 +1,6 @@
-/* Least-significant-digit radix sort over the bits in which the keys differ; insertion sort where there are few.
- * A comparison sort costs a mispredicted branch per comparison, which is more than all passes of the radix together. */
+/* Least-significant-digit radix sort over the bits in which the keys differ; insertion sort where
+ * there are few. A comparison sort costs a mispredicted branch per comparison, which is more than
+ * all passes of the radix together. */
 #include "pipeline/order/radix_sort.h"
 
 #include <stdbool.h>
@@ -37,7 +38,8 @@ static inline uint32_t digit_of(const struct digit *digit, const struct order_ke
     return (uint32_t)(value >> digit->shift) & ((1u << digit->bits) - 1);
 }
 
-static void pass(const struct digit *digit, const struct order_key *from, struct order_key *to, size_t n)
+static void pass(const struct digit *digit, const struct order_key *from, struct order_key *to,
+                 size_t n)
 {
     uint32_t place[1u << DIGIT_BITS_MAX];
     memset(place, 0, sizeof place[0] << digit->bits);

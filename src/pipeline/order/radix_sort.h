@@ -1,5 +1,5 @@
-/* Sorting by numbers: stable, and fast on what is nearly sorted already, as traces are.  Items stay where they are; keys that
- * name them by index are moved. */
+/* Sorting by numbers: stable, and fast on what is nearly sorted already, as traces are.  Items stay
+ * where they are; keys that name them by index are moved. */
 #ifndef TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 #define TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 

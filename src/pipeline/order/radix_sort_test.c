@@ -9,7 +9,9 @@ static void check(const struct order_key *keys, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         const struct order_key *a = &keys[i - 1], *b = &keys[i];
-        assert_true(a->rank < b->rank || (a->rank == b->rank && (a->minor < b->minor || (a->minor == b->minor && a->index < b->index))));
+        assert_true(a->rank < b->rank ||
+                    (a->rank == b->rank &&
+                     (a->minor < b->minor || (a->minor == b->minor && a->index < b->index))));
     }
 }
 
@@ -23,7 +25,8 @@ static void keys_are_sorted_by_rank_then_minor_then_place(void **state)
         size_t n = sizes[round % 8];
         unsigned shift = (unsigned)(support_random(&seed) % 64);
         for (size_t i = 0; i < n; i++)
-            keys[i] = (struct order_key){support_random(&seed) >> shift, (uint32_t)(round % 3 ? support_random(&seed) % 5 : 0),
+            keys[i] = (struct order_key){support_random(&seed) >> shift,
+                                         (uint32_t)(round % 3 ? support_random(&seed) % 5 : 0),
                                          (uint32_t)i};
         order_keys(keys, spare, n);
         check(keys, n);
@@ -35,7 +38,9 @@ static void all_bits_of_a_rank_count(void **state)
     static struct order_key keys[MANY], spare[MANY];
     (void)state;
     for (size_t i = 0; i < MANY; i++)
-        keys[i] = (struct order_key){order_time(i % 2 ? INT64_MIN + (int64_t)i : INT64_MAX - (int64_t)i), (uint32_t)i << 20, (uint32_t)i};
+        keys[i] =
+            (struct order_key){order_time(i % 2 ? INT64_MIN + (int64_t)i : INT64_MAX - (int64_t)i),
+                               (uint32_t)i << 20, (uint32_t)i};
     order_keys(keys, spare, MANY);
     check(keys, MANY);
     assert_int_equal(keys[0].index, 1);

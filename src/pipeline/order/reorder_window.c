@@ -1,6 +1,7 @@
-/* Two sorted lists merged whenever the window is full; events that come in order cost a comparison and a copy.
- * Ties stay as they came, but for spans of one record each: of those that end together the shorter goes first, since some
- * programs write the outer one first, and a parent must come after its children. */
+/* Two sorted lists merged whenever the window is full; events that come in order cost a comparison
+ * and a copy. Ties stay as they came, but for spans of one record each: of those that end together
+ * the shorter goes first, since some programs write the outer one first, and a parent must come
+ * after its children. */
 #include "pipeline/order/reorder_window.h"
 
 #include <string.h>
@@ -23,11 +24,16 @@ static bool grow(struct reorder *window)
 {
     const struct alloc *alloc = window->alloc;
     size_t need = window->n + 1;
-    return alloc_reserve(alloc, (void **)&window->event, &window->event_room, need, sizeof *window->event) &&
-           alloc_reserve(alloc, (void **)&window->merged, &window->merged_room, need, sizeof *window->merged) &&
-           alloc_reserve(alloc, (void **)&window->spare, &window->spare_room, need, sizeof *window->spare) &&
-           alloc_reserve(alloc, (void **)&window->free, &window->free_room, need, sizeof *window->free) &&
-           alloc_reserve(alloc, (void **)&window->key, &window->key_room, need, sizeof *window->key);
+    return alloc_reserve(alloc, (void **)&window->event, &window->event_room, need,
+                         sizeof *window->event) &&
+           alloc_reserve(alloc, (void **)&window->merged, &window->merged_room, need,
+                         sizeof *window->merged) &&
+           alloc_reserve(alloc, (void **)&window->spare, &window->spare_room, need,
+                         sizeof *window->spare) &&
+           alloc_reserve(alloc, (void **)&window->free, &window->free_room, need,
+                         sizeof *window->free) &&
+           alloc_reserve(alloc, (void **)&window->key, &window->key_room, need,
+                         sizeof *window->key);
 }
 
 static int64_t end_of(const struct slim_event *event)
@@ -44,7 +50,8 @@ bool reorder_add(struct reorder *window, const struct slim_event *event)
         return false;
     size_t place = window->free_n ? window->free[--window->free_n] : window->n;
     window->event[place] = *event;
-    window->key[window->n++] = (struct order_key){.rank = order_time(end_of(event)), .index = (uint32_t)place};
+    window->key[window->n++] =
+        (struct order_key){.rank = order_time(end_of(event)), .index = (uint32_t)place};
     return true;
 }
 
@@ -62,7 +69,8 @@ static void merge(struct reorder *window)
     memcpy(window->key, window->merged, (size_t)(to - window->merged) * sizeof *to);
 }
 
-/* Puts the spans of keys [begin, end), which end together, into order: later begins first, in the places that spans have. */
+/* Puts the spans of keys [begin, end), which end together, into order: later begins first, in the
+ * places that spans have. */
 static void order_ties(struct reorder *window, size_t begin, size_t end)
 {
     struct order_key *spans = window->merged;
@@ -70,7 +78,8 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         const struct slim_event *event = reorder_at(window, i);
         if (event->kind == TTR_KIND_SPAN)
-            spans[n++] = (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
+            spans[n++] =
+                (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
     }
     order_keys(spans, window->spare, n);
     for (size_t i = begin, k = 0; i < end; i++)
@@ -109,13 +118,16 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
     if (window->n == 0)
         return 0;
     order_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
-    if (window->sorted && window->sorted < window->n && window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
+    if (window->sorted && window->sorted < window->n &&
+        window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
         merge(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
-    /* A tie at the border stays for the next time, unless it is so long that next to nothing would go. */
+    /* A tie at the border stays for the next time, unless it is so long that next to nothing would
+     * go. */
     size_t before_tie = n;
-    while (before_tie > n / 2 && before_tie < window->n && window->key[before_tie].rank == window->key[before_tie - 1].rank)
+    while (before_tie > n / 2 && before_tie < window->n &&
+           window->key[before_tie].rank == window->key[before_tie - 1].rank)
         before_tie--;
     n = before_tie > n / 2 ? before_tie : n;
     settle_ties(window, n);

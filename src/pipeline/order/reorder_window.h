@@ -1,7 +1,9 @@
-/* A bounded window that puts the events of spans into the order in which spans end, which pairing and nesting need.
+/* A bounded window that puts the events of spans into the order in which spans end, which pairing
+ * and nesting need.
  *
- * It holds 65,536 of them without their fields; when it is full, the earlier half goes.  So an event may be 32,768 places late,
- * and a span that was written when it began waits for its end however long it is. */
+ * It holds 65,536 of them without their fields; when it is full, the earlier half goes.  So an
+ * event may be 32,768 places late, and a span that was written when it began waits for its end
+ * however long it is. */
 #ifndef TRACETTA_PIPELINE_ORDER_REORDER_WINDOW_H
 #define TRACETTA_PIPELINE_ORDER_REORDER_WINDOW_H
 
@@ -19,7 +21,7 @@ struct slim_event {
     int64_t time;
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
-    uint32_t bytes; /* of its record */
+    uint32_t bytes;    /* of its record */
     uint32_t activity; /* see span_stream.h */
     uint16_t source;
     uint8_t kind, flags;
@@ -30,7 +32,7 @@ struct reorder {
     struct slim_event *event;
     struct order_key *key; /* [0, sorted) in order, then those that came since; rank is the end */
     struct order_key *merged, *spare;
-    uint32_t *free;        /* places in `event` */
+    uint32_t *free; /* places in `event` */
     size_t n, sorted, free_n;
     size_t event_room, key_room, merged_room, spare_room, free_room;
 };

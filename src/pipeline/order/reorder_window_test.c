@@ -12,8 +12,10 @@ static int64_t end_of(const struct slim_event *event)
     return event->kind == TTR_KIND_SPAN ? event->time + (int64_t)event->duration : event->time;
 }
 
-/* Reads events through a window and checks the order of what comes out; gives how many stood before a greater one. */
-static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *seed, size_t i), size_t n)
+/* Reads events through a window and checks the order of what comes out; gives how many stood before
+ * a greater one. */
+static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *seed, size_t i),
+                  size_t n)
 {
     uint64_t seed = 11;
     size_t given = 0, backward = 0;
@@ -24,9 +26,11 @@ static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *se
         for (size_t k = 0; k < ready; k++, given++) {
             const struct slim_event *event = reorder_at(window, k);
             backward += end_of(event) < end_of(&last);
-            if (end_of(event) == end_of(&last) && event->kind == last.kind && event->time == last.time)
+            if (end_of(event) == end_of(&last) && event->kind == last.kind &&
+                event->time == last.time)
                 assert_true(event->offset > last.offset);
-            if (end_of(event) == end_of(&last) && event->kind == TTR_KIND_SPAN && last.kind == TTR_KIND_SPAN)
+            if (end_of(event) == end_of(&last) && event->kind == TTR_KIND_SPAN &&
+                last.kind == TTR_KIND_SPAN)
                 assert_true(event->time <= last.time);
             assert_false(is_given[event->offset]);
             is_given[event->offset] = 1;
@@ -44,13 +48,16 @@ static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *se
 
 static struct slim_event slightly_late(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){.time = (int64_t)(i - support_random(seed) % (i + 1) % 30000) / 4, .offset = i,
+    return (struct slim_event){.time = (int64_t)(i - support_random(seed) % (i + 1) % 30000) / 4,
+                               .offset = i,
                                .kind = TTR_KIND_BEGIN};
 }
 
 static struct slim_event by_begin(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){.time = (int64_t)i / 10, .duration = support_random(seed) % (i % 1000 ? 50 : 1000000), .offset = i,
+    return (struct slim_event){.time = (int64_t)i / 10,
+                               .duration = support_random(seed) % (i % 1000 ? 50 : 1000000),
+                               .offset = i,
                                .kind = i % 3 ? TTR_KIND_SPAN : TTR_KIND_END};
 }
 
@@ -62,13 +69,15 @@ static struct slim_event in_order(uint64_t *seed, size_t i)
 
 static struct slim_event all_at_once(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){.time = -(int64_t)(support_random(seed) % 8), .offset = i, .kind = TTR_KIND_SPAN};
+    return (struct slim_event){
+        .time = -(int64_t)(support_random(seed) % 8), .offset = i, .kind = TTR_KIND_SPAN};
 }
 
 static struct slim_event one_end(uint64_t *seed, size_t i)
 {
     uint64_t length = support_random(seed) % 100;
-    return (struct slim_event){.time = -(int64_t)length, .duration = length, .offset = i, .kind = TTR_KIND_SPAN};
+    return (struct slim_event){
+        .time = -(int64_t)length, .duration = length, .offset = i, .kind = TTR_KIND_SPAN};
 }
 
 static void events_up_to_the_window_late_come_in_order(void **state)
@@ -106,7 +115,8 @@ static void end_past_all_time_is_the_end_of_time(void **state)
     struct reorder window;
     (void)state;
     reorder_init(&window, alloc_default());
-    assert_true(reorder_add(&window, &(struct slim_event){.time = -5, .duration = UINT64_MAX, .kind = TTR_KIND_SPAN}));
+    assert_true(reorder_add(
+        &window, &(struct slim_event){.time = -5, .duration = UINT64_MAX, .kind = TTR_KIND_SPAN}));
     assert_int_equal(reorder_ready(&window, true), 1);
     assert_true(window.key[0].rank == order_time(INT64_MAX));
     reorder_free(&window);

@@ -1,13 +1,15 @@
-/* Exact sorting in bounded memory: events are collected with their fields until a budget is full, ordered by a radix sort over
- * small keys, and either given at once or written as a run to a temporary file (sorted_runs.h) and merged at the end.
+/* Exact sorting in bounded memory: events are collected with their fields until a budget is full,
+ * ordered by a radix sort over small keys, and either given at once or written as a run to a
+ * temporary file (sorted_runs.h) and merged at the end.
  *
- * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason events lose their raw
- * records and keep their fields only.  An input that fails half way still gives what it gave, in order; the failure comes
- * after it.
+ * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason
+ * events lose their raw records and keep their fields only.  An input that fails half way still
+ * gives what it gave, in order; the failure comes after it.
  *
- * Where it is known how early events may still come (order_index.h), all that is earlier is given at once; the rest waits in memory.  When too much
- * of it waits, all goes to runs, until everything in them is earlier than what is still to come: then these are merged and given, and
- * sorting begins anew. */
+ * Where it is known how early events may still come (order_index.h), all that is earlier is given
+ * at once; the rest waits in memory.  When too much of it waits, all goes to runs, until everything
+ * in them is earlier than what is still to come: then these are merged and given, and sorting
+ * begins anew. */
 #include "pipeline/order/sort.h"
 
 #include "base/pairmap.h"
@@ -26,12 +28,14 @@
 #define MANY_INPUTS 1024u /* reports */
 #define MANY_SHARE 4u
 #define LOOK_FIRST ((size_t)1024) /* events that wait before it is looked what may go */
-#define LEAST_SHARE 8u            /* of what waits, that is worth to be given where there is no more room */
+#define LEAST_SHARE 8u /* of what waits, that is worth to be given where there is no more room */
 
 /* About 4,096 events: often enough for Ctrl-C to be felt at once. */
 #define BATCHES_PER_PROGRESS 16u
 
-const struct sort_limits sort_limits_default = {.run_events = 32768, .run_bytes = (size_t)3584 * 1024, .fan_in = 128,
+const struct sort_limits sort_limits_default = {.run_events = 32768,
+                                                .run_bytes = (size_t)3584 * 1024,
+                                                .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
 /* Events in memory, with room that is kept from run to run. */
@@ -50,27 +54,27 @@ struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **told;     /* the same for reports (group_readers) */
-    size_t in_n, reading;  /* reading: the reader being read */
-    ttr_batch batch;       /* of it */
+    ttr_reader **told;    /* the same for reports (group_readers) */
+    size_t in_n, reading; /* reading: the reader being read */
+    ttr_batch batch;      /* of it */
     uint32_t batch_at;
     uint64_t batches;
     enum doing doing;
     bool is_collected, is_spilled; /* all is read; there are runs */
     struct collected held;
-    size_t given, ready;   /* of what is held, in order */
+    size_t given, ready;       /* of what is held, in order */
     const ttr_disorder *known; /* NULL = it is not */
-    uint64_t taken;        /* events of the input, definitions left out */
-    size_t look_at;        /* so many held: it is looked what may go */
-    int64_t spilled_until; /* no event in the runs is later */
-    int64_t given_until;   /* nothing that comes is earlier, by what is known */
-    struct collected kept; /* room for what stays */
-    int64_t from_ns, to_ns; /* events outside of it are not kept */
+    uint64_t taken;            /* events of the input, definitions left out */
+    size_t look_at;            /* so many held: it is looked what may go */
+    int64_t spilled_until;     /* no event in the runs is later */
+    int64_t given_until;       /* nothing that comes is earlier, by what is known */
+    struct collected kept;     /* room for what stays */
+    int64_t from_ns, to_ns;    /* events outside of it are not kept */
     struct runs runs;
     ttr_event out[BATCH];
     struct renames renames; /* of inputs */
-    ttr_batch rest;        /* what is to be given next, behind a name */
-    ttr_status ending;     /* of the first input that failed */
+    ttr_batch rest;         /* what is to be given next, behind a name */
+    ttr_status ending;      /* of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -107,7 +111,8 @@ static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
 }
 
 /* Puts readers into their groups; begin: room for n numbers. */
-static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first, uint32_t *begin, size_t n)
+static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
+                          uint32_t *begin, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         begin[first[i]]++;
@@ -124,7 +129,8 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
 {
     struct pairmap firsts;
     bool is_grouped = true, is_fine = true;
-    uint32_t *first = alloc_zero(alloc, n, sizeof *first), *begin = alloc_zero(alloc, n, sizeof *begin);
+    uint32_t *first = alloc_zero(alloc, n, sizeof *first),
+             *begin = alloc_zero(alloc, n, sizeof *begin);
     ttr_reader **grouped = NULL;
     pairmap_init(&firsts, alloc);
     is_fine = first && begin;
@@ -203,10 +209,13 @@ static void sorter_close(ttr_reader *base)
 
 static bool reserve(const struct alloc *alloc, struct collected *held, size_t need)
 {
-    return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need, sizeof *held->event) &&
-           alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need, sizeof *held->payload_at) &&
+    return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need,
+                         sizeof *held->event) &&
+           alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need,
+                         sizeof *held->payload_at) &&
            alloc_reserve(alloc, (void **)&held->key, &held->key_room, need, sizeof *held->key) &&
-           alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need, sizeof *held->spare);
+           alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need,
+                         sizeof *held->spare);
 }
 
 /* What is at one time comes as a merge gives it. */
@@ -219,14 +228,16 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
 {
     struct collected *held = &sorter->held;
     if (sorter->known && event->time < sorter->given_until)
-        return fail(error, TTR_E_IO, event->offset, "the input is not what it was when it was looked how it is ordered");
+        return fail(error, TTR_E_IO, event->offset,
+                    "the input is not what it was when it was looked how it is ordered");
     if (!reserve(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
     held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
-    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading : rank_of(sorter->base.t, event->source));
+    copy->part =
+        (uint32_t)(sorter->in_n > 1 ? sorter->reading : rank_of(sorter->base.t, event->source));
     held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
     held->n++;
     return TTR_OK;
@@ -257,7 +268,8 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
     order_held(held);
     ttr_status status = add_run(sorter, held->n, error);
     const int64_t last = held->event[held->key[held->n - 1].index].time;
-    sorter->spilled_until = !sorter->is_spilled || last > sorter->spilled_until ? last : sorter->spilled_until;
+    sorter->spilled_until =
+        !sorter->is_spilled || last > sorter->spilled_until ? last : sorter->spilled_until;
     held->n = 0;
     buffer_clear(&held->bytes);
     sorter->is_spilled = true;
@@ -267,7 +279,8 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 /* Objects and gaps are asked for whatever their time. */
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
-    return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP || is_in_range(event, sorter->from_ns, sorter->to_ns);
+    return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
+           is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
 /* How many of the events that are held, in order, are earlier than all that are still to come. */
@@ -284,7 +297,8 @@ static size_t count_ready(const struct collected *held, int64_t floor)
     return low;
 }
 
-/* Looks whether something of what waits in memory may go: half of it, or less where there is no more room. */
+/* Looks whether something of what waits in memory may go: half of it, or less where there is no
+ * more room. */
 static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *held = &sorter->held;
@@ -298,7 +312,8 @@ static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
     sorter->doing = GIVES_HELD;
 }
 
-/* Merges the runs and what is held that may go with them, where all in them is earlier than what is still to come. */
+/* Merges the runs and what is held that may go with them, where all in them is earlier than what is
+ * still to come. */
 static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
@@ -412,7 +427,8 @@ static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
     kept->n = 0;
     for (size_t i = sorter->given; i < held->n; i++) {
         const ttr_event *event = &held->event[held->key[i].index];
-        kept->key[kept->n] = (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
+        kept->key[kept->n] =
+            (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
         kept->payload_at[kept->n] = kept->bytes.n;
         kept->event[kept->n++] = *event;
         buffer_add(&kept->bytes, event->payload, event->payload_size);
@@ -430,7 +446,8 @@ static ttr_status begin_anew(struct sorter *sorter, ttr_error *error)
     const ttr_status status = drop_given(sorter, error);
     if (sorter->doing == GIVES_RUNS) {
         runs_free(&sorter->runs);
-        runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
+        runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in,
+                  sorter->limits.read_bytes);
         sorter->is_spilled = false;
     }
     sorter->given = sorter->ready = 0;
@@ -534,7 +551,8 @@ static struct notes *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
 }
 
-/* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they are merged with. */
+/* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they
+ * are merged with. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits own = *limits;
@@ -546,11 +564,17 @@ static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t 
     return own;
 }
 
-ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
+ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
+                         ttr_error *error)
 {
-    static const struct reader_ops ops = {
-        .next = sorter_next, .close = sorter_close, .range = sorter_range, .renames = sorter_renames, .rank = sorter_rank, .report = sorter_report,
-        .input = sorter_input, .notes = sorter_notes};
+    static const struct reader_ops ops = {.next = sorter_next,
+                                          .close = sorter_close,
+                                          .range = sorter_range,
+                                          .renames = sorter_renames,
+                                          .rank = sorter_rank,
+                                          .report = sorter_report,
+                                          .input = sorter_input,
+                                          .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
     for (size_t i = 0; list && i < n; i++)
@@ -564,7 +588,8 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         (void)fail_memory(error);
         return NULL;
     }
-    sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
+    sorter->base = (ttr_reader){
+        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     sorter->limits = limits_for(limits, sorter->base.reports);
     sorter->in = list;
     sorter->told = told;
@@ -589,14 +614,18 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 {
     if (!in)
         return NULL;
-    return in->order == TTR_ORDER_TIME ? in : sort_readers(in->t, &in, 1, &sort_limits_default, error);
+    return in->order == TTR_ORDER_TIME ? in
+                                       : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
 
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits, ttr_error *error)
+ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
+                       ttr_error *error)
 {
     /* What stays when others go is moved, for which there is to be room, too. */
-    const struct sort_limits half = {.run_events = limits->run_events / 2 + 1, .run_bytes = limits->run_bytes / 2 + 1,
-                                     .fan_in = limits->fan_in, .read_bytes = limits->read_bytes};
+    const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
+                                     .run_bytes = limits->run_bytes / 2 + 1,
+                                     .fan_in = limits->fan_in,
+                                     .read_bytes = limits->read_bytes};
     ttr_reader *reader = sort_readers(in->t, &in, 1, &half, error);
     if (reader)
         ((struct sorter *)reader)->known = known;
@@ -607,5 +636,7 @@ ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error 
 {
     if (!in)
         return NULL;
-    return known && !ttr_disorder_is_there(known) ? in : sort_known(in, known, &sort_limits_default, error);
+    return known && !ttr_disorder_is_there(known)
+               ? in
+               : sort_known(in, known, &sort_limits_default, error);
 }

@@ -7,26 +7,31 @@
 #include "base/alloc.h"
 
 struct sort_limits {
-    size_t run_events, run_bytes; /* events, and bytes of their fields, held in memory before they go to disk */
-    size_t fan_in, read_bytes;    /* runs merged at once, and the buffer of each */
+    size_t run_events,
+        run_bytes; /* events, and bytes of their fields, held in memory before they go to disk */
+    size_t fan_in, read_bytes; /* runs merged at once, and the buffer of each */
 };
 
-/* 32,768 events (160 bytes each) and 3.5 MiB of fields while collecting; 4 MiB while merging: with what doubling buffers waste
- * less than 16 MiB in all, for any size of input.  A quarter of it where there are a thousand inputs or more. */
+/* 32,768 events (160 bytes each) and 3.5 MiB of fields while collecting; 4 MiB while merging: with
+ * what doubling buffers waste less than 16 MiB in all, for any size of input.  A quarter of it
+ * where there are a thousand inputs or more. */
 extern const struct sort_limits sort_limits_default;
 
-/* Orders the events of all readers by (time, place in the list, source, position).  The readers are taken over, also on
- * failure; the list itself is copied. */
-ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error);
+/* Orders the events of all readers by (time, place in the list, source, position).  The readers are
+ * taken over, also on failure; the list itself is copied. */
+ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
+                         ttr_error *error);
 
 /* The same of one reader whose disorder is known (see ttr_sort_known); NULL = it is not. */
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits, ttr_error *error);
+ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
+                       ttr_error *error);
 
 /* Closes readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 
-/* A list of readers for their reports: those of one trace are neighbours, where the first of them stands.  `in` itself where they are
- * neighbours; NULL when memory is out.  group_free takes any of them. */
+/* A list of readers for their reports: those of one trace are neighbours, where the first of them
+ * stands.  `in` itself where they are neighbours; NULL when memory is out.  group_free takes any of
+ * them. */
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
 void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n);
 

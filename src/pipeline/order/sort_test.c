@@ -1,4 +1,5 @@
-/* Sorting against a plain stable sort, in memory and with a budget so tiny that every run goes to disk. */
+/* Sorting against a plain stable sort, in memory and with a budget so tiny that every run goes to
+ * disk. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@
 
 static ttr_event events[N], sorted[N + 1];
 
-static const struct sort_limits tiny = {.run_events = 40, .run_bytes = 4096, .fan_in = 3, .read_bytes = 200};
+static const struct sort_limits tiny = {
+    .run_events = 40, .run_bytes = 4096, .fan_in = 3, .read_bytes = 200};
 
 static bool comes_before(const ttr_event *a, const ttr_event *b)
 {
@@ -36,7 +38,8 @@ static size_t check_sorted(ttr *t, ttr_reader *reader, const ttr_event *original
             assert_true(n == 0 || comes_before(&last, event));
             assert_int_equal(event->part, 0);
             assert_true(memory_has_fields(t, event, was->payload_size / 24));
-            assert_true(event->time == was->time && event->name == was->name && event->kind == was->kind);
+            assert_true(event->time == was->time && event->name == was->name &&
+                        event->kind == was->kind);
             last = *event;
         }
     assert_int_equal(status, TTR_END);
@@ -50,7 +53,8 @@ static void sort_and_check(const struct sort_limits *limits)
         memory_random_events(t, events, N, seed, seed % 2 ? 100 : 1000000);
         for (size_t i = 0; i < N; i++)
             events[i].source = (uint16_t)(i % seed);
-        ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
+        ttr_reader *in = memory_reader(
+            t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
         ttr_reader *reader = sort_readers(t, &in, 1, limits, NULL);
         assert_int_equal(check_sorted(t, reader, events), N);
         ttr_close(reader);
@@ -68,19 +72,24 @@ static void what_is_outside_of_the_range_is_not_kept(void **state)
     (void)state;
     memory_random_events(t, events, N, 3, 1000);
     for (size_t i = 0; i < N; i++) {
-        events[i].kind = i % 50 == 7 ? TTR_KIND_OBJECT : i % 50 == 9 ? TTR_KIND_GAP : events[i].kind;
+        events[i].kind = i % 50 == 7   ? TTR_KIND_OBJECT
+                         : i % 50 == 9 ? TTR_KIND_GAP
+                                       : events[i].kind;
         const bool is_asked = events[i].kind == TTR_KIND_OBJECT || events[i].kind == TTR_KIND_GAP;
         others += is_asked;
-        wanted += events[i].kind != TTR_KIND_DEFINITION && (is_asked || is_in_range(&events[i], 400, 500));
+        wanted += events[i].kind != TTR_KIND_DEFINITION &&
+                  (is_asked || is_in_range(&events[i], 400, 500));
     }
     assert_true(others > 0 && wanted > others && wanted < N / 2);
-    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
+    ttr_reader *in =
+        memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
     reader_range(reader, 400, 500);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, got++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP || is_in_range(event, 400, 500));
+            assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
+                        is_in_range(event, 400, 500));
         }
     assert_int_equal(got, wanted);
     ttr_close(reader);
@@ -98,7 +107,8 @@ static void events_on_disk_are_sorted_the_same(void **state)
 {
     (void)state;
     sort_and_check(&tiny);
-    sort_and_check(&(struct sort_limits){.run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000});
+    sort_and_check(&(struct sort_limits){
+        .run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000});
 }
 
 static void one_reader_after_the_other_breaks_ties(void **state)
@@ -107,9 +117,13 @@ static void one_reader_after_the_other_breaks_ties(void **state)
     ttr_reader *in[3];
     (void)state;
     for (size_t i = 0; i < 300; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)(i % 7), .offset = i, .source = (uint16_t)(9 - i / 100)};
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                .time = (int64_t)(i % 7),
+                                .offset = i,
+                                .source = (uint16_t)(9 - i / 100)};
     for (size_t i = 0; i < 3; i++)
-        in[i] = memory_reader(t, &(struct memory_events){.event = events + 100 * i, .n = 100, .batch_max = 9});
+        in[i] = memory_reader(
+            t, &(struct memory_events){.event = events + 100 * i, .n = 100, .batch_max = 9});
     ttr_reader *reader = sort_readers(t, in, 3, &tiny, NULL);
     assert_int_equal(memory_read_all(reader, sorted, N), 300);
     for (size_t i = 1; i < 300; i++)
@@ -128,8 +142,13 @@ static void activity_survives_the_disk(void **state)
     ttr *t = ttr_new(NULL);
     (void)state;
     for (size_t i = 0; i < 200; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = -(int64_t)i, .offset = i, .payload = ids, .payload_size = 32,
-                                .activity = i % 2 ? ids : NULL, .related = i % 3 ? ids + 16 : NULL};
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                                .time = -(int64_t)i,
+                                .offset = i,
+                                .payload = ids,
+                                .payload_size = 32,
+                                .activity = i % 2 ? ids : NULL,
+                                .related = i % 3 ? ids + 16 : NULL};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 200});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
     ttr_batch batch;
@@ -149,7 +168,8 @@ static void sorted_input_is_given_back_as_it_is(void **state)
 {
     ttr *t = ttr_new(NULL);
     (void)state;
-    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .order = TTR_ORDER_TIME});
+    ttr_reader *in =
+        memory_reader(t, &(struct memory_events){.event = events, .order = TTR_ORDER_TIME});
     assert_ptr_equal(ttr_sort(in, NULL), in);
     ttr_close(in);
     ttr_free(t);
@@ -160,7 +180,8 @@ static void definitions_are_dropped_and_an_empty_input_ends(void **state)
     ttr *t = ttr_new(NULL);
     (void)state;
     events[0] = (ttr_event){.kind = TTR_KIND_DEFINITION};
-    ttr_reader *reader = ttr_sort(memory_reader(t, &(struct memory_events){.event = events, .n = 1}), NULL);
+    ttr_reader *reader =
+        ttr_sort(memory_reader(t, &(struct memory_events){.event = events, .n = 1}), NULL);
     assert_int_equal(memory_read_all(reader, sorted, N), 0);
     ttr_close(reader);
     ttr_free(t);
@@ -197,10 +218,12 @@ static void full_disk_is_told_as_such(void **state)
     memory_random_events(t, events, N, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    /* A limit on file size stands in for a full disk: the write fails at the same place, with EFBIG. */
+    /* A limit on file size stands in for a full disk: the write fails at the same place, with
+     * EFBIG. */
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 100000, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 100000, .rlim_max = old.rlim_max}), 0);
     ttr_status status = ttr_read(reader, &batch, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(status, TTR_E_IO);
@@ -212,7 +235,8 @@ static void full_disk_is_told_as_such(void **state)
 
 static void what_is_on_disk_takes_less_room_than_views_in_memory(void **state)
 {
-    const struct sort_limits limits = {.run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
+    const struct sort_limits limits = {
+        .run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
     ttr *t = ttr_new(NULL);
     struct rlimit old;
     (void)state;
@@ -221,7 +245,9 @@ static void what_is_on_disk_takes_less_room_than_views_in_memory(void **state)
     ttr_reader *reader = sort_readers(t, &in, 1, &limits, NULL);
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = N * sizeof *events / 2, .rlim_max = old.rlim_max}), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = N * sizeof *events / 2,
+                                                              .rlim_max = old.rlim_max}),
+                     0);
     size_t n = check_sorted(t, reader, events);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(n, N);
@@ -270,7 +296,8 @@ static size_t peak_of(uint32_t reports)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     ttr_reader *in[60];
     memory_random_events(t, events, N, 3, 1000000);
     for (size_t i = 0; i < 60; i++) {
@@ -304,7 +331,8 @@ static void many_inputs_leave_less_memory_to_sort_in(void **state)
     assert_true(peak_of(40) < (size_t)5 << 20);
 }
 
-/* Room that one event took on its way is given back: what was made for the disk, and what was read from there. */
+/* Room that one event took on its way is given back: what was made for the disk, and what was read
+ * from there. */
 static void a_large_event_leaves_no_more_behind_than_itself(void **state)
 {
     enum { LARGE = 8 << 20 };
@@ -316,7 +344,8 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
     for (size_t i = 0; i < LARGE / sizeof *bytes; i++)
         bytes[i] = support_random(&seed);
     support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     ttr_put_bytes(builder, "bytes", bytes, LARGE);
@@ -348,7 +377,9 @@ static void watcher_ends_the_input_early(void **state)
     for (size_t i = 0; i < 1000; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 1000 - (int64_t)i};
     ttr_watch(t, goes_on_twice, &asked);
-    ttr_reader *reader = ttr_sort(memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}), NULL);
+    ttr_reader *reader = ttr_sort(
+        memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}),
+        NULL);
     size_t n = memory_read_all(reader, sorted, 1000);
     assert_int_equal(asked, 3);
     assert_in_range(n, 10, 990);

@@ -1,9 +1,11 @@
-/* Runs on disk.  A record is what differs between the 128-byte view and that of the event before it in its run, and the payload, both as
- * words.h packs them; pointers inside the view are only told from NULL.
+/* Runs on disk.  A record is what differs between the 128-byte view and that of the event before it
+ * in its run, and the payload, both as words.h packs them; pointers inside the view are only told
+ * from NULL.
  *
  *     [0..3] bytes behind this | view ^ the one before | payload
  *
- * Buffers are filled at the beginning of a batch only, because filling moves the bytes that the batch before pointed to. */
+ * Buffers are filled at the beginning of a batch only, because filling moves the bytes that the
+ * batch before pointed to. */
 #include "pipeline/order/sorted_runs.h"
 
 #include <string.h>
@@ -14,14 +16,16 @@
 
 #define OUT_BYTES ((size_t)128 * 1024)
 #define OUT_MOST (8 * OUT_BYTES)
-#define GIVEN_BYTES ((size_t)64 * 1024) /* what payloads of one call may take, but for one that is larger */
+#define GIVEN_BYTES \
+    ((size_t)64 * 1024) /* what payloads of one call may take, but for one that is larger */
 #define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
 #define COLLAPSE_ROOM 64u
 
 void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes)
 {
-    *runs = (struct runs){.alloc = alloc, .fan_in = fan_in, .read_bytes = read_bytes, .dry = NO_CURSOR};
+    *runs =
+        (struct runs){.alloc = alloc, .fan_in = fan_in, .read_bytes = read_bytes, .dry = NO_CURSOR};
     spill_init(&runs->spill);
     buffer_init(&runs->out, alloc);
 }
@@ -58,7 +62,8 @@ static ttr_status flush(struct runs *runs, ttr_error *error)
 
 ttr_status runs_begin(struct runs *runs, ttr_error *error)
 {
-    if (!alloc_reserve(runs->alloc, (void **)&runs->run, &runs->capacity, runs->n + 1, sizeof *runs->run))
+    if (!alloc_reserve(runs->alloc, (void **)&runs->run, &runs->capacity, runs->n + 1,
+                       sizeof *runs->run))
         return fail_memory(error);
     runs->run[runs->n++] = (struct run){.at = runs->spill.end};
     runs->last = (ttr_event){0};
@@ -94,10 +99,12 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     return out->n >= OUT_BYTES || out->failed ? flush(runs, error) : TTR_OK;
 }
 
-/* The size of the record at the head of a cursor by its own word; that of its first bytes where these are not there. */
+/* The size of the record at the head of a cursor by its own word; that of its first bytes where
+ * these are not there. */
 static size_t size_said(const struct run_cursor *cursor)
 {
-    return cursor->n - cursor->head < PREFIX ? PREFIX : PREFIX + load_u32le(cursor->bytes + cursor->head);
+    return cursor->n - cursor->head < PREFIX ? PREFIX
+                                             : PREFIX + load_u32le(cursor->bytes + cursor->head);
 }
 
 /* The size of the record at the head of a cursor; 0 when it is not whole in the buffer. */
@@ -131,7 +138,8 @@ static ttr_status fill(struct runs *runs, struct run_cursor *cursor, ttr_error *
         cursor->head = 0;
         size_t room = cursor->capacity - cursor->n;
         size_t more = cursor->end - cursor->at < room ? (size_t)(cursor->end - cursor->at) : room;
-        ttr_status status = spill_read(&runs->spill, cursor->at, cursor->bytes + cursor->n, more, error);
+        ttr_status status =
+            spill_read(&runs->spill, cursor->at, cursor->bytes + cursor->n, more, error);
         if (status != TTR_OK)
             return status;
         cursor->n += more;
@@ -172,7 +180,8 @@ static void push(struct runs *runs, uint32_t cursor)
     runs->heap[at] = cursor;
 }
 
-/* Takes the view at the head of a cursor apart, where it is whole; what it differs from is that before. */
+/* Takes the view at the head of a cursor apart, where it is whole; what it differs from is that
+ * before. */
 static ttr_status take_view(struct run_cursor *cursor, ttr_error *error)
 {
     ttr_event different;
@@ -189,12 +198,15 @@ static ttr_status take_view(struct run_cursor *cursor, ttr_error *error)
 static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error)
 {
     size_t n = runs->n - first;
-    if (!alloc_reserve(runs->alloc, (void **)&runs->cursor, &runs->cursors_capacity, n, sizeof *runs->cursor) ||
-        !alloc_reserve(runs->alloc, (void **)&runs->heap, &runs->heap_capacity, n, sizeof *runs->heap))
+    if (!alloc_reserve(runs->alloc, (void **)&runs->cursor, &runs->cursors_capacity, n,
+                       sizeof *runs->cursor) ||
+        !alloc_reserve(runs->alloc, (void **)&runs->heap, &runs->heap_capacity, n,
+                       sizeof *runs->heap))
         return fail_memory(error);
     for (size_t i = 0; i < n; i++) {
         struct run_cursor *cursor = &runs->cursor[i];
-        *cursor = (struct run_cursor){.at = runs->run[first + i].at, .end = runs->run[first + i].end};
+        *cursor =
+            (struct run_cursor){.at = runs->run[first + i].at, .end = runs->run[first + i].end};
         runs->cursors_n = i + 1;
         ttr_status status = fill(runs, cursor, error);
         if (status == TTR_OK)
@@ -207,7 +219,8 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
     return TTR_OK;
 }
 
-/* Whether there is room for a payload among those given; the first of a call is given whatever its size. */
+/* Whether there is room for a payload among those given; the first of a call is given whatever its
+ * size. */
 static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
     if (size <= runs->given_room - runs->given_n)
@@ -225,7 +238,8 @@ static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_err
 }
 
 /* Gives the event at the head of a cursor, its payload among those given. */
-static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event, ttr_error *error)
+static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event,
+                             ttr_error *error)
 {
     *event = cursor->event;
     if (event->payload_size) {
@@ -257,7 +271,8 @@ static ttr_status refill(struct runs *runs, ttr_error *error)
     return TTR_OK;
 }
 
-ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n, ttr_error *error)
+ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
+                     ttr_error *error)
 {
     *n = 0;
     runs->given_n = 0;
@@ -313,7 +328,8 @@ static ttr_status collapse(struct runs *runs, size_t first, ttr_error *error)
         return status;
     for (size_t i = first; i < runs->n; i++)
         spill_forget(&runs->spill, runs->run[i].at, runs->run[i].end - runs->run[i].at);
-    runs->run[first] = (struct run){.at = at, .end = runs->spill.end, .level = runs->run[first].level + 1};
+    runs->run[first] =
+        (struct run){.at = at, .end = runs->spill.end, .level = runs->run[first].level + 1};
     runs->n = first + 1;
     return TTR_OK;
 }
@@ -322,7 +338,8 @@ ttr_status runs_end(struct runs *runs, ttr_error *error)
 {
     ttr_status status = flush(runs, error);
     runs->run[runs->n - 1].end = runs->spill.end;
-    /* Levels only fall along the list, so one look back tells whether the last fan_in runs are of one level. */
+    /* Levels only fall along the list, so one look back tells whether the last fan_in runs are of
+     * one level. */
     while (status == TTR_OK && runs->n >= runs->fan_in &&
            runs->run[runs->n - runs->fan_in].level == runs->run[runs->n - 1].level)
         status = collapse(runs, runs->n - runs->fan_in, error);
@@ -334,7 +351,8 @@ ttr_status runs_open(struct runs *runs, ttr_error *error)
     while (runs->n > runs->fan_in) {
         /* As few as needed, and the smallest: those at the end. */
         size_t spare = runs->n - runs->fan_in + 1;
-        ttr_status status = collapse(runs, runs->n - (spare < runs->fan_in ? spare : runs->fan_in), error);
+        ttr_status status =
+            collapse(runs, runs->n - (spare < runs->fan_in ? spare : runs->fan_in), error);
         if (status != TTR_OK)
             return status;
     }

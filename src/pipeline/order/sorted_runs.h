@@ -1,8 +1,10 @@
-/* Sorted runs of events in a temporary file, and their merge: the part of sorting that happens when memory is not enough.
+/* Sorted runs of events in a temporary file, and their merge: the part of sorting that happens when
+ * memory is not enough.
  *
- * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.  A run is written in order;
- * whenever `fan_in` runs of one level are there they become one of the next level, so that no merge ever needs more than
- * fan_in buffers whatever the size of the whole.  Records are packed: as they are in memory they take many times the room of the trace. */
+ * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.
+ * A run is written in order; whenever `fan_in` runs of one level are there they become one of the
+ * next level, so that no merge ever needs more than fan_in buffers whatever the size of the whole.
+ * Records are packed: as they are in memory they take many times the room of the trace. */
 #ifndef TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 #define TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 
@@ -21,29 +23,29 @@ struct run {
 
 /* A run being read. */
 struct run_cursor {
-    uint64_t at, end;    /* of the file, not in `bytes` yet */
+    uint64_t at, end; /* of the file, not in `bytes` yet */
     uint8_t *bytes;
     size_t capacity, n, head; /* head: where its first event stands */
-    ttr_event event;     /* that event, but for what it points to */
-    struct cursor packed; /* in `bytes`: its payload */
-    size_t size;         /* of its record; 0 = it is not whole in `bytes` */
+    ttr_event event;          /* that event, but for what it points to */
+    struct cursor packed;     /* in `bytes`: its payload */
+    size_t size;              /* of its record; 0 = it is not whole in `bytes` */
 };
 
 struct runs {
     const struct alloc *alloc;
     size_t fan_in, read_bytes;
     struct spill spill;
-    struct buffer out;        /* not in the file yet */
-    ttr_event last;           /* added to it; of a new run all zeros */
-    uint8_t *given;           /* payloads of the events given last */
+    struct buffer out; /* not in the file yet */
+    ttr_event last;    /* added to it; of a new run all zeros */
+    uint8_t *given;    /* payloads of the events given last */
     size_t given_n, given_room;
     struct run *run;
     size_t n, capacity;
     struct run_cursor *cursor;
     size_t cursors_n, cursors_capacity;
-    uint32_t *heap;           /* cursors with a whole event, least first */
+    uint32_t *heap; /* cursors with a whole event, least first */
     size_t heap_n, heap_capacity;
-    uint32_t dry;             /* cursor to be filled before the next event, UINT32_MAX = none */
+    uint32_t dry; /* cursor to be filled before the next event, UINT32_MAX = none */
 };
 
 /* fan_in >= 2; read_bytes is the size of a buffer per run. */
@@ -58,7 +60,9 @@ TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
 /* Makes ready to read all runs as one. */
 TTR_MUST ttr_status runs_open(struct runs *runs, ttr_error *error);
 
-/* Gives up to `room` events in order, with payloads borrowed until the next call; n = 0 at the end. */
-TTR_MUST ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n, ttr_error *error);
+/* Gives up to `room` events in order, with payloads borrowed until the next call; n = 0 at the end.
+ */
+TTR_MUST ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
+                              ttr_error *error);
 
 #endif

@@ -1,7 +1,9 @@
-/* Profiles: samples become a tree of addresses while reading, names come at the end (profile_names.c).
+/* Profiles: samples become a tree of addresses while reading, names come at the end
+ * (profile_names.c).
  *
- * Most samples show a stack that was seen before: one look at the hash of all its addresses finds its node.  (Two stacks with one hash would
- * be one; with a million distinct ones the chance of any such pair is below 10^-7.) */
+ * Most samples show a stack that was seen before: one look at the hash of all its addresses finds
+ * its node.  (Two stacks with one hash would be one; with a million distinct ones the chance of any
+ * such pair is below 10^-7.) */
 #include "pipeline/profile/profile.h"
 
 #include <string.h>
@@ -16,18 +18,22 @@
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 #define UNIVERSAL "Universal.Events"
-static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"};
+static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh",
+                                               "GCSampledObjectAllocationLow"};
 
 /* What its field "Type" says the thread was doing, as dotnet-trace calls it. */
 enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
-static const char *const state_names[] = {[TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
+static const char *const state_names[] = {
+    [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
 
 /* --- Modules and mappings that the trace gives as events --- */
 
 static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name)
 {
     ttr_field field;
-    return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT ? field.value.v.u : 0;
+    return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT
+               ? field.value.v.u
+               : 0;
 }
 
 static bool take_object(struct ttr_profile *profile, const ttr_event *event)
@@ -46,8 +52,12 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
         symbols_name_module(&t->symbols, module, event->name);
     if (!module || event->tag == TTR_OBJECT_MODULE)
         return module;
-    struct symbol_range range = {.start = number_of(t, event, "start"), .size = number_of(t, event, "size"), .from = event->time,
-                                 .offset = number_of(t, event, "address_in_module"), .process = process, .module = module};
+    struct symbol_range range = {.start = number_of(t, event, "start"),
+                                 .size = number_of(t, event, "size"),
+                                 .from = event->time,
+                                 .offset = number_of(t, event, "address_in_module"),
+                                 .process = process,
+                                 .module = module};
     return symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
 
@@ -68,7 +78,8 @@ static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, 
         return true;
     stack->n = ttr_event_frames(profile->t, event, profile->address, (uint32_t)before);
     if (stack->n > before) {
-        if (!alloc_reserve(profile->alloc, (void **)&profile->address, &profile->address_room, stack->n, sizeof *profile->address))
+        if (!alloc_reserve(profile->alloc, (void **)&profile->address, &profile->address_room,
+                           stack->n, sizeof *profile->address))
             return false;
         (void)ttr_event_frames(profile->t, event, profile->address, stack->n);
     }
@@ -77,7 +88,8 @@ static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, 
 }
 
 /* Calls from the outermost address to the innermost; then the state. */
-static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
+static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
+                          const struct stack *stack, uint32_t lane)
 {
     uint32_t node = PROFILE_NONE;
     for (size_t i = stack->n; i-- > 0;) {
@@ -99,12 +111,14 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
 }
 
 /* The node of a stack; PROFILE_NONE when memory is out. */
-static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
+static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
+                           const struct stack *stack, uint32_t lane)
 {
     uint32_t process = profile->t->threads[like->thread].process;
     uint32_t whose = profile->flags & TTR_PROFILE_MERGED ? process : lane;
     uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
-    key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name), (uint64_t)profile->t->symbols.reused << 2 | like->kind);
+    key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name),
+                    (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
     const uint32_t *known = keymap_get(&profile->stack_of, key);
     if (known)
@@ -117,7 +131,9 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
 static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
 {
     bool is_tick = event->provider == profile->runtime;
-    uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0 : is_tick ? TYPE_MANAGED : number_of(profile->t, event, "Type");
+    uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0
+                    : is_tick                              ? TYPE_MANAGED
+                                                           : number_of(profile->t, event, "Type");
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
@@ -144,11 +160,13 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
     if (profile->unit == TTR_PROFILE_NS) {
         weigh(profile, at, event->time);
     } else {
-        uint64_t period = number_of(profile->t, event, event->provider == profile->universal ? "Value" : "period");
+        uint64_t period = number_of(profile->t, event,
+                                    event->provider == profile->universal ? "Value" : "period");
         profile->met[node].self += period ? period : 1;
         lane->weight += period ? period : 1;
     }
-    state->time = state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
+    state->time =
+        state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
     state->leaf = node;
     return profile_line_put(profile, at, event->time, node);
 }
@@ -163,18 +181,21 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
     profile->has_samples = true;
-    struct profile_place like = {.first_ns = event->time, .thread = profile->lane[lane].thread, .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
+    struct profile_place like = {.first_ns = event->time,
+                                 .thread = profile->lane[lane].thread,
+                                 .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
                                  .name = is_managed ? state_of(profile, event) : 0};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
     return node != PROFILE_NONE && count(profile, event, lane, node);
 }
 
-/* Whether an event of .NET's runtime shows what its thread was doing, as one in so many allocations does: beside the sampler's, dotnet-trace takes these
- * for samples. */
+/* Whether an event of .NET's runtime shows what its thread was doing, as one in so many allocations
+ * does: beside the sampler's, dotnet-trace takes these for samples. */
 static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
 {
     const ttr_id *names = profile->allocations;
-    return profile->has_samples && profile->unit == TTR_PROFILE_NS && (event->name == names[0] || event->name == names[1] || event->name == names[2]);
+    return profile->has_samples && profile->unit == TTR_PROFILE_NS &&
+           (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
 static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
@@ -183,7 +204,8 @@ static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         bool is_fine = true;
-        if (event->kind == TTR_KIND_SAMPLE || (event->provider == profile->runtime && is_allocation(profile, event)))
+        if (event->kind == TTR_KIND_SAMPLE ||
+            (event->provider == profile->runtime && is_allocation(profile, event)))
             is_fine = take_sample(profile, event);
         else if (event->kind == TTR_KIND_OBJECT)
             is_fine = take_object(profile, event);
@@ -221,9 +243,12 @@ static void tap_close(ttr_reader *base)
 
 static const struct reader_ops tap_ops = {.next = tap_next, .close = tap_close};
 
-static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in, const ttr_profile_options *options, ttr_error *error)
+static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
+                            const ttr_profile_options *options, ttr_error *error)
 {
-    struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order}, .in = in, .profile = profile};
+    struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order},
+                      .in = in,
+                      .profile = profile};
     ttr_error own = {0};
     ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->own, &own);
     if (own.status != TTR_OK && error)
@@ -260,12 +285,14 @@ static bool begin(struct ttr_profile *profile)
 static bool end(struct ttr_profile *profile)
 {
     for (size_t i = 0; i < profile->lanes_n; i++)
-        if (!profile->is_of_spans && !profile_line_put(profile, i, profile->lane[i].last_ns, PROFILE_NONE))
+        if (!profile->is_of_spans &&
+            !profile_line_put(profile, i, profile->lane[i].last_ns, PROFILE_NONE))
             return false;
     return profile_finish(profile);
 }
 
-ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *options, ttr_error *error)
+ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *options,
+                             ttr_error *error)
 {
     static const ttr_profile_options none = {.size = sizeof none};
     options = options ? options : &none;
@@ -274,14 +301,23 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
         (void)fail_memory(error);
         return NULL;
     }
-    *profile = (struct ttr_profile){.t = t, .alloc = &t->counted, .flags = options->flags, .locate = options->locate, .locate_own = options->locate_own};
+    *profile = (struct ttr_profile){.t = t,
+                                    .alloc = &t->counted,
+                                    .flags = options->flags,
+                                    .locate = options->locate,
+                                    .locate_own = options->locate_own};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
-    const struct walk walk = {.take = take_batch, .own = profile, .progress = options->progress, .progress_own = options->own};
+    const struct walk walk = {.take = take_batch,
+                              .own = profile,
+                              .progress = options->progress,
+                              .progress_own = options->own};
     if (status == TTR_OK)
-        status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error) : read_both(profile, in, options, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+        status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error)
+                                                      : read_both(profile, in, options, error);
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is
+     * nothing to tell it with. */
     if (status != TTR_E_NOMEM && !end(profile))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

@@ -22,10 +22,10 @@ enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
 struct profile_place {
     uint64_t address;
-    int64_t first_ns;  /* when it was met first: code at an address may change */
-    ttr_id thread;     /* some thread of its process */
-    ttr_id name;       /* of kinds NAME and STATE */
-    uint8_t kind;      /* enum place_kind; MANAGED: code of a runtime that names all of its own */
+    int64_t first_ns; /* when it was met first: code at an address may change */
+    ttr_id thread;    /* some thread of its process */
+    ttr_id name;      /* of kinds NAME and STATE */
+    uint8_t kind;     /* enum place_kind; MANAGED: code of a runtime that names all of its own */
 };
 
 /* A place as called by another one. */
@@ -46,14 +46,14 @@ struct profile_state {
 struct ttr_profile {
     ttr *t;
     const struct alloc *alloc;
-    uint32_t flags;            /* TTR_PROFILE_* */
+    uint32_t flags; /* TTR_PROFILE_* */
     ttr_profile_unit unit;
     bool has_samples, is_of_spans;
     uint64_t weight, count;
     ttr_profile_lane *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    struct pairmap lane_of;    /* (thread, 0) */
+    struct pairmap lane_of; /* (thread, 0) */
 
     struct profile_place *place;
     size_t places_n, place_room;
@@ -61,20 +61,21 @@ struct ttr_profile {
     struct profile_met *met;
     size_t met_n, met_room;
     struct pairmap met_of;
-    struct keymap stack_of;    /* hash of a whole stack to its node */
-    uint64_t *address;         /* of the stack in hand */
+    struct keymap stack_of; /* hash of a whole stack to its node */
+    uint64_t *address;      /* of the stack in hand */
     size_t address_room;
-    ttr_locator locate;        /* may be NULL */
+    ttr_locator locate; /* may be NULL */
     void *locate_own;
-    ttr_id sampler, states[3]; /* names of the .NET sampler, and of what a thread was doing */
-    ttr_id universal;          /* the provider of samples of whole machines */
-    ttr_id runtime, allocations[3]; /* the provider whose allocations are samples too, and what they are called */
+    ttr_id sampler, states[3];      /* names of the .NET sampler, and of what a thread was doing */
+    ttr_id universal;               /* the provider of samples of whole machines */
+    ttr_id runtime, allocations[3]; /* the provider whose allocations are samples too, and what they
+                                       are called */
 
     ttr_profile_frame *frame;
     size_t frames_n, frame_room;
     ttr_profile_node *node;
     size_t nodes_n, node_room;
-    uint32_t *renumber;        /* from what was met to nodes; for time lines */
+    uint32_t *renumber; /* from what was met to nodes; for time lines */
     size_t renumber_n;
 };
 
@@ -86,7 +87,8 @@ size_t profile_lane(struct ttr_profile *profile, ttr_id thread);
 /* The place of an address, or of a name; PROFILE_NONE when memory is out. */
 uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place);
 
-/* A place called by a node, or by nobody (PROFILE_NONE), on a lane; PROFILE_NONE when memory is out. */
+/* A place called by a node, or by nobody (PROFILE_NONE), on a lane; PROFILE_NONE when memory is
+ * out. */
 uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane);
 
 /* --- profile_spans.c --- */
@@ -100,8 +102,10 @@ TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
 /* --- profile_timeline.c --- */
 
-/* From this time on the lane is in a node, or nowhere (PROFILE_NONE); times do not go back.  Without TTR_PROFILE_TIMELINE nothing is kept. */
-TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, uint32_t met);
+/* From this time on the lane is in a node, or nowhere (PROFILE_NONE); times do not go back. Without
+ * TTR_PROFILE_TIMELINE nothing is kept. */
+TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time,
+                               uint32_t met);
 
 struct profile_line {
     const struct ttr_profile *profile;

@@ -1,26 +1,37 @@
-/* From what was met to frames: addresses become names when everything is read, since traces tell names last.  Many addresses are one function;
- * nodes that thereby become the same are put together, parents first, which one pass does since parents stand before their children. */
+/* From what was met to frames: addresses become names when everything is read, since traces tell
+ * names last.  Many addresses are one function; nodes that thereby become the same are put
+ * together, parents first, which one pass does since parents stand before their children. */
 #include <string.h>
 
 #include "base/number.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks for the function at an address of a file that the trace says was mapped there; 0 where nobody knows. */
+/* Asks for the function at an address of a file that the trace says was mapped there; 0 where
+ * nobody knows. */
 static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
-    ttr_place found = {.size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    const struct symbol_range *range = profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
-    const struct symbol_module *module = range && range->module ? &t->symbols.module[range->module - 1] : NULL;
+    ttr_place found = {
+        .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    const struct symbol_range *range =
+        profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
+    const struct symbol_module *module =
+        range && range->module ? &t->symbols.module[range->module - 1] : NULL;
     if (!module || !module->path)
         return 0;
     const uint32_t *build_id = pairmap_get(&t->symbols.build_ids, module->path, module->source);
-    ttr_binary binary = {.size = sizeof binary, .number = range->module, .path = ttr_text_get(t, module->path), .build_id = {"", 0},
-                         .debug_link = {"", 0}, .is_pic = true, .has_offsets = true};
+    ttr_binary binary = {.size = sizeof binary,
+                         .number = range->module,
+                         .path = ttr_text_get(t, module->path),
+                         .build_id = {"", 0},
+                         .debug_link = {"", 0},
+                         .is_pic = true,
+                         .has_offsets = true};
     if (build_id)
         binary.build_id = ttr_text_get(t, *build_id);
-    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset, &found);
+    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
+                    &found);
     size_t n = found.function.n;
     for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
         if (found.function.p[i] == '+') {
@@ -31,7 +42,8 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
 }
 
 /* "module!function", or the nearest to it that is known. */
-static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place, ttr_id *module)
+static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place,
+                              ttr_id *module)
 {
     struct buffer text;
     ttr_symbol symbol;
@@ -43,7 +55,9 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     if (!symbol.name)
         symbol.name = located(profile, place);
     if (symbol.module || is_managed) {
-        ttr_text name = symbol.module ? ttr_text_get(profile->t, symbol.module) : (ttr_text){symbol.name ? "ManagedModule" : "?", symbol.name ? 13 : 1};
+        ttr_text name = symbol.module
+                            ? ttr_text_get(profile->t, symbol.module)
+                            : (ttr_text){symbol.name ? "ManagedModule" : "?", symbol.name ? 13 : 1};
         buffer_add(&text, name.p, name.n);
         buffer_add_byte(&text, '!');
     }
@@ -53,7 +67,8 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     } else if (is_managed) {
         buffer_add_byte(&text, '?');
     } else {
-        buffer_add(&text, number, number_put_hex(number, symbol.module ? symbol.offset : place->address));
+        buffer_add(&text, number,
+                   number_put_hex(number, symbol.module ? symbol.offset : place->address));
     }
     ttr_id id = text.failed ? 0 : ttr_text_add(profile->t, text.bytes, text.n);
     buffer_free(&text);
@@ -61,12 +76,14 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
 }
 
 /* The frame of a name, made when new; PROFILE_NONE when memory is out. */
-static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known, const ttr_profile_frame *frame)
+static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
+                         const ttr_profile_frame *frame)
 {
     const uint32_t *there = pairmap_get(known, frame->name, frame->is_state);
     if (there)
         return *there;
-    if (!alloc_reserve(profile->alloc, (void **)&profile->frame, &profile->frame_room, profile->frames_n + 1, sizeof *profile->frame) ||
+    if (!alloc_reserve(profile->alloc, (void **)&profile->frame, &profile->frame_room,
+                       profile->frames_n + 1, sizeof *profile->frame) ||
         !pairmap_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
         return PROFILE_NONE;
     profile->frame[profile->frames_n] = *frame;
@@ -103,12 +120,17 @@ static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *
     const uint32_t *known = pairmap_get(&profile->met_of, a, b);
     if (known)
         return *known;
-    if (!alloc_reserve(profile->alloc, (void **)&profile->node, &profile->node_room, profile->nodes_n + 1, sizeof *profile->node) ||
+    if (!alloc_reserve(profile->alloc, (void **)&profile->node, &profile->node_room,
+                       profile->nodes_n + 1, sizeof *profile->node) ||
         !pairmap_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
         return PROFILE_NONE;
     uint32_t depth = parent == PROFILE_NONE ? 0 : profile->node[parent].depth + 1;
-    profile->node[profile->nodes_n] = (ttr_profile_node){.parent = parent, .first_child = PROFILE_NONE, .next = PROFILE_NONE, .frame = frame,
-                                                         .lane = met->lane, .depth = depth};
+    profile->node[profile->nodes_n] = (ttr_profile_node){.parent = parent,
+                                                         .first_child = PROFILE_NONE,
+                                                         .next = PROFILE_NONE,
+                                                         .frame = frame,
+                                                         .lane = met->lane,
+                                                         .depth = depth};
     return (uint32_t)profile->nodes_n++;
 }
 
@@ -133,7 +155,8 @@ static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
         ttr_profile_node *node = &profile->node[i];
-        uint32_t *first = node->parent == PROFILE_NONE ? &profile->lane[node->lane].first_root : &profile->node[node->parent].first_child;
+        uint32_t *first = node->parent == PROFILE_NONE ? &profile->lane[node->lane].first_root
+                                                       : &profile->node[node->parent].first_child;
         node->total += node->self;
         if (node->parent != PROFILE_NONE)
             profile->node[node->parent].total += node->total;
@@ -142,7 +165,8 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds up frames in one walk of a chain: a node counts for the total of its frame only where it is not below another of the same. */
+/* Adds up frames in one walk of a chain: a node counts for the total of its frame only where it is
+ * not below another of the same. */
 static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;

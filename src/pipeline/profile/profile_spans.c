@@ -1,4 +1,5 @@
-/* Spans as a profile: the forest, with spans of one name and one path put together.  The weight of a span is its own time. */
+/* Spans as a profile: the forest, with spans of one name and one path put together.  The weight of
+ * a span is its own time. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
@@ -20,8 +21,11 @@ static bool enter(struct spans *spans, uint32_t at)
     const ttr_tree_span *span = &spans->span[at];
     ttr_profile_lane *lane = &profile->lane[spans->lane];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
-    uint32_t place = profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
-    uint32_t node = place == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, parent, place, (uint32_t)spans->lane);
+    uint32_t place =
+        profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
+    uint32_t node = place == PROFILE_NONE
+                        ? PROFILE_NONE
+                        : profile_call(profile, parent, place, (uint32_t)spans->lane);
     if (node == PROFILE_NONE)
         return false;
     spans->node[at] = node;
@@ -41,7 +45,8 @@ static bool leave(struct spans *spans, uint32_t at)
     return profile_line_put(spans->profile, spans->lane, end_of(span), parent);
 }
 
-/* Walks a chain of roots and all below it, without recursion: files may nest as deep as they like. */
+/* Walks a chain of roots and all below it, without recursion: files may nest as deep as they like.
+ */
 static bool add_chain(struct spans *spans, uint32_t root)
 {
     uint32_t at = root;

@@ -1,4 +1,5 @@
-/* Profiles: weights, recursion, names that come last, spans, time lines; and that memory that is out is told. */
+/* Profiles: weights, recursion, names that come last, spans, time lines; and that memory that is
+ * out is told. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -48,8 +49,10 @@ static void keep(struct world *world)
     world->event[world->n++].payload = payload;
 }
 
-/* A sample of thread `tid` of process 1 with its frames ("abc": addresses 'a', 'b', 'c', innermost last), perhaps of .NET's sampler. */
-static void sample(struct world *world, uint64_t tid, int64_t time, const char *frames, unsigned type)
+/* A sample of thread `tid` of process 1 with its frames ("abc": addresses 'a', 'b', 'c', innermost
+ * last), perhaps of .NET's sampler. */
+static void sample(struct world *world, uint64_t tid, int64_t time, const char *frames,
+                   unsigned type)
 {
     size_t n = strlen(frames);
     ttr_event_begin(world->builder, TTR_KIND_SAMPLE, time, NULL, NULL);
@@ -58,18 +61,29 @@ static void sample(struct world *world, uint64_t tid, int64_t time, const char *
         ttr_on_provider(world->builder, "Microsoft-DotNETCore-SampleProfiler");
         ttr_put_uint(world->builder, "Type", type);
     }
-    ttr_put_field(world->builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = (uint32_t)n}});
+    ttr_put_field(world->builder,
+                  &(ttr_field){.name = {"frames", 6},
+                               .value = {.type = TTR_TYPE_ARRAY, .count = (uint32_t)n}});
     for (size_t i = n; i-- > 0;)
-        ttr_put_field(world->builder, &(ttr_field){.depth = 1, .name = {"", 0}, .value = {.type = TTR_TYPE_UINT, .v.u = (uint8_t)frames[i]}});
+        ttr_put_field(world->builder,
+                      &(ttr_field){.depth = 1,
+                                   .name = {"", 0},
+                                   .value = {.type = TTR_TYPE_UINT, .v.u = (uint8_t)frames[i]}});
     keep(world);
 }
 
 /* Names the functions 'a', 'b', ... at addresses that are their letters, from a time on. */
-static void name(struct world *world, uint64_t address, uint64_t size, const char *text, int64_t from)
+static void name(struct world *world, uint64_t address, uint64_t size, const char *text,
+                 int64_t from)
 {
     ttr_id thread = context_thread(world->t, 0, 1, 1);
-    struct symbol_range range = {.start = address, .size = size, .from = from, .process = world->t->threads[thread].process,
-                                 .name = ttr_text_add(world->t, text, strlen(text)), .module = symbols_module(&world->t->symbols, world->t->threads[thread].process, 1)};
+    struct symbol_range range = {
+        .start = address,
+        .size = size,
+        .from = from,
+        .process = world->t->threads[thread].process,
+        .name = ttr_text_add(world->t, text, strlen(text)),
+        .module = symbols_module(&world->t->symbols, world->t->threads[thread].process, 1)};
     symbols_name_module(&world->t->symbols, range.module, ttr_text_add(world->t, "M", 1));
     assert_true(symbols_add(&world->t->symbols, SYMBOL_FUNCTION, &range));
 }
@@ -77,8 +91,11 @@ static void name(struct world *world, uint64_t address, uint64_t size, const cha
 static void profile(struct world *world, uint32_t flags)
 {
     ttr_error error = {0};
-    ttr_reader *reader = memory_reader(world->t, &(struct memory_events){.event = world->event, .n = world->n, .batch_max = 3});
-    world->profile = ttr_profile_new(world->t, reader, &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags}, &error);
+    ttr_reader *reader = memory_reader(
+        world->t, &(struct memory_events){.event = world->event, .n = world->n, .batch_max = 3});
+    world->profile = ttr_profile_new(
+        world->t, reader,
+        &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags}, &error);
     if (!world->profile || error.status != TTR_OK)
         fail_msg("%s", error.text);
     ttr_close(reader);
@@ -92,7 +109,8 @@ static size_t put_path(const ttr_profile *made, uint32_t at, char *to, size_t ro
     (void)ttr_profile_nodes(made, &node);
     (void)ttr_profile_frames(made, &frame);
     size_t n = node[at].parent == TTR_PROFILE_NONE ? 0 : put_path(made, node[at].parent, to, room);
-    return n + (size_t)snprintf(to + n, room - n, "%s%s", n ? ";" : "", ttr_text_get(made->t, frame[node[at].frame].name).p);
+    return n + (size_t)snprintf(to + n, room - n, "%s%s", n ? ";" : "",
+                                ttr_text_get(made->t, frame[node[at].frame].name).p);
 }
 
 /* All nodes with a weight: "M!a;M!b 3" and a line end each. */
@@ -165,7 +183,8 @@ static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(vo
 }
 
 /* An event of the runtime with a stack as samples have it. */
-static void tick(struct world *world, uint64_t tid, int64_t time, const char *frames, const char *name_of_event)
+static void tick(struct world *world, uint64_t tid, int64_t time, const char *frames,
+                 const char *name_of_event)
 {
     sample(world, tid, time, frames, 2);
     ttr_event *event = &world->event[world->n - 1];
@@ -258,7 +277,10 @@ static void a_sample_without_frames_counts_all_the_same(void **state)
 /* Two spans called "b" in an "a", then an "a" alone. */
 static void add_spans(struct world *world)
 {
-    static const struct { int64_t begin, end; const char *name; } spans[] = {{0, 100, "a"}, {10, 20, "b"}, {30, 45, "b"}, {200, 203, "a"}};
+    static const struct {
+        int64_t begin, end;
+        const char *name;
+    } spans[] = {{0, 100, "a"}, {10, 20, "b"}, {30, 45, "b"}, {200, 203, "a"}};
     for (size_t i = 0; i < 4; i++) {
         ttr_event_begin(world->builder, TTR_KIND_SPAN, spans[i].begin, NULL, spans[i].name);
         ttr_on_thread(world->builder, 1, 1);
@@ -304,8 +326,11 @@ static void spans_count_only_where_there_are_no_samples(void **state)
 static void the_time_line_tells_each_change(void **state)
 {
     (void)state;
-    static const struct { int64_t time; const char *path; } wanted[] = {{0, "a"}, {10, "a;b"}, {20, "a"}, {30, "a;b"}, {45, "a"}, {100, ""},
-                                                                         {200, "a"}, {203, ""}};
+    static const struct {
+        int64_t time;
+        const char *path;
+    } wanted[] = {{0, "a"},  {10, "a;b"}, {20, "a"},  {30, "a;b"},
+                  {45, "a"}, {100, ""},   {200, "a"}, {203, ""}};
     struct world world;
     struct profile_line line;
     size_t n = 0;
@@ -351,7 +376,10 @@ static void modules_that_the_trace_maps_name_addresses(void **state)
 static bool profile_it(ttr *t, const ttr_event *events, size_t n)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
-    ttr_profile *made = ttr_profile_new(t, reader, &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = TTR_PROFILE_TIMELINE}, NULL);
+    ttr_profile *made = ttr_profile_new(
+        t, reader,
+        &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = TTR_PROFILE_TIMELINE},
+        NULL);
     ttr_close(reader);
     ttr_profile_free(made);
     return made;

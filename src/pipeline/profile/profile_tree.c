@@ -9,11 +9,14 @@ size_t profile_lane(struct ttr_profile *profile, ttr_id thread)
         return *known;
     size_t lane = profile->lanes_n;
     if (lane >= PROFILE_NONE ||
-        !alloc_reserve(profile->alloc, (void **)&profile->lane, &profile->lane_room, lane + 1, sizeof *profile->lane) ||
-        !alloc_reserve(profile->alloc, (void **)&profile->state, &profile->state_room, lane + 1, sizeof *profile->state) ||
+        !alloc_reserve(profile->alloc, (void **)&profile->lane, &profile->lane_room, lane + 1,
+                       sizeof *profile->lane) ||
+        !alloc_reserve(profile->alloc, (void **)&profile->state, &profile->state_room, lane + 1,
+                       sizeof *profile->state) ||
         !pairmap_put(&profile->lane_of, thread, 0, (uint32_t)lane))
         return SIZE_MAX;
-    profile->lane[lane] = (ttr_profile_lane){.thread = thread, .first_root = PROFILE_NONE, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
+    profile->lane[lane] = (ttr_profile_lane){
+        .thread = thread, .first_root = PROFILE_NONE, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
     profile->state[lane] = (struct profile_state){.leaf = PROFILE_NONE};
     buffer_init(&profile->state[lane].line, profile->alloc);
     profile->lanes_n++;
@@ -26,12 +29,14 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
     /* What stands at an address depends on the process, and on what was loaded there since. */
     if (has_address)
-        b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 | profile->t->symbols.reused;
+        b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
+            profile->t->symbols.reused;
     const uint32_t *known = pairmap_get(&profile->place_of, a, b);
     if (known)
         return *known;
     if (profile->places_n >= PROFILE_NONE - 1 ||
-        !alloc_reserve(profile->alloc, (void **)&profile->place, &profile->place_room, profile->places_n + 1, sizeof *profile->place) ||
+        !alloc_reserve(profile->alloc, (void **)&profile->place, &profile->place_room,
+                       profile->places_n + 1, sizeof *profile->place) ||
         !pairmap_put(&profile->place_of, a, b, (uint32_t)profile->places_n))
         return PROFILE_NONE;
     profile->place[profile->places_n] = *place;
@@ -46,9 +51,12 @@ uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t pla
     if (known)
         return *known;
     if (profile->met_n >= PROFILE_NONE - 1 ||
-        !alloc_reserve(profile->alloc, (void **)&profile->met, &profile->met_room, profile->met_n + 1, sizeof *profile->met) ||
-        !pairmap_put(&profile->met_of, a, parent == PROFILE_NONE ? of : 0, (uint32_t)profile->met_n))
+        !alloc_reserve(profile->alloc, (void **)&profile->met, &profile->met_room,
+                       profile->met_n + 1, sizeof *profile->met) ||
+        !pairmap_put(&profile->met_of, a, parent == PROFILE_NONE ? of : 0,
+                     (uint32_t)profile->met_n))
         return PROFILE_NONE;
-    profile->met[profile->met_n] = (struct profile_met){.parent = parent, .place = place, .lane = of};
+    profile->met[profile->met_n] =
+        (struct profile_met){.parent = parent, .place = place, .lane = of};
     return (uint32_t)profile->met_n++;
 }

@@ -1,5 +1,6 @@
-/* The claim algorithm for streams: only (begin, end) of unclaimed spans are kept.  Per lane the begins of the list rise
- * strictly and the ends do not fall, so what a span claims stands at the back, and each span is claimed once: O(1) a span. */
+/* The claim algorithm for streams: only (begin, end) of unclaimed spans are kept.  Per lane the
+ * begins of the list rise strictly and the ends do not fall, so what a span claims stands at the
+ * back, and each span is claimed once: O(1) a span. */
 #include "pipeline/spans/nesting.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@
 struct nest_item {
     int64_t begin, end;
     uint64_t at;
-    uint64_t length; /* covered time between begin and end: less than their distance where several spans were made one */
+    uint64_t length; /* covered time between begin and end: less than their distance where several
+                        spans were made one */
 };
 
 void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max)
@@ -20,7 +22,8 @@ void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max)
 void nest_free(struct nest *nest)
 {
     for (size_t i = 0; i < nest->lanes_n; i++)
-        alloc_free(nest->alloc, nest->lane[i].item, nest->lane[i].capacity, sizeof *nest->lane[i].item);
+        alloc_free(nest->alloc, nest->lane[i].item, nest->lane[i].capacity,
+                   sizeof *nest->lane[i].item);
     alloc_free(nest->alloc, nest->lane, nest->lanes_n, sizeof *nest->lane);
 }
 
@@ -28,7 +31,8 @@ static struct nest_lane *lane_at(struct nest *nest, size_t at)
 {
     size_t before = nest->lanes_n;
     if (at >= before) {
-        if (!alloc_reserve(nest->alloc, (void **)&nest->lane, &nest->lanes_n, at + 1, sizeof *nest->lane))
+        if (!alloc_reserve(nest->alloc, (void **)&nest->lane, &nest->lanes_n, at + 1,
+                           sizeof *nest->lane))
             return NULL;
         memset(nest->lane + before, 0, (nest->lanes_n - before) * sizeof *nest->lane);
     }
@@ -41,7 +45,8 @@ static struct nest_lane *lane_at(struct nest *nest, size_t at)
     return lane;
 }
 
-/* The time an item covers before `next`, where the item after it begins: partly overlapping siblings count once. */
+/* The time an item covers before `next`, where the item after it begins: partly overlapping
+ * siblings count once. */
 static uint64_t covered_before(const struct nest_item *item, int64_t next)
 {
     uint64_t overlap = item->end > next ? (uint64_t)item->end - (uint64_t)next : 0;
@@ -54,7 +59,8 @@ static void coarsen(struct nest_lane *lane)
     size_t half = lane->n / 4 * 2, to = 0;
     for (size_t i = 0; i < half; i += 2) {
         struct nest_item *a = &lane->item[i], *b = &lane->item[i + 1];
-        lane->item[to++] = (struct nest_item){a->begin, b->end, a->at, covered_before(a, b->begin) + b->length};
+        lane->item[to++] =
+            (struct nest_item){a->begin, b->end, a->at, covered_before(a, b->begin) + b->length};
     }
     memmove(lane->item + to, lane->item + half, (lane->n - half) * sizeof *lane->item);
     lane->n -= half - to;
@@ -66,11 +72,12 @@ static bool push(struct nest *nest, struct nest_lane *lane, const struct nest_sp
         size_t share = nest->items_max / nest->lanes_used;
         if (lane->n >= (share > LANE_ITEMS_MIN ? share : LANE_ITEMS_MIN))
             coarsen(lane);
-        else if (!alloc_reserve(nest->alloc, (void **)&lane->item, &lane->capacity, lane->n + 1, sizeof *lane->item))
+        else if (!alloc_reserve(nest->alloc, (void **)&lane->item, &lane->capacity, lane->n + 1,
+                                sizeof *lane->item))
             return false;
     }
-    lane->item[lane->n++] =
-        (struct nest_item){span->begin, span->end, span->at, (uint64_t)span->end - (uint64_t)span->begin};
+    lane->item[lane->n++] = (struct nest_item){span->begin, span->end, span->at,
+                                               (uint64_t)span->end - (uint64_t)span->begin};
     return true;
 }
 

@@ -14,7 +14,8 @@ static void make_spans(uint64_t seed, int64_t range)
     for (size_t i = 0; i < N; i++) {
         int64_t end = (int64_t)i * range / N, length = (int64_t)(support_random(&seed) % 12);
         bool is_pair = support_random(&seed) % 2;
-        spans[i] = (struct nest_span){.begin = end > length ? end - length : 0, .end = end, .from = 0, .at = i};
+        spans[i] = (struct nest_span){
+            .begin = end > length ? end - length : 0, .end = end, .from = 0, .at = i};
         if (is_pair)
             spans[i].from = spans[i].at = i - support_random(&seed) % (i + 1) % 5;
     }
@@ -22,7 +23,8 @@ static void make_spans(uint64_t seed, int64_t range)
 
 static bool is_parent(size_t child, size_t parent)
 {
-    return nest_is_inside(spans[child].begin, spans[child].at, spans[parent].begin, spans[parent].from);
+    return nest_is_inside(spans[child].begin, spans[child].at, spans[parent].begin,
+                          spans[parent].from);
 }
 
 /* How many ns the spans claimed by one cover: those that no earlier one contains. */
@@ -65,7 +67,8 @@ static uint64_t add(struct nest *nest, size_t lane, int64_t begin, int64_t end)
 {
     uint64_t covered;
     static uint64_t at;
-    assert_true(nest_add(nest, lane, &(struct nest_span){.begin = begin, .end = end, .at = at++}, &covered));
+    assert_true(nest_add(nest, lane, &(struct nest_span){.begin = begin, .end = end, .at = at++},
+                         &covered));
     return covered;
 }
 
@@ -139,7 +142,9 @@ static bool nests_through(const struct alloc *alloc)
     bool is_through = true;
     nest_init(&nest, alloc, 100);
     for (size_t i = 0; i < 200 && is_through; i++)
-        is_through = nest_add(&nest, i % 3 * 20, &(struct nest_span){.begin = (int64_t)i, .end = (int64_t)i + 9}, &covered);
+        is_through =
+            nest_add(&nest, i % 3 * 20,
+                     &(struct nest_span){.begin = (int64_t)i, .end = (int64_t)i + 9}, &covered);
     nest_free(&nest);
     return is_through;
 }

@@ -24,7 +24,9 @@ struct open_id open_id_of(const ttr *t, const struct open_party *party)
     struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
     id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
     if (id.is_async) {
-        uint64_t process = party->thread && party->thread < t->threads_n ? (uint64_t)t->threads[party->thread].process + 1 : 0;
+        uint64_t process = party->thread && party->thread < t->threads_n
+                               ? (uint64_t)t->threads[party->thread].process + 1
+                               : 0;
         id.scope = (party->task ? party->task : process) << 32 | party->category;
         id.link = party->link;
     }
@@ -42,7 +44,8 @@ static struct open_lane *lane_at(struct open_spans *open, size_t lane)
     size_t before = open->lanes_n;
     if (lane < before)
         return &open->lane[lane];
-    if (!alloc_reserve(open->alloc, (void **)&open->lane, &open->lanes_n, lane + 1, sizeof *open->lane))
+    if (!alloc_reserve(open->alloc, (void **)&open->lane, &open->lanes_n, lane + 1,
+                       sizeof *open->lane))
         return NULL;
     memset(open->lane + before, 0, (open->lanes_n - before) * sizeof *open->lane);
     return &open->lane[lane];
@@ -57,7 +60,8 @@ static bool find_slot(struct open_spans *open, uint32_t *slot)
     *slot = OPEN_FULL;
     if (open->slots_n >= open->max)
         return true;
-    if (!alloc_reserve(open->alloc, (void **)&open->slot, &open->slots_capacity, open->slots_n + 1, sizeof *open->slot))
+    if (!alloc_reserve(open->alloc, (void **)&open->slot, &open->slots_capacity, open->slots_n + 1,
+                       sizeof *open->slot))
         return false;
     *slot = (uint32_t)open->slots_n++;
     open->slot[*slot] = (struct open_slot){.below = 0};
@@ -120,7 +124,8 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
     struct open_lane *lane = id->is_async ? NULL : lane_at(open, id->lane);
     if ((!lane && !id->is_async) || !find_slot(open, slot))
         return false;
-    /* Once a lane has a begin without room, all inside of it go the same way: ends come innermost first. */
+    /* Once a lane has a begin without room, all inside of it go the same way: ends come innermost
+     * first. */
     if (*slot == OPEN_FULL || (lane && lane->too_many)) {
         *slot = OPEN_FULL;
         if (lane)
@@ -182,12 +187,14 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
 bool open_list_left(struct open_spans *open)
 {
     /* Twice the room: the second half is the sort's. */
-    if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n, sizeof *open->left))
+    if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,
+                       sizeof *open->left))
         return false;
     open->left_n = 0;
     for (size_t i = 0; i < open->slots_n; i++)
         if (open->slot[i].sequence)
-            open->left[open->left_n++] = (struct order_key){.rank = ~open->slot[i].sequence, .index = (uint32_t)i};
+            open->left[open->left_n++] =
+                (struct order_key){.rank = ~open->slot[i].sequence, .index = (uint32_t)i};
     order_keys(open->left, open->left + open->left_n, open->left_n);
     return true;
 }

@@ -1,9 +1,10 @@
 /* Which begin belongs to which end.
  *
- * Spans of a lane (a thread, or a track where there is none) nest: an end closes the innermost.  Async spans are found by
- * (process, category, id), activities by (task, category, id), and where no such is open by (category, id) alone: the innermost of those.  This keeps only who is
- * open; what belongs to a slot is kept by the caller in an array beside it.
- * At most `max` spans are open at once; begins past that are counted per lane, so that their ends close nothing else. */
+ * Spans of a lane (a thread, or a track where there is none) nest: an end closes the innermost.
+ * Async spans are found by (process, category, id), activities by (task, category, id), and where
+ * no such is open by (category, id) alone: the innermost of those.  This keeps only who is open;
+ * what belongs to a slot is kept by the caller in an array beside it. At most `max` spans are open
+ * at once; begins past that are counted per lane, so that their ends close nothing else. */
 #ifndef TRACETTA_PIPELINE_SPANS_OPEN_SPANS_H
 #define TRACETTA_PIPELINE_SPANS_OPEN_SPANS_H
 
@@ -14,21 +15,21 @@
 #include "model/context.h"
 #include "pipeline/order/radix_sort.h"
 
-#define OPEN_NONE UINT32_MAX         /* an end without a begin */
-#define OPEN_FULL (UINT32_MAX - 1)   /* a begin that found no room, or its end */
+#define OPEN_NONE UINT32_MAX       /* an end without a begin */
+#define OPEN_FULL (UINT32_MAX - 1) /* a begin that found no room, or its end */
 
 /* What begin and end have in common. */
 struct open_id {
-    size_t lane;       /* of spans that nest */
-    uint64_t scope;    /* of async ones: process and category */
+    size_t lane;    /* of spans that nest */
+    uint64_t scope; /* of async ones: process and category */
     uint64_t link;
     bool is_async;
 };
 
 struct open_slot {
     struct open_id id;
-    uint64_t sequence; /* of the begin; 0 = free */
-    uint32_t below;    /* what is innermost when this ends, or the next free slot */
+    uint64_t sequence;     /* of the begin; 0 = free */
+    uint32_t below;        /* what is innermost when this ends, or the next free slot */
     uint32_t older, newer; /* async: of the same category and id in any process */
 };
 
@@ -72,11 +73,12 @@ struct open_id open_id_of(const ttr *t, const struct open_party *party);
 /* Opens a span: its slot, or OPEN_FULL.  False when memory is out. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
-/* Closes the span an end belongs to and gives its slot (free from now on, so what the caller keeps there holds until the next
- * push), OPEN_NONE or OPEN_FULL. */
+/* Closes the span an end belongs to and gives its slot (free from now on, so what the caller keeps
+ * there holds until the next push), OPEN_NONE or OPEN_FULL. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
-/* Lists the slots of all spans still open, the one opened last first, in open->left; false when memory is out. */
+/* Lists the slots of all spans still open, the one opened last first, in open->left; false when
+ * memory is out. */
 TTR_MUST bool open_list_left(struct open_spans *open);
 
 #endif

@@ -1,6 +1,7 @@
-/* Begin and end become one span, given where the end stood: the attributes of the begin, the fields of both (the begin's first).
- * Begins wait in slots whose memory is used again, so what is held grows with the spans that are open and not with the trace.
- * What cannot be paired passes as it is and is noted. */
+/* Begin and end become one span, given where the end stood: the attributes of the begin, the fields
+ * of both (the begin's first). Begins wait in slots whose memory is used again, so what is held
+ * grows with the spans that are open and not with the trace. What cannot be paired passes as it is
+ * and is noted. */
 #include "pipeline/spans/pair.h"
 
 #include "base/status.h"
@@ -25,18 +26,19 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at;          /* in the batch */
+    uint32_t at; /* in the batch */
     struct open_spans open;
     struct waiting *slot; /* beside open.slot */
     size_t slots_n;
     struct remarks remarks;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending;    /* why: TTR_END, or the failure to tell when all is given */
+    ttr_status ending; /* why: TTR_END, or the failure to tell when all is given */
     ttr_error ending_error;
-    size_t left_at;       /* of open.left */
+    size_t left_at; /* of open.left */
     ttr_event out[BATCH];
-    size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from the input */
+    size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from
+                                 the input */
     uint32_t n;
     struct buffer fields;
 };
@@ -69,7 +71,8 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     const struct alloc *alloc = &pairer->base.t->counted;
     size_t before = pairer->slots_n;
     if (slot >= before) {
-        if (!alloc_reserve(alloc, (void **)&pairer->slot, &pairer->slots_n, (size_t)slot + 1, sizeof *pairer->slot))
+        if (!alloc_reserve(alloc, (void **)&pairer->slot, &pairer->slots_n, (size_t)slot + 1,
+                           sizeof *pairer->slot))
             return false;
         for (size_t i = before; i < pairer->slots_n; i++)
             buffer_init(&pairer->slot[i].fields, alloc);
@@ -111,7 +114,8 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
     if (end->name && span->name && end->name != span->name && !activity_is(end))
         remarks_add(&pairer->remarks, TTR_NOTE_ODD, end->offset, "pair.other-name",
-                    "an end is called \"%.40s\", the begin it closes \"%.40s\"", ttr_text_get(pairer->base.t, end->name).p,
+                    "an end is called \"%.40s\", the begin it closes \"%.40s\"",
+                    ttr_text_get(pairer->base.t, end->name).p,
                     ttr_text_get(pairer->base.t, span->name).p);
     span->name = span->name ? span->name : end->name;
     span->category = span->category ? span->category : end->category;
@@ -119,9 +123,14 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 
 static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
 {
-    return open_id_of(pairer->base.t,
-                      &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
-                                           .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0, .link = event->link});
+    return open_id_of(
+        pairer->base.t,
+        &(struct open_party){.kind = event->kind,
+                             .thread = event->thread,
+                             .track = event->track,
+                             .category = event->category,
+                             .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0,
+                             .link = event->link});
 }
 
 static bool take_begin(struct pairer *pairer, const ttr_event *event)
@@ -133,7 +142,8 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
     if (slot != OPEN_FULL)
         return keep_begin(pairer, slot, event);
     remarks_add(&pairer->remarks, TTR_NOTE_REMARK, event->offset, "pair.too-many-open",
-                "more than %u spans are open at once: further begins and their ends are not paired", pairer->open.max);
+                "more than %u spans are open at once: further begins and their ends are not paired",
+                pairer->open.max);
     (void)give(pairer, event);
     return true;
 }
@@ -154,7 +164,8 @@ static void take_end(struct pairer *pairer, const ttr_event *event)
 
 static bool take(struct pairer *pairer, const ttr_event *event)
 {
-    if (event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME) && event->time > pairer->last_time)
+    if (event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME) &&
+        event->time > pairer->last_time)
         pairer->last_time = event->time;
     switch (event->kind) {
     case TTR_KIND_BEGIN:
@@ -179,7 +190,8 @@ static void give_left(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input, or from what is left at its end, be that a failure. */
+/* Fills the output from one batch of the input, or from what is left at its end, be that a failure.
+ */
 static ttr_status fill(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
@@ -250,8 +262,11 @@ static struct input *pairer_input(ttr_reader *base, size_t index)
 
 ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = pairer_next, .close = pairer_close, .report = pairer_report,
-                                          .rank = pairer_rank, .input = pairer_input};
+    static const struct reader_ops ops = {.next = pairer_next,
+                                          .close = pairer_close,
+                                          .report = pairer_report,
+                                          .rank = pairer_rank,
+                                          .input = pairer_input};
     const struct alloc *alloc = &in->t->counted;
     struct pairer *pairer = alloc_zero(alloc, 1, sizeof *pairer);
     if (!pairer) {
@@ -259,7 +274,8 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    pairer->base = (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE, .reports = in->reports};
+    pairer->base =
+        (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE, .reports = in->reports};
     pairer->in = in;
     pairer->last_time = INT64_MIN;
     open_init(&pairer->open, alloc, max_open);

@@ -4,7 +4,8 @@
 
 #include <tracetta/read.h>
 
-/* ttr_pair with at most `max_open` begins waiting for their ends; the others and their ends pass as they are. */
+/* ttr_pair with at most `max_open` begins waiting for their ends; the others and their ends pass as
+ * they are. */
 ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error);
 
 #endif

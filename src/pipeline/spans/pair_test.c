@@ -25,9 +25,10 @@ static uint64_t process_of(ttr *t, const ttr_event *event)
 static bool belongs(ttr *t, const ttr_event *begin, const ttr_event *end, bool far)
 {
     if (is_async(end))
-        return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->category == end->category && begin->link == end->link &&
-               (far || process_of(t, begin) == process_of(t, end));
-    return begin->kind == TTR_KIND_BEGIN && begin->thread == end->thread && begin->track == end->track;
+        return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->category == end->category &&
+               begin->link == end->link && (far || process_of(t, begin) == process_of(t, end));
+    return begin->kind == TTR_KIND_BEGIN && begin->thread == end->thread &&
+           begin->track == end->track;
 }
 
 static size_t find_open(ttr *t, const size_t *open, size_t open_n, const ttr_event *end)
@@ -190,7 +191,8 @@ static void failing_input_gives_what_is_open_before_the_failure(void **state)
     (void)state;
     put(0, TTR_KIND_BEGIN, 1);
     put(1, TTR_KIND_INSTANT, 9);
-    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
+    ttr_reader *in =
+        memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
     ttr_reader *reader = ttr_pair(in, &error);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
     assert_int_equal(ttr_batch_at(&batch, 0)->kind, TTR_KIND_INSTANT);
@@ -245,7 +247,8 @@ static void begins_past_the_limit_pass_with_their_ends(void **state)
         put(i, TTR_KIND_BEGIN, (int64_t)i);
         put(9 - i, TTR_KIND_END, 9 - (int64_t)i);
     }
-    ttr_reader *reader = pair_reader(memory_reader(t, &(struct memory_events){.event = events, .n = 10}), 2, NULL);
+    ttr_reader *reader =
+        pair_reader(memory_reader(t, &(struct memory_events){.event = events, .n = 10}), 2, NULL);
     assert_int_equal(memory_read_all(reader, paired, N), 8);
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(paired[i].kind, i < 3 ? TTR_KIND_BEGIN : TTR_KIND_END);
@@ -266,14 +269,16 @@ static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
     return memory_reads_through(reader, &error);
 }
 
-/* Notes do without their texts when memory is out, so not every refused request shows; what counts is that nothing leaks. */
+/* Notes do without their texts when memory is out, so not every refused request shows; what counts
+ * is that nothing leaks. */
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
     for (size_t fail_at = 1; fail_at < 400; fail_at++) {
         struct support_heap heap;
         support_heap_init(&heap, 0);
-        ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        ttr *t = ttr_new(&(ttr_options){
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
         memory_random_events(t, events, 400, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         (void)pairs_through(t, events, 400);
@@ -292,15 +297,21 @@ static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void *
     ttr *t = ttr_new(NULL);
     ttr_event event[4], pairs[4];
     for (size_t i = 0; i < 4; i++) {
-        event[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .opcode = i < 2 ? 1 : 2, .time = (int64_t)i, .activity = id, .offset = i,
+        event[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
+                               .opcode = i < 2 ? 1 : 2,
+                               .time = (int64_t)i,
+                               .activity = id,
+                               .offset = i,
                                .name = ttr_text_add(t, names[i], strlen(names[i]))};
         activity_mark(t, &event[i], activity_task(t, event[i].name));
     }
-    ttr_reader *reader = ttr_pair(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
+    ttr_reader *reader =
+        ttr_pair(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
     assert_int_equal(memory_read_all(reader, pairs, 4), 2);
     assert_string_equal(ttr_text_get(t, pairs[0].name).p, "Outer");
     assert_int_equal(pairs[0].duration, 2);
-    assert_string_equal(ttr_text_get(t, pairs[1].name).p, "Inner"); /* by an end of another name, but of its id */
+    assert_string_equal(ttr_text_get(t, pairs[1].name).p,
+                        "Inner"); /* by an end of another name, but of its id */
     assert_int_equal(pairs[1].duration, 2);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));

@@ -13,7 +13,8 @@ struct open_begin {
 
 void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
 {
-    *stream = (struct span_stream){.t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
+    *stream = (struct span_stream){
+        .t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
     reorder_init(&stream->window, stream->alloc);
     open_init(&stream->open, stream->alloc, OPEN_MAX);
 }
@@ -27,14 +28,23 @@ void span_stream_free(struct span_stream *stream)
 
 static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
 {
-    return open_id_of(stream->t, &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
-                                                      .task = event->activity ? event->name : 0, .link = event->link});
+    return open_id_of(stream->t, &(struct open_party){.kind = event->kind,
+                                                      .thread = event->thread,
+                                                      .track = event->track,
+                                                      .category = event->category,
+                                                      .task = event->activity ? event->name : 0,
+                                                      .link = event->link});
 }
 
 static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
 {
-    struct whole_span span = {.event = event, .end = end, .bytes = event->bytes, .from = 0, .at = stream->ended,
-                              .lane = open_lane_of(event->thread, event->track), .flags = event->flags};
+    struct whole_span span = {.event = event,
+                              .end = end,
+                              .bytes = event->bytes,
+                              .from = 0,
+                              .at = stream->ended,
+                              .lane = open_lane_of(event->thread, event->track),
+                              .flags = event->flags};
     stream->ended++;
     return stream->sink(stream->own, &span);
 }
@@ -47,7 +57,8 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_sp
     span->lane = open_lane_of(begin->event.thread, begin->event.track);
     span->bytes += begin->event.bytes;
     span->flags |= begin->event.flags;
-    span->is_async = begin->event.kind == TTR_KIND_ASYNC_BEGIN && begin->event.activity != SPAN_OF_THREAD;
+    span->is_async =
+        begin->event.kind == TTR_KIND_ASYNC_BEGIN && begin->event.activity != SPAN_OF_THREAD;
     if (span->end < begin->event.time) {
         span->end = begin->event.time;
         span->flags |= TTR_EVENT_BACKWARD;
@@ -64,7 +75,8 @@ static bool take_begin(struct span_stream *stream, const struct slim_event *even
         return false;
     if (slot == OPEN_FULL)
         return true;
-    if (!alloc_reserve(stream->alloc, (void **)&stream->begin, &stream->begins_n, (size_t)slot + 1, sizeof *stream->begin))
+    if (!alloc_reserve(stream->alloc, (void **)&stream->begin, &stream->begins_n, (size_t)slot + 1,
+                       sizeof *stream->begin))
         return false;
     stream->begin[slot] = (struct open_begin){.event = *event, .ended = stream->ended};
     return true;
@@ -78,7 +90,8 @@ static bool take_end(struct span_stream *stream, const struct slim_event *event)
         stream->unmatched++;
         return true;
     }
-    struct whole_span span = {.end = event->time, .bytes = event->bytes,
+    struct whole_span span = {.end = event->time,
+                              .bytes = event->bytes,
                               .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
     return give_pair(stream, slot, &span);
 }
@@ -113,10 +126,19 @@ static bool drain(struct span_stream *stream, bool is_at_end)
 
 bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity)
 {
-    struct slim_event slim = {.time = event->time, .duration = event->duration, .link = event->link, .offset = event->offset,
-                              .name = event->name, .category = event->category, .provider = event->provider,
-                              .thread = event->thread, .track = event->track, .bytes = event->payload_size,
-                              .source = event->source, .kind = event->kind, .flags = event->flags};
+    struct slim_event slim = {.time = event->time,
+                              .duration = event->duration,
+                              .link = event->link,
+                              .offset = event->offset,
+                              .name = event->name,
+                              .category = event->category,
+                              .provider = event->provider,
+                              .thread = event->thread,
+                              .track = event->track,
+                              .bytes = event->payload_size,
+                              .source = event->source,
+                              .kind = event->kind,
+                              .flags = event->flags};
     if (activity_is(event)) {
         slim.name = activity_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;
@@ -131,7 +153,8 @@ bool span_stream_end(struct span_stream *stream)
     if (!drain(stream, true) || !open_list_left(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
-        struct whole_span span = {.end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
+        struct whole_span span = {
+            .end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
         if (!give_pair(stream, stream->open.left[i].index, &span))
             return false;
     }

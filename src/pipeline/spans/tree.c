@@ -1,8 +1,9 @@
 /* The span forest: the claim algorithm of nesting.h over spans that are kept.
  *
- * While a lane is built, its unclaimed spans are a list through `next`, the newest first.  Spans that come out of order (later
- * than the window of the span stream reaches) make all lists be built again from spans sorted by their ends.
- * A partly overlapping span goes to the span that contains it whole and ends first; nothing is moved to make it fit. */
+ * While a lane is built, its unclaimed spans are a list through `next`, the newest first.  Spans
+ * that come out of order (later than the window of the span stream reaches) make all lists be built
+ * again from spans sorted by their ends. A partly overlapping span goes to the span that contains
+ * it whole and ends first; nothing is moved to make it fit. */
 #include <string.h>
 
 #include "base/status.h"
@@ -21,12 +22,14 @@ static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
 {
     size_t before = tree->numbers_n;
     if (number >= before) {
-        if (!alloc_reserve(tree->alloc, (void **)&tree->lane_by_number, &tree->numbers_n, number + 1, sizeof(uint32_t)))
+        if (!alloc_reserve(tree->alloc, (void **)&tree->lane_by_number, &tree->numbers_n,
+                           number + 1, sizeof(uint32_t)))
             return false;
         memset(tree->lane_by_number + before, 0, (tree->numbers_n - before) * sizeof(uint32_t));
     }
     if (tree->lane_by_number[number] == 0) {
-        if (!alloc_reserve(tree->alloc, (void **)&tree->lane, &tree->lane_room, tree->lanes_n + 1, sizeof *tree->lane))
+        if (!alloc_reserve(tree->alloc, (void **)&tree->lane, &tree->lane_room, tree->lanes_n + 1,
+                           sizeof *tree->lane))
             return false;
         tree->lane[tree->lanes_n] = (struct tree_lane){number, INT64_MIN, TTR_TREE_NONE};
         tree->lane_by_number[number] = (uint32_t)++tree->lanes_n;
@@ -73,15 +76,23 @@ static bool add_span(void *own, const struct whole_span *span)
     if (span->is_async && !is_activity)
         return true;
     if (tree->n >= TTR_TREE_NONE - 1 || (!is_activity && !find_lane(tree, span->lane, &lane)) ||
-        !alloc_reserve(tree->alloc, (void **)&tree->span, &tree->span_room, (size_t)tree->n + 1, sizeof *tree->span) ||
-        !alloc_reserve(tree->alloc, (void **)&tree->side, &tree->side_room, (size_t)tree->n + 1, sizeof *tree->side))
+        !alloc_reserve(tree->alloc, (void **)&tree->span, &tree->span_room, (size_t)tree->n + 1,
+                       sizeof *tree->span) ||
+        !alloc_reserve(tree->alloc, (void **)&tree->side, &tree->side_room, (size_t)tree->n + 1,
+                       sizeof *tree->side))
         return false;
     uint32_t at = tree->n++;
-    tree->span[at] = (ttr_tree_span){.begin_ns = event->time, .duration = (uint64_t)span->end - (uint64_t)event->time,
-                                     .offset = event->offset, .name = event->name, .category = event->category,
-                                     .provider = event->provider, .thread = event->thread, .source = event->source,
+    tree->span[at] = (ttr_tree_span){.begin_ns = event->time,
+                                     .duration = (uint64_t)span->end - (uint64_t)event->time,
+                                     .offset = event->offset,
+                                     .name = event->name,
+                                     .category = event->category,
+                                     .provider = event->provider,
+                                     .thread = event->thread,
+                                     .source = event->source,
                                      .flags = span->flags};
-    tree->side[at] = (struct tree_side){.lane = lane, .at = (uint32_t)span->at, .is_pair = event->kind != TTR_KIND_SPAN};
+    tree->side[at] = (struct tree_side){
+        .lane = lane, .at = (uint32_t)span->at, .is_pair = event->kind != TTR_KIND_SPAN};
     if (is_activity)
         tree->side[at].at = event->activity - SPAN_ACTIVITY - 1;
     else if (span->end < tree->lane[lane].last_end)
@@ -98,7 +109,8 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!span_stream_wants(event->kind))
             continue;
-        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        bool has_record =
+            event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
         uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
         if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
@@ -119,14 +131,17 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
     order_keys(keys, spare, n);
-    /* The stamps told the order in which spans came; what counts now is the order in which they are taken. */
+    /* The stamps told the order in which spans came; what counts now is the order in which they are
+     * taken. */
     for (uint32_t i = 0; i < n; i++)
-        tree->side[keys[i].index] = (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
+        tree->side[keys[i].index] =
+            (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
     for (uint32_t i = 0; i < n; i++)
         claim(tree, keys[i].index);
 }
 
-/* Counts spans that overlap partly, by the stack of running spans of each lane; uses side->at for what is below in it. */
+/* Counts spans that overlap partly, by the stack of running spans of each lane; uses side->at for
+ * what is below in it. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -154,7 +169,8 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
 /* Turns the lists of unclaimed spans, newest first, into chains of roots by begin. */
 static bool list_roots(struct ttr_tree *tree)
 {
-    if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1, sizeof *tree->root))
+    if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1,
+                       sizeof *tree->root))
         return false;
     for (size_t i = 0; i < tree->lanes_n; i++) {
         uint32_t first = TTR_TREE_NONE;
@@ -170,7 +186,8 @@ static bool list_roots(struct ttr_tree *tree)
     return true;
 }
 
-/* Walks one chain of roots and all below it, without recursion: files may nest as deep as they like. */
+/* Walks one chain of roots and all below it, without recursion: files may nest as deep as they
+ * like. */
 static void set_depths(struct ttr_tree *tree, uint32_t root)
 {
     uint32_t depth = 0;
@@ -214,7 +231,8 @@ static bool finish(struct ttr_tree *tree)
 ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
 {
     struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
-    const struct walk walk = {.take = add_batch, .own = tree, .progress = progress, .progress_own = own};
+    const struct walk walk = {
+        .take = add_batch, .own = tree, .progress = progress, .progress_own = own};
     if (!tree) {
         (void)fail_memory(error);
         return NULL;
@@ -223,7 +241,8 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = walk_events(in, &walk, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is
+     * nothing to tell it with. */
     if (status != TTR_E_NOMEM && !finish(tree))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

@@ -1,7 +1,9 @@
-/* Activities in the span forest: they nest by their ids, not by time, since they move between threads and may outlive who began them.
+/* Activities in the span forest: they nest by their ids, not by time, since they move between
+ * threads and may outlive who began them.
  *
- * The parent of a span is the one still open with the same id, else the one its begin names as related, else the one whose path its own goes on
- * from; of several the one that began last before it.  Its own time is what no child covers. */
+ * The parent of a span is the one still open with the same id, else the one its begin names as
+ * related, else the one whose path its own goes on from; of several the one that began last before
+ * it.  Its own time is what no child covers. */
 #include "model/activity.h"
 #include "pipeline/spans/tree_forest.h"
 
@@ -18,8 +20,10 @@ uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
     struct tree_activity activity = {.own = text_of(tree, event, event->activity)};
     if (event->related)
         activity.related = text_of(tree, event, event->related);
-    if (!activity.own || (event->related && !activity.related) || tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
-        !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room, tree->activities_n + 1, sizeof *tree->activity))
+    if (!activity.own || (event->related && !activity.related) ||
+        tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
+        !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room,
+                       tree->activities_n + 1, sizeof *tree->activity))
         return 0;
     tree->activity[tree->activities_n++] = activity;
     return (uint32_t)tree->activities_n + SPAN_ACTIVITY;
@@ -45,7 +49,8 @@ static uint32_t parent_of(const struct ttr_tree *tree, const struct pairmap *by_
     if (parent != TTR_TREE_NONE && end_of(&tree->span[parent]) >= end_of(&tree->span[at]))
         return parent;
     parent = activity->related != activity->own ? latest(by_id, activity->related) : TTR_TREE_NONE;
-    for (size_t n = activity_parent(path); n > 0 && parent == TTR_TREE_NONE; n = activity_parent((ttr_text){path.p, n}))
+    for (size_t n = activity_parent(path); n > 0 && parent == TTR_TREE_NONE;
+         n = activity_parent((ttr_text){path.p, n}))
         parent = latest(by_id, ttr_text_find(tree->t, path.p, n));
     return parent;
 }
@@ -80,7 +85,8 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     return is_fine;
 }
 
-/* Chains siblings; from the last begin to the first, so that each is put before the later ones.  Gives the first root. */
+/* Chains siblings; from the last begin to the first, so that each is put before the later ones.
+ * Gives the first root. */
 static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
 {
     uint32_t root = TTR_TREE_NONE;
@@ -97,8 +103,10 @@ static uint64_t own_time(const struct ttr_tree *tree, const ttr_tree_span *span)
 {
     int64_t from = span->begin_ns, end = end_of(span);
     uint64_t covered = 0;
-    for (uint32_t child = span->first_child; child != TTR_TREE_NONE; child = tree->span[child].next) {
-        int64_t begin = tree->span[child].begin_ns > from ? tree->span[child].begin_ns : from, stop = end_of(&tree->span[child]);
+    for (uint32_t child = span->first_child; child != TTR_TREE_NONE;
+         child = tree->span[child].next) {
+        int64_t begin = tree->span[child].begin_ns > from ? tree->span[child].begin_ns : from,
+                stop = end_of(&tree->span[child]);
         stop = stop < end ? stop : end;
         covered += stop > begin ? (uint64_t)stop - (uint64_t)begin : 0;
         from = stop > from ? stop : from;

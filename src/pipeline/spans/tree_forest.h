@@ -14,9 +14,9 @@ struct tree_side {
 };
 
 struct tree_lane {
-    size_t number;   /* of open_lane_of */
+    size_t number; /* of open_lane_of */
     int64_t last_end;
-    uint32_t last;   /* the newest unclaimed span */
+    uint32_t last; /* the newest unclaimed span */
 };
 
 /* What an activity's begin says of it: ids as texts. */
@@ -44,11 +44,13 @@ struct ttr_tree {
     struct span_stream stream;
 };
 
-/* Keeps what a begin says of its activity, and gives the number for span_stream_add; 0 when memory is out. */
+/* Keeps what a begin says of its activity, and gives the number for span_stream_add; 0 when memory
+ * is out. */
 uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event);
 
-/* Nests the spans of activities by their ids, as one more chain of roots, for which there is room.  `keys` and `spare` have room for all spans.  False when
- * memory is out. */
-TTR_MUST bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare);
+/* Nests the spans of activities by their ids, as one more chain of roots, for which there is room.
+ * `keys` and `spare` have room for all spans.  False when memory is out. */
+TTR_MUST bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys,
+                                   struct order_key *spare);
 
 #endif

@@ -17,7 +17,8 @@ static size_t true_parent[2 * N]; /* by offset; SIZE_MAX: a root */
 static ttr_tree *tree_of(ttr *t, size_t n)
 {
     ttr_error error = {0};
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 100});
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 100});
     ttr_tree *tree = ttr_tree_new(t, reader, NULL, NULL, &error);
     if (!tree)
         fail_msg("%s", error.text);
@@ -33,18 +34,21 @@ static void check_forest(const ttr_tree *tree)
     uint32_t n = ttr_tree_spans(tree, &span), roots = ttr_tree_roots(tree, &root), reached = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t children = 0;
-        for (uint32_t child = span[i].first_child; child != TTR_TREE_NONE; child = span[child].next) {
+        for (uint32_t child = span[i].first_child; child != TTR_TREE_NONE;
+             child = span[child].next) {
             const ttr_tree_span *own = &span[child];
             assert_int_equal(own->parent, i);
             assert_int_equal(own->depth, span[i].depth + 1);
             assert_int_equal(own->thread, span[i].thread);
             assert_true(own->begin_ns >= span[i].begin_ns);
-            assert_true(own->begin_ns + (int64_t)own->duration <= span[i].begin_ns + (int64_t)span[i].duration);
+            assert_true(own->begin_ns + (int64_t)own->duration <=
+                        span[i].begin_ns + (int64_t)span[i].duration);
             assert_true(own->next == TTR_TREE_NONE || span[own->next].begin_ns >= own->begin_ns);
             children += own->duration;
             reached++;
         }
-        assert_true(span[i].self <= span[i].duration && span[i].self + children >= span[i].duration);
+        assert_true(span[i].self <= span[i].duration &&
+                    span[i].self + children >= span[i].duration);
     }
     for (uint32_t i = 0; i < roots; i++)
         for (uint32_t at = root[i]; at != TTR_TREE_NONE; at = span[at].next, reached++) {
@@ -65,7 +69,9 @@ static size_t record_calls(ttr *t, uint64_t seed)
         time += (int64_t)(support_random(&seed) % 3 == 0);
         if (!calls && depth[thread] == 0)
             continue;
-        events[n] = (ttr_event){.kind = calls ? TTR_KIND_BEGIN : TTR_KIND_END, .time = time, .offset = n,
+        events[n] = (ttr_event){.kind = calls ? TTR_KIND_BEGIN : TTR_KIND_END,
+                                .time = time,
+                                .offset = n,
                                 .thread = context_thread(t, 0, 1, thread)};
         if (calls) {
             true_parent[n] = depth[thread] ? stack[thread][depth[thread] - 1] : SIZE_MAX;
@@ -90,7 +96,8 @@ static void calls_in_one_nanosecond_have_their_true_parents(void **state)
         uint32_t spans = ttr_tree_spans(tree, &span);
         assert_int_equal(spans, n / 2);
         for (uint32_t i = 0; i < spans; i++) {
-            size_t parent = span[i].parent == TTR_TREE_NONE ? SIZE_MAX : (size_t)span[span[i].parent].offset;
+            size_t parent =
+                span[i].parent == TTR_TREE_NONE ? SIZE_MAX : (size_t)span[span[i].parent].offset;
             assert_int_equal(parent, true_parent[span[i].offset]);
         }
         assert_int_equal(ttr_tree_overlaps(tree), 0);
@@ -102,8 +109,10 @@ static void calls_in_one_nanosecond_have_their_true_parents(void **state)
 static void make_records(ttr *t, uint64_t seed, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = (int64_t)(support_random(&seed) % 3000),
-                                .duration = support_random(&seed) % (i % 10 ? 40 : 900), .offset = i,
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                                .time = (int64_t)(support_random(&seed) % 3000),
+                                .duration = support_random(&seed) % (i % 10 ? 40 : 900),
+                                .offset = i,
                                 .thread = context_thread(t, 0, 1, support_random(&seed) % 3)};
 }
 
@@ -124,8 +133,8 @@ static size_t brute_parent(size_t child, size_t n)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++)
-        if (events[i].thread == events[child].thread && events[i].time <= events[child].time && ends_before(child, i) &&
-            (best == SIZE_MAX || ends_before(i, best)))
+        if (events[i].thread == events[child].thread && events[i].time <= events[child].time &&
+            ends_before(child, i) && (best == SIZE_MAX || ends_before(i, best)))
             best = i;
     return best;
 }
@@ -140,7 +149,8 @@ static void records_in_any_order_have_the_parents_of_trying_all_pairs(void **sta
         ttr_tree *tree = tree_of(t, 700);
         check_forest(tree);
         for (uint32_t i = ttr_tree_spans(tree, &span); i-- > 0;) {
-            size_t parent = span[i].parent == TTR_TREE_NONE ? SIZE_MAX : (size_t)span[span[i].parent].offset;
+            size_t parent =
+                span[i].parent == TTR_TREE_NONE ? SIZE_MAX : (size_t)span[span[i].parent].offset;
             assert_int_equal(parent, brute_parent((size_t)span[i].offset, 700));
         }
         ttr_tree_free(tree);
@@ -158,7 +168,11 @@ static void spans_later_than_the_window_find_their_place_too(void **state)
     (void)state;
     assert_non_null(many);
     for (size_t i = 0; i < MANY + LATE; i++)
-        many[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = (int64_t)i * 10, .duration = 5, .offset = i, .thread = context_thread(t, 0, 1, 1)};
+        many[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                              .time = (int64_t)i * 10,
+                              .duration = 5,
+                              .offset = i,
+                              .thread = context_thread(t, 0, 1, 1)};
     for (size_t i = 0; i < LATE; i++) {
         many[MANY + i].time = (int64_t)i * 100;
         many[MANY + i].duration = 95;
@@ -186,7 +200,9 @@ static void equal_intervals_and_partial_overlaps(void **state)
     const ttr_tree_span *span;
     (void)state;
     for (size_t i = 0; i < 5; i++)
-        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = intervals[i][0], .offset = i,
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                                .time = intervals[i][0],
+                                .offset = i,
                                 .duration = (uint64_t)(intervals[i][1] - intervals[i][0])};
     ttr_tree *tree = tree_of(t, 5);
     check_forest(tree);
@@ -203,13 +219,15 @@ static void equal_intervals_and_partial_overlaps(void **state)
 
 static void unfinished_spans_last_until_the_end_and_async_ones_are_left_out(void **state)
 {
-    static const uint8_t kinds[] = {TTR_KIND_BEGIN, TTR_KIND_ASYNC_BEGIN, TTR_KIND_BEGIN, TTR_KIND_ASYNC_END, TTR_KIND_SPAN};
+    static const uint8_t kinds[] = {TTR_KIND_BEGIN, TTR_KIND_ASYNC_BEGIN, TTR_KIND_BEGIN,
+                                    TTR_KIND_ASYNC_END, TTR_KIND_SPAN};
     ttr *t = ttr_new(NULL);
     const ttr_tree_span *span;
     const uint32_t *root;
     (void)state;
     for (size_t i = 0; i < 5; i++)
-        events[i] = (ttr_event){.kind = kinds[i], .time = (int64_t)i * 10, .offset = i, .duration = i == 4 ? 5 : 0};
+        events[i] = (ttr_event){
+            .kind = kinds[i], .time = (int64_t)i * 10, .offset = i, .duration = i == 4 ? 5 : 0};
     ttr_tree *tree = tree_of(t, 5);
     check_forest(tree);
     assert_int_equal(ttr_tree_spans(tree, &span), 3);
@@ -250,11 +268,18 @@ static bool grows_through(ttr *t, const ttr_event *given, size_t n)
 }
 
 /* A begin or end of an activity "Work". */
-static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_t *id, const uint8_t *related)
+static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_t *id,
+                                const uint8_t *related)
 {
     bool begins = kind == TTR_KIND_ASYNC_BEGIN;
-    ttr_event event = {.kind = TTR_KIND_INSTANT, .opcode = begins ? 1 : 2, .time = time, .activity = id, .related = related,
-                       .name = begins ? ttr_text_add(t, "WorkStart", 9) : ttr_text_add(t, "WorkStop", 8), .thread = context_thread(t, 0, 9, (uint64_t)time)};
+    ttr_event event = {.kind = TTR_KIND_INSTANT,
+                       .opcode = begins ? 1 : 2,
+                       .time = time,
+                       .activity = id,
+                       .related = related,
+                       .name = begins ? ttr_text_add(t, "WorkStart", 9)
+                                      : ttr_text_add(t, "WorkStop", 8),
+                       .thread = context_thread(t, 0, 9, (uint64_t)time)};
     activity_mark(t, &event, activity_task(t, event.name));
     assert_int_equal(event.kind, kind);
     return event;
@@ -264,15 +289,18 @@ static void activities_nest_by_their_ids_on_any_thread(void **state)
 {
     (void)state;
     /* Paths //1/, //1/2/ and //1/2/3/, which says what it is related to; the last is no path. */
-    static const uint8_t one[16] = {0x10, [12] = 0xBD, 0x99, 0x9D, 0x59}, two[16] = {0x12, [12] = 0xBF, 0x99, 0x9D, 0x59};
-    static const uint8_t three[16] = {0x12, 0x30, [12] = 0xBF, 0xC9, 0x9D, 0x59}, other[16] = {7, [15] = 7};
+    static const uint8_t one[16] = {0x10, [12] = 0xBD, 0x99, 0x9D, 0x59},
+                         two[16] = {0x12, [12] = 0xBF, 0x99, 0x9D, 0x59};
+    static const uint8_t three[16] = {0x12, 0x30, [12] = 0xBF, 0xC9, 0x9D, 0x59},
+                         other[16] = {7, [15] = 7};
     ttr *t = ttr_new(NULL);
     const ttr_tree_span *span;
     const uint32_t *root;
     size_t n = 0;
     (void)ttr_text_add(t, "Work", 4);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, one, NULL);
-    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 20, three, one); /* the id counts for more than the path */
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 20, three,
+                                 one); /* the id counts for more than the path */
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 30, two, NULL);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 35, other, two);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 40, three, NULL);
@@ -294,10 +322,12 @@ static void activities_nest_by_their_ids_on_any_thread(void **state)
     assert_int_equal(span[second].next, TTR_TREE_NONE);
     assert_int_equal(span[second].depth, 1);
     uint32_t inner = span[second].first_child;
-    assert_string_equal(ttr_text_get(t, span[inner].activity).p, "07000000000000000000000000000007");
+    assert_string_equal(ttr_text_get(t, span[inner].activity).p,
+                        "07000000000000000000000000000007");
     assert_int_equal(span[inner].depth, 2);
     assert_true(span[inner].flags & TTR_EVENT_PARTIAL);
-    assert_int_equal(span[span[inner].first_child].begin_ns, 90); /* the same id is open: inside of it */
+    assert_int_equal(span[span[inner].first_child].begin_ns,
+                     90); /* the same id is open: inside of it */
     ttr_tree_free(tree);
     ttr_free(t);
 }
@@ -329,8 +359,14 @@ static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
     (void)some;
     ttr_event own[20];
     for (size_t i = 0; i < 20; i++)
-        own[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN, .opcode = 1, .time = (int64_t)i, .activity = ids[i % 2], .related = ids[1], .link = i};
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = own, .n = n < 20 ? n : 20});
+        own[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN,
+                             .opcode = 1,
+                             .time = (int64_t)i,
+                             .activity = ids[i % 2],
+                             .related = ids[1],
+                             .link = i};
+    ttr_reader *reader =
+        memory_reader(t, &(struct memory_events){.event = own, .n = n < 20 ? n : 20});
     ttr_tree *tree = ttr_tree_new(t, reader, NULL, NULL, NULL);
     bool is_fine = tree != NULL;
     ttr_tree_free(tree);
@@ -357,8 +393,11 @@ static void real_traces_overlap_as_counted_elsewhere(void **state)
         const char *file;
         uint32_t spans;
         uint64_t overlaps;
-    } files[] = {{"heph-head-example7.trace", 97, 9}, {"heph-head-alltypes.trace", 2085, 160}, {"heph-head-redis-app.trace", 727, 0},
-                 {"heph-0.4.0-example8.trace", 106, 0}, {"heph-0.4.0-alltypes-pids.trace", 7620, 0}};
+    } files[] = {{"heph-head-example7.trace", 97, 9},
+                 {"heph-head-alltypes.trace", 2085, 160},
+                 {"heph-head-redis-app.trace", 727, 0},
+                 {"heph-0.4.0-example8.trace", 106, 0},
+                 {"heph-0.4.0-alltypes-pids.trace", 7620, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[1024];

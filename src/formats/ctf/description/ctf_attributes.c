@@ -1,6 +1,9 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from",
- * "trace.to" and "trace.longer_metadata" of the trace, which all its inputs share; "trace.metadata" of what is no stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
- * of, as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid",
+ * "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from", "trace.to" and
+ * "trace.longer_metadata" of the trace, which all its inputs share; "trace.metadata" of what is no
+ * stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of,
+ * as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset"
+ * (cycles). */
 #include "formats/ctf/description/ctf_attributes.h"
 
 #include <stdio.h>
@@ -12,18 +15,23 @@
 
 static bool add_text(struct input *in, const char *name, const char *p, size_t n)
 {
-    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
+    return context_add_attribute(in->base.t, in->id, name,
+                                 &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
 /* Names are constants: there may be thousands of streams. */
 static bool add_number(struct input *in, const char *name, uint64_t value)
 {
-    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_UINT, .v.u = value}});
+    return context_add_kept_attribute(
+        in->base.t, in->id,
+        &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_UINT, .v.u = value}});
 }
 
 static bool add_signed(struct input *in, const char *name, int64_t value)
 {
-    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
+    return context_add_kept_attribute(
+        in->base.t, in->id,
+        &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
 /* The path is the context's. */
@@ -31,7 +39,9 @@ static bool add_stream_name(struct input *in)
 {
     static const char name[] = "stream.name";
     const ttr_text path = ttr_text_get(in->base.t, in->base.t->sources[in->id].path);
-    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, sizeof name - 1}, {.type = TTR_TYPE_TEXT, .text = path}});
+    return context_add_kept_attribute(
+        in->base.t, in->id,
+        &(ttr_attribute){{name, sizeof name - 1}, {.type = TTR_TYPE_TEXT, .text = path}});
 }
 
 static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
@@ -48,7 +58,8 @@ static bool add_environment(struct input *in, const struct ctf_environment *entr
     uint32_t name = intern_add(&t->strings, entry->name.p ? entry->name.p : "", entry->name.n);
     ttr_value value = {.type = TTR_TYPE_INT, .v.s = entry->number};
     if (!entry->is_number)
-        value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {entry->text.p ? entry->text.p : "", entry->text.n}};
+        value = (ttr_value){.type = TTR_TYPE_TEXT,
+                            .text = {entry->text.p ? entry->text.p : "", entry->text.n}};
     return name != UINT32_MAX && context_add_attribute(t, in->id, ttr_text_get(t, name).p, &value);
 }
 
@@ -61,15 +72,17 @@ ttr_text ctf_trace_host(const struct ctf_description *description)
 bool ctf_add_place(struct input *in, const char *place)
 {
     const struct ctf_reader *reader = in->own;
-    return !place[0] || in->id != reader->trace->thread_source || add_text(in, "trace.place", place, strlen(place));
+    return !place[0] || in->id != reader->trace->thread_source ||
+           add_text(in, "trace.place", place, strlen(place));
 }
 
 bool ctf_add_range(struct input *in, int64_t from, int64_t to)
 {
     const struct ctf_reader *reader = in->own;
     bool is_clamped;
-    return in->id != reader->trace->thread_source || (add_signed(in, "trace.from", clockmath_add(from, in->time_offset, &is_clamped)) &&
-                                                      add_signed(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
+    return in->id != reader->trace->thread_source ||
+           (add_signed(in, "trace.from", clockmath_add(from, in->time_offset, &is_clamped)) &&
+            add_signed(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
 }
 
 static bool add_trace(struct input *in, const struct ctf_trace *trace)
@@ -89,10 +102,12 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
     if (description->ns.n)
         is_fine = is_fine && add_text(in, "trace.namespace", description->ns.p, description->ns.n);
     if (description->version == CTF_2)
-        is_fine = is_fine && add_text(in, "trace.uid", description->uid.p ? description->uid.p : "", description->uid.n);
+        is_fine = is_fine && add_text(in, "trace.uid", description->uid.p ? description->uid.p : "",
+                                      description->uid.n);
     const char *path = trace->folder ? folder_path(trace->folder) : NULL;
     if (path)
-        is_fine = is_fine && add_text(in, "trace.path", path, strlen(path)) && context_name_trace(in->base.t, in->id, path);
+        is_fine = is_fine && add_text(in, "trace.path", path, strlen(path)) &&
+                  context_name_trace(in->base.t, in->id, path);
     return is_fine;
 }
 
@@ -112,11 +127,14 @@ static bool report_clock(struct input *in, const struct ctf_clock *clock)
 
 static bool add_clock(struct input *in, const struct ctf_clock *clock)
 {
-    return !clock || (add_number(in, "clock.frequency", clock->frequency) && add_signed(in, "clock.offset_s", clock->offset_s) &&
-                      add_signed(in, "clock.offset", clock->offset_cycles) && report_clock(in, clock));
+    return !clock ||
+           (add_number(in, "clock.frequency", clock->frequency) &&
+            add_signed(in, "clock.offset_s", clock->offset_s) &&
+            add_signed(in, "clock.offset", clock->offset_cycles) && report_clock(in, clock));
 }
 
-bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number)
+bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
+                        const struct ctf_lane *lane, uint64_t number)
 {
     ttr *t = in->base.t;
     if (in->id == trace->thread_source && !add_trace(in, trace))
@@ -125,7 +143,8 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const s
         context_share_attributes(t, in->id, trace->thread_source);
     if (!add_stream_name(in) || !add_number(in, "stream.id", number))
         return false;
-    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind->class->clock));
+    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) &&
+                           add_clock(in, lane->kind->class->clock));
 }
 
 bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *trace)
@@ -136,7 +155,9 @@ bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *tr
 
 bool ctf_add_longer(const struct ctf_trace *trace, const char *path)
 {
-    return !path || context_add_attribute(trace->t, trace->thread_source, "trace.longer_metadata", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {path, strlen(path)}});
+    return !path ||
+           context_add_attribute(trace->t, trace->thread_source, "trace.longer_metadata",
+                                 &(ttr_value){.type = TTR_TYPE_TEXT, .text = {path, strlen(path)}});
 }
 
 bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)

@@ -1,4 +1,5 @@
-/* Ticks of a clock class to nanoseconds: exact to the floor, whatever frequency and offsets are, saturated where 64 bits end. */
+/* Ticks of a clock class to nanoseconds: exact to the floor, whatever frequency and offsets are,
+ * saturated where 64 bits end. */
 #include "formats/ctf/description/ctf_clock.h"
 
 #include <string.h>
@@ -7,7 +8,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* Offsets beyond this many seconds (2000-01-01) are those of Unix time: no machine has been up for so long. */
+/* Offsets beyond this many seconds (2000-01-01) are those of Unix time: no machine has been up for
+ * so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
 static bool is_unix(const struct ctf_clock *clock, int64_t seconds)
@@ -24,7 +26,8 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     if (!clock)
         return;
     /* Cycles may be negative and more than a second. */
-    const int64_t frequency = line->math.frequency > INT64_MAX ? INT64_MAX : (int64_t)line->math.frequency;
+    const int64_t frequency =
+        line->math.frequency > INT64_MAX ? INT64_MAX : (int64_t)line->math.frequency;
     int64_t whole = clock->offset_cycles / frequency, rest = clock->offset_cycles % frequency;
     if (rest < 0) {
         rest += frequency;
@@ -60,13 +63,15 @@ void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock
 static int128 rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
-    return (int128)line->seconds * NS_PER_SECOND + (int128)rounded_ns(frequency, line->cycles) + (int128)rounded_ns(frequency, ticks);
+    return (int128)line->seconds * NS_PER_SECOND + (int128)rounded_ns(frequency, line->cycles) +
+           (int128)rounded_ns(frequency, ticks);
 }
 
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ((uint128)ticks + line->cycles) * (uint128)NS_PER_SECOND / line->math.frequency;
-    int128 time = line->is_rounded ? rounded_time(line, ticks) : (int128)line->seconds * NS_PER_SECOND + (int128)ns;
+    int128 time = line->is_rounded ? rounded_time(line, ticks)
+                                   : (int128)line->seconds * NS_PER_SECOND + (int128)ns;
     if (time >= INT64_MIN && time <= INT64_MAX)
         return (int64_t)time;
     *clamped = true;
@@ -82,9 +87,11 @@ uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
     if ((uint128)ns > most)
         return UINT64_MAX;
     /* Divided in two steps: the product of ns and frequency may need more than 128 bits. */
-    uint128 whole = (uint128)ns / (uint128)NS_PER_SECOND, rest = (uint128)ns % (uint128)NS_PER_SECOND;
-    uint128 ticks = whole * line->math.frequency +
-                    (rest * line->math.frequency + (uint128)(NS_PER_SECOND - 1)) / (uint128)NS_PER_SECOND;
+    uint128 whole = (uint128)ns / (uint128)NS_PER_SECOND,
+            rest = (uint128)ns % (uint128)NS_PER_SECOND;
+    uint128 ticks =
+        whole * line->math.frequency +
+        (rest * line->math.frequency + (uint128)(NS_PER_SECOND - 1)) / (uint128)NS_PER_SECOND;
     if (ticks <= line->cycles)
         return 0;
     ticks -= line->cycles;
@@ -96,7 +103,8 @@ static ttr_text some(ttr_text text)
     return text.p ? text : (ttr_text){"", 0};
 }
 
-ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock, const char *name)
+ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
+                           const char *name)
 {
     bool is_clamped = false;
     ttr_clock report = {

@@ -123,8 +123,9 @@ static void random_clocks_agree_with_plain_division(void **state)
         int64_t cycles = (int64_t)(support_random_word(&seed) >> 1);
         frequency = frequency > INT64_MAX ? frequency >> 1 : frequency;
         struct ctf_timeline line = line_of(frequency, seconds, cycles);
-        int128 expected = (int128)(((uint128)ticks + (uint64_t)cycles % frequency) * 1000000000u / frequency) +
-                          ((int128)seconds + cycles / (int64_t)frequency) * 1000000000;
+        int128 expected =
+            (int128)(((uint128)ticks + (uint64_t)cycles % frequency) * 1000000000u / frequency) +
+            ((int128)seconds + cycles / (int64_t)frequency) * 1000000000;
         bool is_clamped = false, fits = expected <= INT64_MAX && expected >= INT64_MIN;
         int64_t time = ctf_time(&line, ticks, &is_clamped);
         assert_int_equal(is_clamped, !fits);
@@ -138,8 +139,10 @@ static void the_tick_of_a_time_is_the_least_that_is_not_before_it(void **state)
     (void)state;
     uint64_t seed = 7;
     for (int i = 0; i < 20000; i++) {
-        uint64_t frequency = support_random_word(&seed) % 6000000000u + 1, ticks = support_random_word(&seed) >> 20;
-        struct ctf_timeline line = line_of(frequency, (int64_t)(support_random(&seed) % 2000000000), (int64_t)(support_random(&seed) >> 34));
+        uint64_t frequency = support_random_word(&seed) % 6000000000u + 1,
+                 ticks = support_random_word(&seed) >> 20;
+        struct ctf_timeline line = line_of(frequency, (int64_t)(support_random(&seed) % 2000000000),
+                                           (int64_t)(support_random(&seed) >> 34));
         bool is_clamped = false;
         int64_t time = ctf_time(&line, ticks, &is_clamped);
         if (is_clamped)
@@ -173,11 +176,17 @@ static void clocks_since_1970_are_anchored(void **state)
     (void)state;
     assert_true(line_of(1000000000, 1500000000, 0).is_anchored);
     assert_false(line_of(1000000000, 86400, 0).is_anchored);
-    struct ctf_clock clock = {.frequency = 1000, .is_unix = true, .has_precision = true, .precision = 7, .has_uuid = true, .uuid = {1, 2}};
+    struct ctf_clock clock = {.frequency = 1000,
+                              .is_unix = true,
+                              .has_precision = true,
+                              .precision = 7,
+                              .has_uuid = true,
+                              .uuid = {1, 2}};
     struct ctf_timeline line;
     ctf_timeline_init(&line, &clock);
     ttr_clock report = ctf_clock_report(&line, &clock, "monotonic");
-    assert_true(report.is_described && report.has_precision && report.precision == 7 && report.has_uuid && report.uuid[1] == 2);
+    assert_true(report.is_described && report.has_precision && report.precision == 7 &&
+                report.has_uuid && report.uuid[1] == 2);
     assert_int_equal(report.description.n, 0);
     assert_true(report.is_anchored);
     assert_int_equal(report.frequency, 1000);

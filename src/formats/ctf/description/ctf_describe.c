@@ -1,20 +1,27 @@
-/* What a trace says of itself: its event classes one by one, and all of it as text in any of the three languages. */
+/* What a trace says of itself: its event classes one by one, and all of it as text in any of the
+ * three languages. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* How many events of a class the input gave: a file may have several streams of its stream class. */
-static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_stream_class *class, size_t index)
+/* How many events of a class the input gave: a file may have several streams of its stream class.
+ */
+static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_stream_class *class,
+                            size_t index)
 {
     const uint64_t id = class->events[index]->id;
     uint64_t given = 0;
     for (size_t i = 0; i < reader->streams_n; i++) {
         const struct ctf_stream *stream = reader->streams[i];
-        const struct ctf_stream_class *own = stream->kind ? stream->kind->first->class : stream->class;
-        const struct ctf_class *met = own == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
+        const struct ctf_stream_class *own =
+            stream->kind ? stream->kind->first->class : stream->class;
+        const struct ctf_class *met =
+            own == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
         if (met)
-            given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met ? stream->by_id[id].given : 0);
+            given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met
+                                       ? stream->by_id[id].given
+                                       : 0);
     }
     return given;
 }
@@ -40,11 +47,13 @@ ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, 
 {
     static const struct {
         const char *name;
-        ttr_status (*print)(const struct ctf_description *description, struct buffer *to, ttr_error *error);
+        ttr_status (*print)(const struct ctf_description *description, struct buffer *to,
+                            ttr_error *error);
     } languages[] = {{"ctf2", ctf2_show}, {"ctf1.8", tsdl_print}, {"ctf1.1", rfc11_print}};
     const struct ctf_reader *reader = in->own;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (strcmp(languages[i].name, language) == 0)
             return languages[i].print(&reader->trace->class->description, to, error);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "metadata is written in ctf2, ctf1.8 or ctf1.1, not in \"%s\"", language);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                "metadata is written in ctf2, ctf1.8 or ctf1.1, not in \"%s\"", language);
 }

@@ -1,5 +1,6 @@
-/* What a trace says of itself, through the public calls: classes with counts of each stream, clocks, the trace that streams are parts of,
- * metadata in other languages, a trace without stream files. */
+/* What a trace says of itself, through the public calls: classes with counts of each stream,
+ * clocks, the trace that streams are parts of, metadata in other languages, a trace without stream
+ * files. */
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"
@@ -8,11 +9,14 @@ static const char metadata[] =
     "/* CTF 1.8 */\n"
     "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
     "typealias integer { size = 8; align = 8; signed = false; map = clock.slow.value; } := time8;\n"
-    "trace { major = 1; minor = 8; byte_order = le; uuid = \"11223344-5566-7788-99aa-bbccddeeff00\"; };\n"
+    "trace { major = 1; minor = 8; byte_order = le; uuid = "
+    "\"11223344-5566-7788-99aa-bbccddeeff00\"; };\n"
     "env { hostname = \"here\"; };\n"
-    "clock { name = slow; freq = 1000; offset_s = 5; offset = 3; precision = 9; description = \"a slow one\"; };\n"
+    "clock { name = slow; freq = 1000; offset_s = 5; offset = 3; precision = 9; description = \"a "
+    "slow one\"; };\n"
     "stream { id = 0; event.header := struct { u8 id; time8 timestamp; }; };\n"
-    "event { name = \"p:one\"; id = 1; stream_id = 0; loglevel = 4; fields := struct { u8 a; string s; }; };\n"
+    "event { name = \"p:one\"; id = 1; stream_id = 0; loglevel = 4; fields := struct { u8 a; "
+    "string s; }; };\n"
     "event { name = \"p:two\"; id = 2; stream_id = 0; };\n";
 
 static const uint8_t first[] = {1, 10, 7, 'x', 0, 2, 20, 1, 30, 8, 0};
@@ -26,7 +30,9 @@ struct scene {
 
 static void set_up(struct scene *scene, size_t files_n)
 {
-    static const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"a", first, sizeof first}, {"b", second, sizeof second}};
+    static const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                                     {"a", first, sizeof first},
+                                     {"b", second, sizeof second}};
     *scene = (struct scene){.t = ttr_new(NULL)};
     scene->reader = ttr_open_files(scene->t, "folder", files, files_n, NULL, &scene->error);
     if (!scene->reader)
@@ -60,8 +66,10 @@ static void classes_are_counted_in_each_stream(void **state)
     assert_true(ttr_reader_class(scene.reader, 0, 0, &about));
     support_assert_text(about.name.p, about.name.n, "p:one");
     assert_int_equal(about.events, 2);
-    assert_true(about.id == 1 && about.stream == 0 && about.has_log_level && about.log_level == 4 && about.level == TTR_LEVEL_WARNING);
-    assert_true(ttr_reader_class(scene.reader, 0, 1, &about) && about.events == 1 && !about.has_log_level);
+    assert_true(about.id == 1 && about.stream == 0 && about.has_log_level && about.log_level == 4 &&
+                about.level == TTR_LEVEL_WARNING);
+    assert_true(ttr_reader_class(scene.reader, 0, 1, &about) && about.events == 1 &&
+                !about.has_log_level);
     assert_false(ttr_reader_class(scene.reader, 0, 2, &about));
     assert_true(ttr_reader_class(scene.reader, 1, 0, &about) && about.events == 0);
     assert_true(ttr_reader_class(scene.reader, 1, 1, &about) && about.events == 1);
@@ -81,9 +89,12 @@ static void fields_are_declared_as_the_metadata_says(void **state)
     set_up(&scene, 3);
     assert_true(ttr_reader_class(scene.reader, 1, 0, &about));
     ttr_declarations_begin(&about, &walk);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER && it.is_technical);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER && it.is_technical);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_PAYLOAD && it.type == TTR_TYPE_UINT && it.bits == 8);
+    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
+                it.is_technical);
+    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
+                it.is_technical);
+    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_PAYLOAD &&
+                it.type == TTR_TYPE_UINT && it.bits == 8);
     assert_true(ttr_declarations_next(&walk, &it) && it.type == TTR_TYPE_TEXT);
     assert_false(ttr_declarations_next(&walk, &it));
     tear_down(&scene);
@@ -115,7 +126,8 @@ static void clocks_are_reported_as_described(void **state)
     set_up(&scene, 3);
     assert_true(ttr_reader_report(scene.reader, 0, &report) && report.clocks_n == 1);
     const ttr_clock *clock = &report.clocks[0];
-    assert_true(clock->is_described && clock->frequency == 1000 && clock->offset_s == 5 && clock->offset_ticks == 3);
+    assert_true(clock->is_described && clock->frequency == 1000 && clock->offset_s == 5 &&
+                clock->offset_ticks == 3);
     assert_true(clock->has_precision && clock->precision == 9 && !clock->has_uuid);
     support_assert_text(clock->description.p, clock->description.n, "a slow one");
     tear_down(&scene);
@@ -135,8 +147,10 @@ static void metadata_is_printed_in_another_language(void **state)
     assert_int_equal(text.n, n);
     assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf1.8", &text, &scene.error), TTR_OK);
     assert_memory_equal(text.p, "/* CTF 1.8 */", 13);
-    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf1.1", &text, &scene.error), TTR_E_UNSUPPORTED);
-    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "latin", &text, &scene.error), TTR_E_MISUSE);
+    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf1.1", &text, &scene.error),
+                     TTR_E_UNSUPPORTED);
+    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "latin", &text, &scene.error),
+                     TTR_E_MISUSE);
     assert_int_equal(text.n, 0);
     tear_down(&scene);
 }
@@ -152,7 +166,8 @@ static void a_trace_without_stream_files_is_described_all_the_same(void **state)
     set_up(&scene, 1);
     read_all(&scene);
     assert_true(ttr_reader_class(scene.reader, 0, 1, &about) && about.events == 0);
-    assert_true(ttr_reader_report(scene.reader, 0, &report) && report.events == 0 && report.clocks_n == 1);
+    assert_true(ttr_reader_report(scene.reader, 0, &report) && report.events == 0 &&
+                report.clocks_n == 1);
     assert_true(ttr_source_attribute(scene.t, report.source, 0, &attribute));
     support_assert_text(attribute.value.text.p, attribute.value.text.n, "here");
     assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf2", &text, &scene.error), TTR_OK);
@@ -169,7 +184,8 @@ static void what_wraps_readers_passes_descriptions_on(void **state)
     set_up(&scene, 3);
     ttr_filter_init(&filter);
     filter.from_ns = 1;
-    scene.reader = ttr_pair(ttr_sort(ttr_filter_new(scene.reader, &filter, &scene.error), &scene.error), &scene.error);
+    scene.reader = ttr_pair(
+        ttr_sort(ttr_filter_new(scene.reader, &filter, &scene.error), &scene.error), &scene.error);
     ttr_reader *both[2] = {scene.reader};
     const ttr_file file = {"metadata", metadata, sizeof metadata - 1};
     both[1] = ttr_open_files(scene.t, "other", &file, 1, NULL, &scene.error);

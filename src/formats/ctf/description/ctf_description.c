@@ -20,9 +20,12 @@ void ctf_description_free(struct ctf_description *description)
         alloc_free(alloc, stream->events, stream->events_capacity, sizeof *stream->events);
         pairmap_free(&stream->events_by_id);
     }
-    alloc_free(alloc, description->streams, description->streams_capacity, sizeof *description->streams);
-    alloc_free(alloc, description->clocks, description->clocks_capacity, sizeof *description->clocks);
-    alloc_free(alloc, description->environment, description->environment_capacity, sizeof *description->environment);
+    alloc_free(alloc, description->streams, description->streams_capacity,
+               sizeof *description->streams);
+    alloc_free(alloc, description->clocks, description->clocks_capacity,
+               sizeof *description->clocks);
+    alloc_free(alloc, description->environment, description->environment_capacity,
+               sizeof *description->environment);
     arena_free(&description->arena);
     *description = (struct ctf_description){0};
 }
@@ -38,7 +41,8 @@ static void *take_zeroed(struct ctf_description *description, size_t size)
 
 struct ctf_clock *ctf_add_clock(struct ctf_description *description)
 {
-    if (!alloc_reserve(description->alloc, (void **)&description->clocks, &description->clocks_capacity, description->clocks_n + 1,
+    if (!alloc_reserve(description->alloc, (void **)&description->clocks,
+                       &description->clocks_capacity, description->clocks_n + 1,
                        sizeof *description->clocks))
         return NULL;
     struct ctf_clock *clock = take_zeroed(description, sizeof *clock);
@@ -51,7 +55,8 @@ struct ctf_clock *ctf_add_clock(struct ctf_description *description)
 
 struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
 {
-    if (!alloc_reserve(description->alloc, (void **)&description->streams, &description->streams_capacity, description->streams_n + 1,
+    if (!alloc_reserve(description->alloc, (void **)&description->streams,
+                       &description->streams_capacity, description->streams_n + 1,
                        sizeof *description->streams))
         return NULL;
     struct ctf_stream_class *stream = take_zeroed(description, sizeof *stream);
@@ -62,10 +67,11 @@ struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
     return stream;
 }
 
-struct ctf_event_class *ctf_add_event(struct ctf_description *description, struct ctf_stream_class *stream, uint64_t id)
+struct ctf_event_class *ctf_add_event(struct ctf_description *description,
+                                      struct ctf_stream_class *stream, uint64_t id)
 {
-    if (!alloc_reserve(description->alloc, (void **)&stream->events, &stream->events_capacity, stream->events_n + 1,
-                       sizeof *stream->events))
+    if (!alloc_reserve(description->alloc, (void **)&stream->events, &stream->events_capacity,
+                       stream->events_n + 1, sizeof *stream->events))
         return NULL;
     struct ctf_event_class *event = take_zeroed(description, sizeof *event);
     if (!event || !pairmap_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
@@ -79,8 +85,9 @@ struct ctf_event_class *ctf_add_event(struct ctf_description *description, struc
 
 struct ctf_environment *ctf_add_environment(struct ctf_description *description)
 {
-    if (!alloc_reserve(description->alloc, (void **)&description->environment, &description->environment_capacity,
-                       description->environment_n + 1, sizeof *description->environment))
+    if (!alloc_reserve(description->alloc, (void **)&description->environment,
+                       &description->environment_capacity, description->environment_n + 1,
+                       sizeof *description->environment))
         return NULL;
     struct ctf_environment *entry = &description->environment[description->environment_n++];
     *entry = (struct ctf_environment){0};
@@ -101,11 +108,13 @@ struct ctf_event_class *ctf_find_event(const struct ctf_stream_class *stream, ui
     return index ? stream->events[*index] : NULL;
 }
 
-const struct ctf_environment *ctf_find_environment(const struct ctf_description *description, const char *name)
+const struct ctf_environment *ctf_find_environment(const struct ctf_description *description,
+                                                   const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; i < description->environment_n; i++)
-        if (description->environment[i].name.n == n && memcmp(description->environment[i].name.p, name, n) == 0)
+        if (description->environment[i].name.n == n &&
+            memcmp(description->environment[i].name.p, name, n) == 0)
             return &description->environment[i];
     return NULL;
 }

@@ -1,7 +1,9 @@
-/* Understanding the dialect: types are replaced by those that say what they stand for, with the same bits, before any layout is made of
- * them; attributes are found in the specific context (RFC: at the begin of the payload) and filled into events.
+/* Understanding the dialect: types are replaced by those that say what they stand for, with the
+ * same bits, before any layout is made of them; attributes are found in the specific context (RFC:
+ * at the begin of the payload) and filled into events.
  *
- * Left out: nothing of what our writer says; traces that only claim to speak so are read as far as they do. */
+ * Left out: nothing of what our writer says; traces that only claim to speak so are read as far as
+ * they do. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 
 #include "base/bits.h"
@@ -14,7 +16,7 @@
 
 struct turning {
     struct ctf_description *description;
-    struct pairmap done;          /* type (0) or root of attributes (1) to the index of what it became */
+    struct pairmap done; /* type (0) or root of attributes (1) to the index of what it became */
     const struct type **type;
     size_t n, capacity;
     unsigned depth;
@@ -52,14 +54,17 @@ static struct type *copy_of(struct turning *turning, const struct type *type)
 static bool has_label(const struct type *type, uint32_t i, const char *name, uint64_t value)
 {
     const struct type_label *label = &type->labels->label[i];
-    return is_text(label->name, name) && label->ranges_n == 1 && label->ranges[0].low == value && label->ranges[0].high == value;
+    return is_text(label->name, name) && label->ranges_n == 1 && label->ranges[0].low == value &&
+           label->ranges[0].high == value;
 }
 
 static const struct type *turn_number(struct turning *turning, const struct type *type)
 {
-    uint32_t labels_n = type->labels && type->bits == 8 && type->kind == TYPE_UINT ? type->labels->n : 0;
+    uint32_t labels_n =
+        type->labels && type->bits == 8 && type->kind == TYPE_UINT ? type->labels->n : 0;
     bool is_bool = labels_n == 2 && has_label(type, 0, "false", 0) && has_label(type, 1, "true", 1);
-    bool is_absent = labels_n == 1 && has_label(type, 0, "absent", 0), is_null = is_absent || (labels_n == 1 && has_label(type, 0, "null", 0));
+    bool is_absent = labels_n == 1 && has_label(type, 0, "absent", 0),
+         is_null = is_absent || (labels_n == 1 && has_label(type, 0, "null", 0));
     if (!is_bool && !is_null && (type->base != 16 || type->labels))
         return type;
     struct type *copy = copy_of(turning, type);
@@ -68,7 +73,9 @@ static const struct type *turn_number(struct turning *turning, const struct type
     copy->labels = NULL;
     copy->base = 10;
     copy->kind = is_bool ? TYPE_BOOL : is_null ? TYPE_NULL : type->kind;
-    copy->hint = is_absent ? TTR_HINT_ABSENT : is_bool || is_null ? TTR_HINT_NONE : TTR_HINT_POINTER;
+    copy->hint = is_absent            ? TTR_HINT_ABSENT
+                 : is_bool || is_null ? TTR_HINT_NONE
+                                      : TTR_HINT_POINTER;
     return copy;
 }
 
@@ -81,7 +88,8 @@ static void turn_reference(struct turning *turning, struct type *type)
     if (!names)
         return;
     for (uint32_t i = 0; i < reference->names_n; i++)
-        if (!is_text(reference->names[i], WRAPPER_ELEMENTS) && !is_text(reference->names[i], "_" WRAPPER_ELEMENTS))
+        if (!is_text(reference->names[i], WRAPPER_ELEMENTS) &&
+            !is_text(reference->names[i], "_" WRAPPER_ELEMENTS))
             names[n++] = reference->names[i];
     reference->names = names;
     reference->names_n = n;
@@ -89,16 +97,19 @@ static void turn_reference(struct turning *turning, struct type *type)
 
 static bool is_hexadecimal_byte(const struct type *type)
 {
-    return type->kind == TYPE_UINT && type->bits == 8 && type->base == 16 && type->align == 3 && !type->labels;
+    return type->kind == TYPE_UINT && type->bits == 8 && type->base == 16 && type->align == 3 &&
+           !type->labels;
 }
 
 /* Arrays and sequences; with the type of their length, where it is known. */
-static const struct type *turn_array(struct turning *turning, const struct type *type, const struct type *length)
+static const struct type *turn_array(struct turning *turning, const struct type *type,
+                                     const struct type *length)
 {
     struct type *copy = copy_of(turning, type);
     if (!copy)
         return type;
-    bool is_bytes = type->kind == TYPE_SEQUENCE && length && length->bits == LENGTH_BITS && is_hexadecimal_byte(type->element);
+    bool is_bytes = type->kind == TYPE_SEQUENCE && length && length->bits == LENGTH_BITS &&
+                    is_hexadecimal_byte(type->element);
     turn_reference(turning, copy);
     if (is_bytes)
         copy->kind = TYPE_BLOB;
@@ -117,18 +128,22 @@ static bool is_length(const struct type *type, uint32_t i)
            is_same(next->reference.names[next->reference.names_n - 1], type->members[i].name);
 }
 
-static const struct type *turn_value(struct turning *turning, const struct type *type, const struct type *length)
+static const struct type *turn_value(struct turning *turning, const struct type *type,
+                                     const struct type *length)
 {
     switch (type->kind) {
-    case TYPE_SEQUENCE: return turn_array(turning, type, type->has_inline_length ? type->length_type : length);
-    case TYPE_ARRAY: return turn_array(turning, type, NULL);
+    case TYPE_SEQUENCE:
+        return turn_array(turning, type, type->has_inline_length ? type->length_type : length);
+    case TYPE_ARRAY:
+        return turn_array(turning, type, NULL);
     case TYPE_BLOB: {
         struct type *copy = copy_of(turning, type);
         if (copy)
             turn_reference(turning, copy);
         return copy ? copy : type;
     }
-    default: return turn(turning, type);
+    default:
+        return turn(turning, type);
     }
 }
 
@@ -137,7 +152,8 @@ static ttr_text unescape(struct turning *turning, ttr_text name)
     struct buffer plain;
     buffer_init(&plain, turning->description->alloc);
     ctf_name_unescape(&plain, name);
-    const char *own = plain.failed ? NULL : arena_copy(&turning->description->arena, plain.bytes, plain.n);
+    const char *own =
+        plain.failed ? NULL : arena_copy(&turning->description->arena, plain.bytes, plain.n);
     ttr_text text = {own ? own : "", own ? plain.n : 0};
     turning->failed |= !own;
     buffer_free(&plain);
@@ -151,10 +167,12 @@ static const struct type *find(const struct turning *turning, const struct type 
     return index ? turning->type[*index] : NULL;
 }
 
-static const struct type *remember(struct turning *turning, const struct type *type, unsigned use, const struct type *became)
+static const struct type *remember(struct turning *turning, const struct type *type, unsigned use,
+                                   const struct type *became)
 {
     if (turning->n >= UINT32_MAX ||
-        !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity, turning->n + 1, sizeof *turning->type) ||
+        !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity,
+                       turning->n + 1, sizeof *turning->type) ||
         !pairmap_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
         turning->failed = true;
         return became;
@@ -182,7 +200,8 @@ static enum ctf_attribute attribute_of(ttr_text name)
     return (enum ctf_attribute)i;
 }
 
-static const struct type *turn_members(struct turning *turning, const struct type *type, bool has_attributes)
+static const struct type *turn_members(struct turning *turning, const struct type *type,
+                                       bool has_attributes)
 {
     struct type *copy = copy_of(turning, type);
     struct type_member *members = take(turning, type->members_n * sizeof *members + 1);
@@ -190,7 +209,8 @@ static const struct type *turn_members(struct turning *turning, const struct typ
         return type;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
-        enum ctf_attribute attribute = has_attributes ? attribute_of(member->shown) : CTF_ATTRIBUTE_COUNT;
+        enum ctf_attribute attribute =
+            has_attributes ? attribute_of(member->shown) : CTF_ATTRIBUTE_COUNT;
         members[i] = *member;
         members[i].shown = unescape(turning, member->shown);
         if (attribute != CTF_ATTRIBUTE_COUNT)
@@ -198,7 +218,9 @@ static const struct type *turn_members(struct turning *turning, const struct typ
         else if (is_length(type, i))
             members[i].type = hide(turning, member->type, CTF_ROLE_HIDDEN);
         else
-            members[i].type = turn_value(turning, member->type, i && is_length(type, i - 1) ? type->members[i - 1].type : NULL);
+            members[i].type =
+                turn_value(turning, member->type,
+                           i && is_length(type, i - 1) ? type->members[i - 1].type : NULL);
     }
     copy->members = members;
     return copy;
@@ -215,7 +237,8 @@ static const struct type *hinted(struct turning *turning, const struct type *typ
 static const struct type *turn_struct(struct turning *turning, const struct type *type)
 {
     const struct type_member *first = type->members;
-    if (type->members_n == 1 && is_text(first->shown, "koid") && (first->type->kind == TYPE_UINT || first->type->kind == TYPE_INT))
+    if (type->members_n == 1 && is_text(first->shown, "koid") &&
+        (first->type->kind == TYPE_UINT || first->type->kind == TYPE_INT))
         return hinted(turning, first->type, TTR_HINT_KOID);
     if (type->members_n == 1 && is_text(first->shown, "number") && first->type->kind == TYPE_STRING)
         return hinted(turning, first->type, TTR_HINT_NUMBER);
@@ -235,12 +258,16 @@ static const struct type *turn_any(struct turning *turning, const struct type *t
 {
     switch (type->kind) {
     case TYPE_UINT:
-    case TYPE_INT: return turn_number(turning, type);
-    case TYPE_STRUCT: return turn_struct(turning, type);
+    case TYPE_INT:
+        return turn_number(turning, type);
+    case TYPE_STRUCT:
+        return turn_struct(turning, type);
     case TYPE_SEQUENCE:
     case TYPE_ARRAY:
-    case TYPE_BLOB: return turn_value(turning, type, NULL);
-    default: return type;
+    case TYPE_BLOB:
+        return turn_value(turning, type, NULL);
+    default:
+        return type;
     }
 }
 
@@ -256,19 +283,23 @@ static const struct type *turn(struct turning *turning, const struct type *type)
 }
 
 /* A root: its members only, with the attributes among them. */
-static const struct type *turn_root(struct turning *turning, const struct type *type, bool has_attributes)
+static const struct type *turn_root(struct turning *turning, const struct type *type,
+                                    bool has_attributes)
 {
     if (!type || type->kind != TYPE_STRUCT)
         return type;
     const struct type *known = find(turning, type, 1u + has_attributes);
-    return known ? known : remember(turning, type, 1u + has_attributes, turn_members(turning, type, has_attributes));
+    return known ? known
+                 : remember(turning, type, 1u + has_attributes,
+                            turn_members(turning, type, has_attributes));
 }
 
 /* Sizes of events are for reading damaged packets. */
 static void hide_event_size(struct turning *turning, struct ctf_stream_class *stream)
 {
     const struct type *context = stream->event_context;
-    if (!stream->rfc_has_event_size || !context || context->members_n != 1 || context->members[0].type->role)
+    if (!stream->rfc_has_event_size || !context || context->members_n != 1 ||
+        context->members[0].type->role)
         return;
     struct type *copy = copy_of(turning, context);
     struct type_member *member = take(turning, sizeof *member);
@@ -337,31 +368,46 @@ static bool read_label(ttr_text label, uint32_t *number)
 /* What all events of the class have in common. */
 static void take_constant(ttr *t, const struct type *type, struct ctf_said *said)
 {
-    const struct type_label *label = type->labels && type->labels->n ? &type->labels->label[0] : NULL;
+    const struct type_label *label =
+        type->labels && type->labels->n ? &type->labels->label[0] : NULL;
     if (!label || label->ranges_n == 0)
         return;
     switch (type->role - CTF_ROLE_ATTRIBUTE) {
-    case CTF_ATTRIBUTE_KIND: said->kind = (uint8_t)label->ranges[0].low; break;
-    case CTF_ATTRIBUTE_CATEGORY: said->category = ctf_unescaped_id(t, label->name, &said->failed); break;
-    case CTF_ATTRIBUTE_PROVIDER: said->provider = ctf_unescaped_id(t, label->name, &said->failed); break;
-    case CTF_ATTRIBUTE_EVENT_ID: said->has_number = read_label(label->name, &said->number); break;
-    default: (void)read_label(label->name, &said->version);
+    case CTF_ATTRIBUTE_KIND:
+        said->kind = (uint8_t)label->ranges[0].low;
+        break;
+    case CTF_ATTRIBUTE_CATEGORY:
+        said->category = ctf_unescaped_id(t, label->name, &said->failed);
+        break;
+    case CTF_ATTRIBUTE_PROVIDER:
+        said->provider = ctf_unescaped_id(t, label->name, &said->failed);
+        break;
+    case CTF_ATTRIBUTE_EVENT_ID:
+        said->has_number = read_label(label->name, &said->number);
+        break;
+    default:
+        (void)read_label(label->name, &said->version);
     }
 }
 
-/* Adds an attribute that stands at a bit behind the begin of the root; gives its bits, 0 where nothing behind it has a fixed place. */
+/* Adds an attribute that stands at a bit behind the begin of the root; gives its bits, 0 where
+ * nothing behind it has a fixed place. */
 static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said *said)
 {
-    bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 && !type->reference.names_n &&
-                 (!type->element || type->element->bits == 8);
-    bool is_number = type->kind == TYPE_UINT && type->bits <= 64 && (type->bits & (type->bits - 1)) == 0 && type->bits >= 8 && !type->is_reversed;
+    bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
+                 !type->reference.names_n && (!type->element || type->element->bits == 8);
+    bool is_number = type->kind == TYPE_UINT && type->bits <= 64 &&
+                     (type->bits & (type->bits - 1)) == 0 && type->bits >= 8 && !type->is_reversed;
     bool is_string = type->kind == TYPE_STRING && type->bits == 8;
     uint64_t bits = is_number ? type->bits : is_id ? 128 : 0;
     if ((!bits && !is_string) || (bit & 7) || bit / 8 > UINT16_MAX)
         return 0;
-    struct ctf_said_spot spot = {.at = (uint16_t)(bit / 8), .bytes = is_string ? 1 : (uint8_t)(bits / 8), .is_big_endian = type->is_big_endian,
+    struct ctf_said_spot spot = {.at = (uint16_t)(bit / 8),
+                                 .bytes = is_string ? 1 : (uint8_t)(bits / 8),
+                                 .is_big_endian = type->is_big_endian,
                                  .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
-    if (spot.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && said->n < CTF_ATTRIBUTE_COUNT && is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
+    if (spot.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && said->n < CTF_ATTRIBUTE_COUNT &&
+        is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
         said->spot[said->n++] = spot;
     if (said->bytes < (uint32_t)spot.at + spot.bytes)
         said->bytes = (uint32_t)spot.at + spot.bytes;
@@ -384,14 +430,18 @@ static bool pass_context(const struct type *type, struct ctf_said *said)
     return bits < UINT32_MAX;
 }
 
-ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, const struct ctf_event_class *event, struct ctf_said *said,
+ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
+                             const struct ctf_event_class *event, struct ctf_said *said,
                              ttr_error *error)
 {
     const struct type *type = description->version == CTF_RFC_1_1 ? event->payload : event->context;
     uint64_t bit = 0;
-    *said = (struct ctf_said){.kind = TTR_KIND_INSTANT, .level = (uint8_t)(event->has_log_level ? ctf_level_of(event->log_level) : 0)};
+    *said = (struct ctf_said){
+        .kind = TTR_KIND_INSTANT,
+        .level = (uint8_t)(event->has_log_level ? ctf_level_of(event->log_level) : 0)};
     size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
-    bool is_unnamed = event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
+    bool is_unnamed =
+        event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
     said->name = is_unnamed ? 0 : ctf_unescaped_id(t, event->name, &said->failed);
     said->align = type ? type->align : 0;
     bool is_fixed = pass_context(event->stream->event_context, said);
@@ -417,14 +467,19 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
 static uint64_t load(const struct ctf_said_spot *spot, const uint8_t *p)
 {
     switch (spot->bytes) {
-    case 1: return *p;
-    case 2: return spot->is_big_endian ? load_u16be(p) : load_u16le(p);
-    case 4: return spot->is_big_endian ? load_u32be(p) : load_u32le(p);
-    default: return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
+    case 1:
+        return *p;
+    case 2:
+        return spot->is_big_endian ? load_u16be(p) : load_u16le(p);
+    case 4:
+        return spot->is_big_endian ? load_u32be(p) : load_u32le(p);
+    default:
+        return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
     }
 }
 
-void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who, ttr_event *event)
+void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who,
+                      ttr_event *event)
 {
     switch (attribute) {
     case CTF_ATTRIBUTE_PID:
@@ -438,20 +493,38 @@ void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_
         event->cpu = (uint32_t)number;
         event->flags |= TTR_EVENT_HAS_CPU;
         break;
-    case CTF_ATTRIBUTE_DURATION: event->duration = number; break;
-    case CTF_ATTRIBUTE_LINK: event->link = number; break;
-    case CTF_ATTRIBUTE_TAG: event->tag = (uint16_t)number; break;
-    case CTF_ATTRIBUTE_FLAGS: event->flags |= (uint8_t)number & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU); break;
-    case CTF_ATTRIBUTE_LEVEL: event->level = (uint8_t)number; break;
-    case CTF_ATTRIBUTE_OPCODE: event->opcode = (uint8_t)number; break;
-    case CTF_ATTRIBUTE_KEYWORD: event->keyword = number; break;
-    case CTF_ATTRIBUTE_SEQUENCE: event->sequence = (uint32_t)number; break;
-    default: break;
+    case CTF_ATTRIBUTE_DURATION:
+        event->duration = number;
+        break;
+    case CTF_ATTRIBUTE_LINK:
+        event->link = number;
+        break;
+    case CTF_ATTRIBUTE_TAG:
+        event->tag = (uint16_t)number;
+        break;
+    case CTF_ATTRIBUTE_FLAGS:
+        event->flags |= (uint8_t)number & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
+        break;
+    case CTF_ATTRIBUTE_LEVEL:
+        event->level = (uint8_t)number;
+        break;
+    case CTF_ATTRIBUTE_OPCODE:
+        event->opcode = (uint8_t)number;
+        break;
+    case CTF_ATTRIBUTE_KEYWORD:
+        event->keyword = number;
+        break;
+    case CTF_ATTRIBUTE_SEQUENCE:
+        event->sequence = (uint32_t)number;
+        break;
+    default:
+        break;
     }
 }
 
 /* A thread by what is known of it; 0 where nothing is, and when memory is out (*failed). */
-static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t, uint16_t source, bool *failed)
+static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t,
+                        uint16_t source, bool *failed)
 {
     uint64_t process = who->number[pid], thread = who->number[pid + 1];
     if (!who->is_told[pid] && !who->is_told[pid + 1])
@@ -463,7 +536,8 @@ static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, 
     return id;
 }
 
-bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source, ttr_event *event)
+bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source,
+                              ttr_event *event)
 {
     bool failed = false;
     event->thread = thread_of(who, CTF_ATTRIBUTE_PID, t, source, &failed);
@@ -477,24 +551,34 @@ static bool take_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *e
 {
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
     bool failed = false;
-    event->name = zero ? ctf_unescaped_id(t, (ttr_text){(const char *)p, (size_t)(zero - p)}, &failed) : 0;
+    event->name =
+        zero ? ctf_unescaped_id(t, (ttr_text){(const char *)p, (size_t)(zero - p)}, &failed) : 0;
     return !failed;
 }
 
-static bool fill_one(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p, const uint8_t *end, ttr_event *event)
+static bool fill_one(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p, const uint8_t *end,
+                     ttr_event *event)
 {
     switch (spot->attribute) {
-    case CTF_ATTRIBUTE_ACTIVITY: event->activity = spot->bytes == 16 ? p : NULL; break;
-    case CTF_ATTRIBUTE_RELATED: event->related = spot->bytes == 16 ? p : NULL; break;
-    default: return take_name(t, p, end, event);
+    case CTF_ATTRIBUTE_ACTIVITY:
+        event->activity = spot->bytes == 16 ? p : NULL;
+        break;
+    case CTF_ATTRIBUTE_RELATED:
+        event->related = spot->bytes == 16 ? p : NULL;
+        break;
+    default:
+        return take_name(t, p, end, event);
     }
     return true;
 }
 
-bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, const struct bits *bits, ttr_event *event)
+bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, const struct bits *bits,
+                      ttr_event *event)
 {
-    uint64_t context_mask = (UINT64_C(1) << said->context_align) - 1, mask = (UINT64_C(1) << said->align) - 1;
-    uint64_t begin = (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
+    uint64_t context_mask = (UINT64_C(1) << said->context_align) - 1,
+             mask = (UINT64_C(1) << said->align) - 1;
+    uint64_t begin =
+        (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
     struct ctf_said_who who = {.is_told = {false}};
@@ -506,7 +590,8 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
         if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)
             is_fine = fill_one(t, spot, body + spot->at, body + n, event) && is_fine;
         else
-            ctf_dialect_take((enum ctf_attribute)spot->attribute, load(spot, body + spot->at), &who, event);
+            ctf_dialect_take((enum ctf_attribute)spot->attribute, load(spot, body + spot->at), &who,
+                             event);
     }
     return (said->is_listed || ctf_dialect_take_threads(&who, t, source, event)) && is_fine;
 }
@@ -526,9 +611,12 @@ bool ctf_dialect_take_names(struct input *in, const ttr_event *event)
         const bool is_of_process = is_text(field.name, "process");
         if (!is_of_process && !is_text(field.name, "thread"))
             continue;
-        const struct rename what = {.thread = event->thread, .is_of_process = is_of_process,
-                                    .name = ttr_text_add(t, field.value.text.p, field.value.text.n)};
-        is_fine = is_fine && (what.name || field.value.text.n == 0) && input_rename(in, &what, event->time);
+        const struct rename what = {.thread = event->thread,
+                                    .is_of_process = is_of_process,
+                                    .name =
+                                        ttr_text_add(t, field.value.text.p, field.value.text.n)};
+        is_fine = is_fine && (what.name || field.value.text.n == 0) &&
+                  input_rename(in, &what, event->time);
     }
     return is_fine;
 }

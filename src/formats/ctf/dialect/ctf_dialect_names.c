@@ -1,4 +1,5 @@
-/* Names of the dialect: tables of attributes and levels, and the escaping that makes any name an identifier and back. */
+/* Names of the dialect: tables of attributes and levels, and the escaping that makes any name an
+ * identifier and back. */
 #include <string.h>
 
 #include "base/number.h"
@@ -30,14 +31,16 @@ const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT] = {
 };
 
 const char *const ctf_listed_names[CTF_LISTED_MEMBERS] = {
-    [CTF_LISTED_NAME] = "name",   [CTF_LISTED_PART] = "part", [CTF_LISTED_TYPE] = "type", [CTF_LISTED_DEPTH] = "depth",
-    [CTF_LISTED_BITS] = "bits",   [CTF_LISTED_BASE] = "base", [CTF_LISTED_HINT] = "hint", [CTF_LISTED_VALUE] = "value",
-    [CTF_LISTED_TEXT] = "text",   [CTF_LISTED_DATA] = "data",
+    [CTF_LISTED_NAME] = "name",   [CTF_LISTED_PART] = "part",   [CTF_LISTED_TYPE] = "type",
+    [CTF_LISTED_DEPTH] = "depth", [CTF_LISTED_BITS] = "bits",   [CTF_LISTED_BASE] = "base",
+    [CTF_LISTED_HINT] = "hint",   [CTF_LISTED_VALUE] = "value", [CTF_LISTED_TEXT] = "text",
+    [CTF_LISTED_DATA] = "data",
 };
 
 /* LTTng's numbers: 2 critical, 3 error, 4 warning, 6 info, 13 debug by line, 14 debug. */
 const uint8_t ctf_log_levels[7] = {
-    [TTR_LEVEL_TRACE] = 13, [TTR_LEVEL_DEBUG] = 14, [TTR_LEVEL_INFO] = 6, [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3, [TTR_LEVEL_FATAL] = 2,
+    [TTR_LEVEL_TRACE] = 13,  [TTR_LEVEL_DEBUG] = 14, [TTR_LEVEL_INFO] = 6,
+    [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3,  [TTR_LEVEL_FATAL] = 2,
 };
 
 unsigned ctf_level_of(int64_t log_level)
@@ -48,12 +51,14 @@ unsigned ctf_level_of(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-/* Whether a name means something here: attributes do among those of contexts, wrappers everywhere. */
+/* Whether a name means something here: attributes do among those of contexts, wrappers everywhere.
+ */
 static bool is_special(ttr_text name, bool is_in_context)
 {
     static const char *const wrappers[] = {"koid", "number", "elements"};
     for (size_t i = 0; is_in_context && i < CTF_ATTRIBUTE_COUNT; i++)
-        if (name.n == strlen(ctf_attribute_names[i]) && memcmp(name.p, ctf_attribute_names[i], name.n) == 0)
+        if (name.n == strlen(ctf_attribute_names[i]) &&
+            memcmp(name.p, ctf_attribute_names[i], name.n) == 0)
             return true;
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (name.n == strlen(wrappers[i]) && memcmp(name.p, wrappers[i], name.n) == 0)
@@ -77,7 +82,9 @@ static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hi
 {
     const uint8_t *p = (const uint8_t *)(text.n ? text.p : ""), *end = p + text.n;
     for (const uint8_t *at = p; at < end;) {
-        size_t n = is_word_character(*at) ? 1 : is_identifier || *at == 0 ? 0 : utf8_character(at, (size_t)(end - at));
+        size_t n = is_word_character(*at)      ? 1
+                   : is_identifier || *at == 0 ? 0
+                                               : utf8_character(at, (size_t)(end - at));
         bool is_escape = *at == '_' && at + 1 < end && at[1] == 'x';
         if (n == 0 || is_escape || (hides_first && at == p))
             put_byte(to, *at);
@@ -87,7 +94,8 @@ static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hi
     }
 }
 
-void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool is_in_context, unsigned times)
+void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool is_in_context,
+                     unsigned times)
 {
     char digits[NUMBER_MAX];
     if (name.n == 0)
@@ -134,7 +142,8 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped)
     const char *p = escaped.n ? escaped.p : "", *end = p + escaped.n;
     while (p < end) {
         bool is_escape = *p == '_' && end - p >= 3 && p[1] == 'x';
-        int high = is_escape && end - p >= 4 ? digit_of(p[2]) : -1, low = high >= 0 ? digit_of(p[3]) : -1;
+        int high = is_escape && end - p >= 4 ? digit_of(p[2]) : -1,
+            low = high >= 0 ? digit_of(p[3]) : -1;
         if (low >= 0) {
             buffer_add_byte(to, (uint8_t)(high << 4 | low));
             p += 4;
@@ -151,6 +160,6 @@ bool ctf_is_dialect(const struct ctf_description *description)
     const struct ctf_environment *tracer = ctf_find_environment(description, "tracer_name");
     const struct ctf_environment *version = ctf_find_environment(description, "tracetta_dialect");
     return tracer && !tracer->is_number && tracer->text.n == strlen(CTF_DIALECT_TRACER) &&
-           memcmp(tracer->text.p, CTF_DIALECT_TRACER, tracer->text.n) == 0 && version && version->is_number &&
-           version->number == CTF_DIALECT_VERSION;
+           memcmp(tracer->text.p, CTF_DIALECT_TRACER, tracer->text.n) == 0 && version &&
+           version->is_number && version->number == CTF_DIALECT_VERSION;
 }

@@ -1,4 +1,5 @@
-/* Names of threads in traces of several streams: they hold from where they were told, in whatever way the streams are read. */
+/* Names of threads in traces of several streams: they hold from where they were told, in whatever
+ * way the streams are read. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@
 #define THREADS 3u
 #define EACH 37u /* events of a thread's name */
 
-/* Events of three threads on so many processors in turn; a thread has a new name every now and then, which its first event with it tells too. */
+/* Events of three threads on so many processors in turn; a thread has a new name every now and
+ * then, which its first event with it tells too. */
 static void write_renamed(const char *path, unsigned cpus, const char *version)
 {
     const char *const options[] = {version, NULL};
@@ -53,7 +55,8 @@ static void expect_names(ttr *t, ttr_reader *in)
             assert_int_equal(event->time, 1000 + 10 * (int64_t)n++);
             assert_true(ttr_thread_get(t, event->thread, &thread));
             assert_true(ttr_field_find(t, event, "own", &field));
-            const ttr_text name = ttr_text_get(t, thread.thread_name), process = ttr_text_get(t, thread.process_name);
+            const ttr_text name = ttr_text_get(t, thread.thread_name),
+                           process = ttr_text_get(t, thread.process_name);
             support_assert_text(name.p, name.n, field.value.text.p);
             if (thread.tid == 1)
                 support_assert_text(process.p, process.n, field.value.text.p);
@@ -94,7 +97,8 @@ static void names_hold_from_where_they_were_told_in_any_number_of_streams(void *
 }
 
 /* Who counts reads one stream after another: in the end each thread has its last name. */
-static void names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end(void **state)
+static void names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end(
+    void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
@@ -201,9 +205,11 @@ static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_hold_from_where_they_were_told_in_any_number_of_streams),
-                                       cmocka_unit_test(names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end),
-                                       cmocka_unit_test(threads_are_chosen_by_the_names_they_have_by_then),
-                                       cmocka_unit_test(a_name_that_is_known_behind_all_events_is_that_of_none)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_hold_from_where_they_were_told_in_any_number_of_streams),
+        cmocka_unit_test(
+            names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end),
+        cmocka_unit_test(threads_are_chosen_by_the_names_they_have_by_then),
+        cmocka_unit_test(a_name_that_is_known_behind_all_events_is_that_of_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Events said in the dialect and understood again are what they were: bodies are encoded by the writer's types, these replaced as a reader
- * replaces them, and the fields walked by a layout; in each language.  Names and labels go through every byte. */
+/* Events said in the dialect and understood again are what they were: bodies are encoded by the
+ * writer's types, these replaced as a reader replaces them, and the fields walked by a layout; in
+ * each language.  Names and labels go through every byte. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <inttypes.h>
@@ -20,11 +21,13 @@ static void check_name(const char *bytes, size_t n, bool is_identifier, unsigned
     buffer_init(&plain, alloc_default());
     ctf_name_escape(&escaped, (ttr_text){bytes, n}, is_identifier, times > 1, times);
     for (size_t i = 0; i < escaped.n && is_identifier; i++)
-        assert_non_null(memchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", escaped.bytes[i], 63));
+        assert_non_null(memchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+                               escaped.bytes[i], 63));
     assert_true(escaped.n > 0);
     ctf_name_unescape(&plain, (ttr_text){(const char *)escaped.bytes, escaped.n});
     if (plain.n != n || (n && memcmp(plain.bytes, bytes, n) != 0))
-        fail_msg("\"%.*s\" (%zu) became \"%.*s\" and is \"%.*s\"", (int)n, bytes, n, (int)escaped.n, (const char *)escaped.bytes, (int)plain.n,
+        fail_msg("\"%.*s\" (%zu) became \"%.*s\" and is \"%.*s\"", (int)n, bytes, n, (int)escaped.n,
+                 (const char *)escaped.bytes, (int)plain.n,
                  plain.n ? (const char *)plain.bytes : "");
     buffer_free(&escaped);
     buffer_free(&plain);
@@ -33,8 +36,28 @@ static void check_name(const char *bytes, size_t n, bool is_identifier, unsigned
 static void any_name_can_be_escaped_and_comes_back(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "_", "_x", "_x_", "__x_", "a_x41", "_xn2", "x_xn2", "koid", "vpid", "number", "elements", "name",
-                                        "minus inf", ("gr\xc3\xb6\xc3\x9f" "e"), "\xff\xfe", "_x5fx", "a_xzz", "_x4", "a.b", "9"};
+    static const char *const names[] = {"",
+                                        "_",
+                                        "_x",
+                                        "_x_",
+                                        "__x_",
+                                        "a_x41",
+                                        "_xn2",
+                                        "x_xn2",
+                                        "koid",
+                                        "vpid",
+                                        "number",
+                                        "elements",
+                                        "name",
+                                        "minus inf",
+                                        ("gr\xc3\xb6\xc3\x9f"
+                                         "e"),
+                                        "\xff\xfe",
+                                        "_x5fx",
+                                        "a_xzz",
+                                        "_x4",
+                                        "a.b",
+                                        "9"};
     uint64_t seed = 5;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (unsigned times = 1; times < 13; times += 11) {
@@ -54,18 +77,28 @@ static void any_name_can_be_escaped_and_comes_back(void **state)
 static void names_are_escaped_as_little_as_can_be(void **state)
 {
     (void)state;
-    static const struct { const char *name, *identifier, *text; unsigned times; } rows[] = {
-        {"bytes", "bytes", "bytes", 1}, {"minus inf", "minus_x20inf", "minus inf", 1}, {"", "_x_", "_x_", 1},
-        {"a", "a_xn2", "a_xn2", 2}, {"vpid", "_x76pid", "_x76pid", 1}, {"\xc3\xa4\xff", "_xc3_xa4_xff", "\xc3\xa4_xff", 1},
-        {"_xa", "_x5fxa", "_x5fxa", 1}, {"0", "0", "0", 1},
+    static const struct {
+        const char *name, *identifier, *text;
+        unsigned times;
+    } rows[] = {
+        {"bytes", "bytes", "bytes", 1},
+        {"minus inf", "minus_x20inf", "minus inf", 1},
+        {"", "_x_", "_x_", 1},
+        {"a", "a_xn2", "a_xn2", 2},
+        {"vpid", "_x76pid", "_x76pid", 1},
+        {"\xc3\xa4\xff", "_xc3_xa4_xff", "\xc3\xa4_xff", 1},
+        {"_xa", "_x5fxa", "_x5fxa", 1},
+        {"0", "0", "0", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buffer to;
         buffer_init(&to, alloc_default());
-        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, true, true, rows[i].times);
+        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, true, true,
+                        rows[i].times);
         support_assert_text(to.bytes, to.n, rows[i].identifier);
         buffer_clear(&to);
-        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, false, true, rows[i].times);
+        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, false, true,
+                        rows[i].times);
         support_assert_text(to.bytes, to.n, rows[i].text);
         buffer_free(&to);
     }
@@ -116,14 +149,18 @@ static void put_thread(const ttr *t, ttr_id id, struct buffer *to)
 {
     ttr_thread thread;
     if (ttr_thread_get(t, id, &thread))
-        put(to, " %" PRIu64 "%s/%" PRIu64 "%s", thread.pid, thread.pid_known ? "" : "?", thread.tid, thread.tid_known ? "" : "?");
+        put(to, " %" PRIu64 "%s/%" PRIu64 "%s", thread.pid, thread.pid_known ? "" : "?", thread.tid,
+            thread.tid_known ? "" : "?");
     else
         put(to, " -");
 }
 
 static void put_value(const ttr_value *value, struct buffer *to)
 {
-    unsigned bits = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT ? value->bits ? value->bits : 64 : 0;
+    unsigned bits =
+        value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT
+            ? value->bits ? value->bits : 64
+            : 0;
     put(to, "%s%u^%u=", ttr_type_text(value->type), bits, value->hint);
     if (value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES)
         put_bytes(to, value->text.p, value->text.n);
@@ -139,13 +176,17 @@ static void dump(const ttr *t, const ttr_event *e, struct buffer *to)
 {
     ttr_fields fields;
     ttr_field field;
-    ttr_text name = ttr_text_get(t, e->name), category = ttr_text_get(t, e->category), provider = ttr_text_get(t, e->provider);
-    put(to, "%s \"%.*s\" \"%.*s\" \"%.*s\"", ttr_kind_text(e->kind), (int)name.n, name.p, (int)category.n, category.p, (int)provider.n, provider.p);
+    ttr_text name = ttr_text_get(t, e->name), category = ttr_text_get(t, e->category),
+             provider = ttr_text_get(t, e->provider);
+    put(to, "%s \"%.*s\" \"%.*s\" \"%.*s\"", ttr_kind_text(e->kind), (int)name.n, name.p,
+        (int)category.n, category.p, (int)provider.n, provider.p);
     put_thread(t, e->thread, to);
     if (e->kind == TTR_KIND_SWITCH)
         put_thread(t, (ttr_id)e->link, to);
-    put(to, " %" PRIu64 " %" PRIu64 " %u %u %u %u %" PRIx64 " %u %u", e->duration, e->kind == TTR_KIND_SWITCH ? 0 : e->link, e->tag, e->level, e->opcode,
-        e->flags & ~TTR_EVENT_RAW, e->keyword, e->sequence, e->flags & TTR_EVENT_HAS_CPU ? e->cpu : 0);
+    put(to, " %" PRIu64 " %" PRIu64 " %u %u %u %u %" PRIx64 " %u %u", e->duration,
+        e->kind == TTR_KIND_SWITCH ? 0 : e->link, e->tag, e->level, e->opcode,
+        e->flags & ~TTR_EVENT_RAW, e->keyword, e->sequence,
+        e->flags & TTR_EVENT_HAS_CPU ? e->cpu : 0);
     if (e->activity)
         put_bytes(to, e->activity, 16);
     if (e->related)
@@ -168,7 +209,7 @@ struct said {
     struct ctf_trace_out trace;
     struct ctf_kind_out *kind;
     struct ctf_items items;
-    bool is_listed;            /* events list their fields */
+    bool is_listed; /* events list their fields */
     struct ctf_listing listing;
     struct buffer name;
     struct arena scratch;
@@ -182,14 +223,20 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     s->t = ttr_new(NULL);
     s->builder = ttr_builder_new(s->t);
     s->out = (struct ttr_writer){.t = s->t, .ledger = s->ledger};
-    s->options = (struct ctf_options){.is_big_endian = is_big, .rfc_header = 2, .rfc_is_natural = is_natural};
+    s->options = (struct ctf_options){
+        .is_big_endian = is_big, .rfc_header = 2, .rfc_is_natural = is_natural};
     ctf_items_init(&s->items, &s->t->counted);
     ctf_items_init(&s->listing.items, &s->t->counted);
     buffer_init(&s->listing.text, &s->t->counted);
     buffer_init(&s->name, &s->t->counted);
     arena_init(&s->scratch, &s->t->counted);
     assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
-    s->kind = ctf_trace_add_kind(&s->trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = s->trace.clock});
+    s->kind = ctf_trace_add_kind(&s->trace, &(struct ctf_kind_like){.name = {"events", 6},
+                                                                    .has_clock = true,
+                                                                    .has_time = true,
+                                                                    .has_sequence = true,
+                                                                    .has_discarded = true,
+                                                                    .clock = s->trace.clock});
     assert_non_null(s->kind);
 }
 
@@ -204,32 +251,40 @@ static void end(struct said *s)
     ttr_free(s->t);
 }
 
-static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+static void place(const struct layout_schema *schema, const ttr_event *event,
+                  struct layout_run *run)
 {
     (void)schema;
     run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
 /* The items that the event is written as, and the key of their class. */
-static const struct ctf_items *collect(struct said *s, const ttr_event *event, struct ctf_class_key *key)
+static const struct ctf_items *collect(struct said *s, const ttr_event *event,
+                                       struct ctf_class_key *key)
 {
     enum ctf_version version = s->trace.description.version;
     const struct ctf_items_for what = {.out = &s->out, .version = version, .is_dialect = true};
     bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
     ctf_items_collect(&s->items, &what, event);
-    *key = (struct ctf_class_key){.name = ttr_text_get(s->t, event->name), .is_unnamed = !event->name, .identity = event->name + ((uint64_t)event->level << 32),
-                                  .has_log_level = has_level, .log_level = has_level ? ctf_log_levels[event->level] : 0};
+    *key = (struct ctf_class_key){.name = ttr_text_get(s->t, event->name),
+                                  .is_unnamed = !event->name,
+                                  .identity = event->name + ((uint64_t)event->level << 32),
+                                  .has_log_level = has_level,
+                                  .log_level = has_level ? ctf_log_levels[event->level] : 0};
     if (!s->is_listed)
         return &s->items;
     buffer_clear(&s->name);
     ctf_label_escape(&s->name, key->name);
-    ctf_items_add_name(&s->items, (ttr_text){(const char *)s->name.bytes, s->name.n}, version == CTF_RFC_1_1);
-    assert_true(ctf_list_items(&s->listing, s->t, &s->items, has_level ? event->level : 0, version == CTF_RFC_1_1));
+    ctf_items_add_name(&s->items, (ttr_text){(const char *)s->name.bytes, s->name.n},
+                       version == CTF_RFC_1_1);
+    assert_true(ctf_list_items(&s->listing, s->t, &s->items, has_level ? event->level : 0,
+                               version == CTF_RFC_1_1));
     *key = (struct ctf_class_key){.name = {"listed", 6}, .is_unnamed = true};
     return &s->listing.items;
 }
 
-/* Encodes the event of the builder, reads it again and compares.  The losses counted for it are given. */
+/* Encodes the event of the builder, reads it again and compares.  The losses counted for it are
+ * given. */
 static void check_event(struct said *s, struct buffer *expected)
 {
     struct buffer body, found;
@@ -253,20 +308,31 @@ static void check_event(struct said *s, struct buffer *expected)
     assert_null(alike_peek(&encode.walk));
     buffer_add_zeros(&body, 8);
 
-    /* What a reader does with the class; it is the writer's own, so that the next such event makes a new one. */
+    /* What a reader does with the class; it is the writer's own, so that the next such event makes
+     * a new one. */
     struct ctf_event_class *mine = s->kind->class->events[s->kind->class->events_n - 1];
     assert_ptr_equal(mine, class);
     assert_int_equal(ctf_dialect_prepare(&s->trace.description, &error), TTR_OK);
-    struct layout_spec spec = {.t = s->t, .arena = &s->trace.description.arena, .root = {[ROOT_SPECIFIC_CONTEXT] = mine->context, [ROOT_PAYLOAD] = mine->payload}};
+    struct layout_spec spec = {
+        .t = s->t,
+        .arena = &s->trace.description.arena,
+        .root = {[ROOT_SPECIFIC_CONTEXT] = mine->context, [ROOT_PAYLOAD] = mine->payload}};
     const struct layout *layout = layout_compile(&spec, &error);
     if (!layout)
         fail_msg("%s", error.text);
     assert_int_equal(ctf_dialect_class(&s->trace.description, s->t, mine, &said, &error), TTR_OK);
     s->schema = (struct layout_schema){.layout = layout, .scratch = &s->scratch, .place = place};
     assert_int_equal(said.is_listed, s->is_listed);
-    ttr_event read = {.payload = body.bytes, .payload_size = (uint32_t)encode.put.at / 8, .kind = said.kind, .level = said.level, .name = said.name,
-                      .category = said.category, .provider = said.provider};
-    read.schema = context_add_schema(s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops, .own = &s->schema});
+    ttr_event read = {.payload = body.bytes,
+                      .payload_size = (uint32_t)encode.put.at / 8,
+                      .kind = said.kind,
+                      .level = said.level,
+                      .name = said.name,
+                      .category = said.category,
+                      .provider = said.provider};
+    read.schema = context_add_schema(
+        s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops,
+                               .own = &s->schema});
     const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_fill(&said, s->t, 0, &bits, &read));
     assert_true(!s->is_listed || ctf_listed_fill(s->t, 0, &read));
@@ -276,7 +342,8 @@ static void check_event(struct said *s, struct buffer *expected)
     buffer_init(&found, &s->t->counted);
     dump(s->t, &read, &found);
     if (expected->n != found.n || memcmp(expected->bytes, found.bytes, found.n) != 0) {
-        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n, (const char *)expected->bytes, (int)found.n, (const char *)found.bytes);
+        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n,
+                      (const char *)expected->bytes, (int)found.n, (const char *)found.bytes);
         fail_msg("CTF %d", version);
     }
     buffer_free(&body);
@@ -294,10 +361,13 @@ static uint64_t losses(const struct said *s)
 /* Arrays whose elements stand together when they are written. */
 static void put_alike(ttr_builder *b)
 {
-    static const ttr_value numbers[] = {{.type = TTR_TYPE_INT, .bits = 32, .v.s = -1000}, {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 200},
-                                        {.type = TTR_TYPE_UINT, .bits = 12, .v.u = 3000}, {.type = TTR_TYPE_BOOL, .v.u = 1}};
+    static const ttr_value numbers[] = {{.type = TTR_TYPE_INT, .bits = 32, .v.s = -1000},
+                                        {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 200},
+                                        {.type = TTR_TYPE_UINT, .bits = 12, .v.u = 3000},
+                                        {.type = TTR_TYPE_BOOL, .v.u = 1}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        ttr_put_field(b, &(ttr_field){.name = {"many", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 40}});
+        ttr_put_field(
+            b, &(ttr_field){.name = {"many", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 40}});
         for (uint64_t i = 0; i < 40; i++) {
             ttr_field field = {.depth = 1, .value = numbers[k]};
             field.value.v.u = numbers[k].type == TTR_TYPE_BOOL ? i % 3 == 0 : numbers[k].v.u + i;
@@ -305,19 +375,37 @@ static void put_alike(ttr_builder *b)
         }
     }
     for (unsigned bits = 32; bits <= 64; bits += 32) {
-        ttr_put_field(b, &(ttr_field){.name = {"floats", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 9}});
+        ttr_put_field(
+            b, &(ttr_field){.name = {"floats", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 9}});
         for (uint64_t i = 0; i < 9; i++)
-            ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_FLOAT, .v.f = (double)i / 4, .bits = (uint8_t)bits}});
+            ttr_put_field(b, &(ttr_field){.depth = 1,
+                                          .value = {.type = TTR_TYPE_FLOAT,
+                                                    .v.f = (double)i / 4,
+                                                    .bits = (uint8_t)bits}});
     }
-    ttr_put_field(b, &(ttr_field){.name = {"alike", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 5}});
+    ttr_put_field(
+        b, &(ttr_field){.name = {"alike", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 5}});
     for (uint64_t i = 0; i < 5; i++) {
         ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 4}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"a", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"b", 1}, .value = {.type = TTR_TYPE_TEXT, .text = {"text", (size_t)i % 4}}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"c", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i % 3}});
+        ttr_put_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"a", 1},
+                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
+        ttr_put_field(
+            b, &(ttr_field){.depth = 2,
+                            .name = {"b", 1},
+                            .value = {.type = TTR_TYPE_TEXT, .text = {"text", (size_t)i % 4}}});
+        ttr_put_field(
+            b, &(ttr_field){.depth = 2,
+                            .name = {"c", 1},
+                            .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i % 3}});
         for (uint64_t k = 0; k <= i % 3; k++)
-            ttr_put_field(b, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .v.u = 300 + k, .bits = 16}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"d", 1}, .value = {.type = TTR_TYPE_BYTES, .text = {"bytes", (size_t)i}}});
+            ttr_put_field(
+                b, &(ttr_field){.depth = 3,
+                                .value = {.type = TTR_TYPE_UINT, .v.u = 300 + k, .bits = 16}});
+        ttr_put_field(
+            b, &(ttr_field){.depth = 2,
+                            .name = {"d", 1},
+                            .value = {.type = TTR_TYPE_BYTES, .text = {"bytes", (size_t)i}}});
     }
 }
 
@@ -350,31 +438,59 @@ static void put_everything(ttr_builder *b)
     ttr_put_uint(b, "vpid", 1);
     ttr_put_uint(b, "uint", 2);
     ttr_put_uint(b, "bytes_length", 3);
-    ttr_put_field(b, &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 0x1234, .bits = 32}});
-    ttr_put_field(b, &(ttr_field){.name = {"k", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_KOID, .v.u = 99, .bits = 64}});
-    ttr_put_field(b, &(ttr_field){.name = {"n", 1}, .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"-170141183460469231731", 22}}});
-    ttr_put_field(b, &(ttr_field){.name = {"five", 4}, .value = {.type = TTR_TYPE_INT, .v.s = -16, .bits = 5}});
-    ttr_put_field(b, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(
+        b,
+        &(ttr_field){
+            .name = {"p", 1},
+            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 0x1234, .bits = 32}});
+    ttr_put_field(
+        b, &(ttr_field){
+               .name = {"k", 1},
+               .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_KOID, .v.u = 99, .bits = 64}});
+    ttr_put_field(b, &(ttr_field){.name = {"n", 1},
+                                  .value = {.type = TTR_TYPE_TEXT,
+                                            .hint = TTR_HINT_NUMBER,
+                                            .text = {"-170141183460469231731", 22}}});
+    ttr_put_field(b, &(ttr_field){.name = {"five", 4},
+                                  .value = {.type = TTR_TYPE_INT, .v.s = -16, .bits = 5}});
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++) {
         ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"elements", 8}, .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
+        ttr_put_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"elements", 8},
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
         for (uint64_t k = i; k < 2; k++)
-            ttr_put_field(b, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
-        ttr_put_field(b, &(ttr_field){.depth = 2, .name = {"koid", 4}, .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
+            ttr_put_field(
+                b, &(ttr_field){.depth = 3,
+                                .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
+        ttr_put_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"koid", 4},
+                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
     }
-    ttr_put_field(b, &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
+        ttr_put_field(b, &(ttr_field){.depth = 1,
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
         for (uint64_t k = 0; k <= i; k++)
-            ttr_put_field(b, &(ttr_field){.depth = 2, .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
+            ttr_put_field(b, &(ttr_field){.depth = 2,
+                                          .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
     }
     put_alike(b);
     ttr_put_field(b, &(ttr_field){.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY}});
     ttr_put_field(b, &(ttr_field){.name = {"empty", 5}, .value = {.type = TTR_TYPE_STRUCT}});
-    ttr_put_field(b, &(ttr_field){.name = {"one", 3}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(b, &(ttr_field){.depth = 1, .name = {"number", 6}, .value = {.type = TTR_TYPE_TEXT, .text = {"5", 1}}});
-    ttr_put_field(b, &(ttr_field){.name = {"hex", 3}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 200, .bits = 8}});
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"one", 3}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(b, &(ttr_field){.depth = 1,
+                                  .name = {"number", 6},
+                                  .value = {.type = TTR_TYPE_TEXT, .text = {"5", 1}}});
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"hex", 3}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(
+        b, &(ttr_field){
+               .depth = 1,
+               .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 200, .bits = 8}});
 }
 
 static void check_everything(enum ctf_version version, bool is_big, bool is_natural, bool is_listed)
@@ -405,7 +521,8 @@ static void check_versions(bool is_listed)
     }
 }
 
-/* Nothing then tells what entries would be like; the list must not seem to come from a source that does. */
+/* Nothing then tells what entries would be like; the list must not seem to come from a source that
+ * does. */
 static void events_without_fields_are_lists_of_nothing(void **state)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
@@ -445,7 +562,8 @@ static void events_that_list_their_fields_come_back_as_they_were(void **state)
     check_versions(true);
 }
 
-/* Arrays of nothing, whose elements no reader could count; and in CTF 1.8 sequences in a context. */
+/* Arrays of nothing, whose elements no reader could count; and in CTF 1.8 sequences in a context.
+ */
 static void what_no_class_can_say_is_refused(void **state)
 {
     (void)state;
@@ -457,8 +575,15 @@ static void what_no_class_can_say_is_refused(void **state)
         bool is_context = i >= 3, is_refused = !is_context || versions[i % 3] == CTF_1_8;
         begin(&s, versions[i % 3], false, false);
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, "", "x");
-        ttr_put_field(s.builder, &(ttr_field){.name = {"a", 1}, .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-        ttr_put_field(s.builder, &(ttr_field){.depth = 1, .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD, .value = {.type = is_context ? TTR_TYPE_UINT : TTR_TYPE_STRUCT}});
+        ttr_put_field(s.builder,
+                      &(ttr_field){.name = {"a", 1},
+                                   .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD,
+                                   .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+        ttr_put_field(
+            s.builder,
+            &(ttr_field){.depth = 1,
+                         .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD,
+                         .value = {.type = is_context ? TTR_TYPE_UINT : TTR_TYPE_STRUCT}});
         assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
         const struct ctf_items *items = collect(&s, batch.event, &key);
         assert_int_equal(ctf_trace_class(&s.trace, s.kind, items, &key) == NULL, is_refused);
@@ -480,10 +605,15 @@ static void floats_keep_their_bits(void **state)
         buffer_init(&expected, alloc_default());
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, "", "");
         ttr_put_float(s.builder, "f", -0.1);
-        ttr_put_field(s.builder, &(ttr_field){.name = {"g", 1}, .value = {.type = TTR_TYPE_FLOAT, .v.f = 1.5, .bits = 32}});
-        ttr_put_field(s.builder, &(ttr_field){.name = {"h", 1}, .value = {.type = TTR_TYPE_FLOAT, .v.f = 0.1, .bits = 32}});
+        ttr_put_field(s.builder,
+                      &(ttr_field){.name = {"g", 1},
+                                   .value = {.type = TTR_TYPE_FLOAT, .v.f = 1.5, .bits = 32}});
+        ttr_put_field(s.builder,
+                      &(ttr_field){.name = {"h", 1},
+                                   .value = {.type = TTR_TYPE_FLOAT, .v.f = 0.1, .bits = 32}});
         put(&expected, "instant \"\" \"\" \"\" - 0 0 0 0 0 0 0 0 0");
-        put(&expected, "\nf:float64^0=bfb999999999999a;\ng:float32^0=3ff8000000000000;\nh:float64^0=3fb999999999999a;");
+        put(&expected, "\nf:float64^0=bfb999999999999a;\ng:float32^0=3ff8000000000000;\nh:float64^"
+                       "0=3fb999999999999a;");
         check_event(&s, &expected);
         buffer_free(&expected);
         end(&s);
@@ -498,20 +628,34 @@ static void what_changes_is_counted(void **state)
     begin(&s, CTF_1_8, false, false);
     buffer_init(&expected, alloc_default());
     ttr_event_begin(s.builder, (ttr_kind)77, 0, "", "x");
-    ttr_put_field(s.builder, &(ttr_field){.name = {"nul", 3}, .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
-    ttr_put_field(s.builder, &(ttr_field){.name = {"raw", 3}, .value = {.type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW, .text = {"r", 1}}});
-    ttr_put_field(s.builder, &(ttr_field){.name = {"mixed", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(s.builder, &(ttr_field){.name = {"nul", 3},
+                                          .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
+    ttr_put_field(
+        s.builder,
+        &(ttr_field){.name = {"raw", 3},
+                     .value = {.type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW, .text = {"r", 1}}});
+    ttr_put_field(s.builder, &(ttr_field){.name = {"mixed", 5},
+                                          .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     ttr_put_field(s.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(s.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_TEXT, .text = {"t", 1}}});
+    ttr_put_field(s.builder,
+                  &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_TEXT, .text = {"t", 1}}});
     for (unsigned i = 0; i < 14; i++)
-        ttr_put_field(s.builder, &(ttr_field){.depth = (uint16_t)i, .name = {"d", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = i < 13 ? 2 : 1}});
+        ttr_put_field(s.builder,
+                      &(ttr_field){.depth = (uint16_t)i,
+                                   .name = {"d", 1},
+                                   .value = {.type = TTR_TYPE_STRUCT, .count = i < 13 ? 2 : 1}});
     for (unsigned i = 14; i > 0; i--)
-        ttr_put_field(s.builder, &(ttr_field){.depth = (uint16_t)i, .name = {"u", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = i}});
-    put(&expected, "none \"x\" \"\" \"\" - 0 0 0 0 0 0 0 0 0\nnul:bytes0^0=a<00>b;\nraw:bytes0^0=r;\nmixed:struct0^0=2;\n 0:uint64^0=1;\n 1:text0^0=t;");
+        ttr_put_field(s.builder, &(ttr_field){.depth = (uint16_t)i,
+                                              .name = {"u", 1},
+                                              .value = {.type = TTR_TYPE_UINT, .v.u = i}});
+    put(&expected, "none \"x\" \"\" \"\" - 0 0 0 0 0 0 0 0 "
+                   "0\nnul:bytes0^0=a<00>b;\nraw:bytes0^0=r;\nmixed:struct0^0=2;\n 0:uint64^0=1;\n "
+                   "1:text0^0=t;");
     for (unsigned i = 0; i < 12; i++)
         put(&expected, "\n%*sd:struct0^0=2;", (int)i, "");
     put(&expected, "\n%*sd:struct0^0=0;", 12, "");
-    /* The struct that is too deep held another with two numbers and had one more: three of them are left out with it. */
+    /* The struct that is too deep held another with two numbers and had one more: three of them are
+     * left out with it. */
     for (unsigned i = 12; i > 0; i--)
         put(&expected, "\n%*su:uint64^0=%x;", (int)i, "", i);
     check_event(&s, &expected);
@@ -536,7 +680,9 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     const struct ctf_items_for what = {.out = &s.out, .version = CTF_2, .is_dialect = true};
     ctf_items_begin(&s.items);
     ctf_items_add_constant(&s.items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
-    ctf_items_add_thread(&s.items, &(ttr_thread){.pid = 5, .tid = 6, .pid_known = true, .tid_known = true}, CTF_ATTRIBUTE_PID);
+    ctf_items_add_thread(&s.items,
+                         &(ttr_thread){.pid = 5, .tid = 6, .pid_known = true, .tid_known = true},
+                         CTF_ATTRIBUTE_PID);
     s.items.context_n = s.items.n;
     ctf_items_add_text(&s.items, "process", (ttr_text){"proc", 4});
     ctf_items_add_text(&s.items, "thread", (ttr_text){"thr", 3});
@@ -551,13 +697,17 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     encode_members(&encode, class->context);
     encode_members(&encode, class->payload);
     assert_int_equal(ctf_dialect_prepare(&s.trace.description, &error), TTR_OK);
-    struct layout_spec spec = {.t = s.t, .arena = &s.trace.description.arena, .root = {[ROOT_SPECIFIC_CONTEXT] = class->context, [ROOT_PAYLOAD] = class->payload}};
+    struct layout_spec spec = {
+        .t = s.t,
+        .arena = &s.trace.description.arena,
+        .root = {[ROOT_SPECIFIC_CONTEXT] = class->context, [ROOT_PAYLOAD] = class->payload}};
     const struct layout *layout = layout_compile(&spec, &error);
     assert_int_equal(ctf_dialect_class(&s.trace.description, s.t, class, &said, &error), TTR_OK);
     assert_true(said.is_names);
     s.schema = (struct layout_schema){.layout = layout, .place = place};
     ttr_event event = {.payload = body.bytes, .payload_size = (uint32_t)body.n};
-    event.schema = context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .own = &s.schema});
+    event.schema =
+        context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .own = &s.schema});
     const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_fill(&said, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};
@@ -573,7 +723,11 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
 static void cut_bodies_of_events_do_no_harm(void **state)
 {
     (void)state;
-    const struct ctf_said said = {.n = 2, .bytes = 12, .spot = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION}, {.at = 8, .bytes = 4, .attribute = CTF_ATTRIBUTE_TID}}};
+    const struct ctf_said said = {
+        .n = 2,
+        .bytes = 12,
+        .spot = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION},
+                 {.at = 8, .bytes = 4, .attribute = CTF_ATTRIBUTE_TID}}};
     ttr *t = ttr_new(NULL);
     static const uint8_t bytes[12] = {1};
     for (size_t n = 0; n <= 12; n++) {

@@ -1,7 +1,9 @@
-/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of ten members, is a field.
+/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of
+ * ten members, is a field.
  *
- * The list is walked by the layout of its class, which knows of byte orders and alignments; what an entry says of a field is given only as far as
- * it can be.  The walk's state is that of the layout's walk alone: entries tell by themselves what they are. */
+ * The list is walked by the layout of its class, which knows of byte orders and alignments; what an
+ * entry says of a field is given only as far as it can be.  The walk's state is that of the
+ * layout's walk alone: entries tell by themselves what they are. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "layout/layout.h"
 
@@ -42,14 +44,17 @@ static void settle(ttr_value *value, uint64_t left, bool is_attribute)
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     if (value->type >= TTR_TYPE_COUNT)
         value->type = TTR_TYPE_NULL;
-    if (value->hint == TTR_HINT_THREAD || value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS || value->hint > TTR_HINT_ABSENT)
+    if (value->hint == TTR_HINT_THREAD || value->hint == TTR_HINT_ENUM ||
+        value->hint == TTR_HINT_FLAGS || value->hint > TTR_HINT_ABSENT)
         value->hint = TTR_HINT_NONE;
     if (value->bits > 64)
         value->bits = 0;
     if (value->base != 2 && value->base != 8 && value->base != 16)
         value->base = 0;
     if (is_group)
-        value->count = (uint32_t)(value->v.u < left ? value->v.u : left < UINT32_MAX ? left : UINT32_MAX);
+        value->count = (uint32_t)(value->v.u < left   ? value->v.u
+                                  : left < UINT32_MAX ? left
+                                                      : UINT32_MAX);
     if ((is_group || is_text || value->type == TTR_TYPE_NULL) && !is_attribute)
         value->v.u = 0;
     if (value->type == TTR_TYPE_BOOL)
@@ -57,17 +62,34 @@ static void settle(ttr_value *value, uint64_t left, bool is_attribute)
 }
 
 /* Takes one member of an entry. */
-static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said, ttr_field *field)
+static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
+                        ttr_field *field)
 {
     switch (member) {
-    case CTF_LISTED_NAME: field->name = plain_name(fields, said->text); break;
-    case CTF_LISTED_PART: field->group = (uint8_t)said->v.u; break;
-    case CTF_LISTED_TYPE: field->value.type = (uint8_t)said->v.u; break;
-    case CTF_LISTED_DEPTH: field->depth = (uint16_t)(said->v.u < DEPTH_MAX ? said->v.u : DEPTH_MAX); break;
-    case CTF_LISTED_BITS: field->value.bits = (uint8_t)said->v.u; break;
-    case CTF_LISTED_BASE: field->value.base = (uint8_t)said->v.u; break;
-    case CTF_LISTED_HINT: field->value.hint = (uint8_t)said->v.u; break;
-    case CTF_LISTED_VALUE: field->value.v.u = said->v.u; break;
+    case CTF_LISTED_NAME:
+        field->name = plain_name(fields, said->text);
+        break;
+    case CTF_LISTED_PART:
+        field->group = (uint8_t)said->v.u;
+        break;
+    case CTF_LISTED_TYPE:
+        field->value.type = (uint8_t)said->v.u;
+        break;
+    case CTF_LISTED_DEPTH:
+        field->depth = (uint16_t)(said->v.u < DEPTH_MAX ? said->v.u : DEPTH_MAX);
+        break;
+    case CTF_LISTED_BITS:
+        field->value.bits = (uint8_t)said->v.u;
+        break;
+    case CTF_LISTED_BASE:
+        field->value.base = (uint8_t)said->v.u;
+        break;
+    case CTF_LISTED_HINT:
+        field->value.hint = (uint8_t)said->v.u;
+        break;
+    case CTF_LISTED_VALUE:
+        field->value.v.u = said->v.u;
+        break;
     case CTF_LISTED_TEXT:
         if (field->value.type == TTR_TYPE_TEXT)
             field->value.text = said->text;
@@ -78,7 +100,8 @@ static void take_member(const ttr_fields *fields, uint32_t member, const ttr_val
     }
 }
 
-/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where the list is another than ours. */
+/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where
+ * the list is another than ours. */
 static bool next_entry(ttr_fields *fields, ttr_field *field)
 {
     ttr_field said;
@@ -135,7 +158,8 @@ const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,
 static enum ctf_attribute attribute_named(ttr_text name)
 {
     unsigned i = 0;
-    while (i < CTF_ATTRIBUTE_COUNT && (name.n != strlen(ctf_attribute_names[i]) || memcmp(name.p, ctf_attribute_names[i], name.n) != 0))
+    while (i < CTF_ATTRIBUTE_COUNT && (name.n != strlen(ctf_attribute_names[i]) ||
+                                       memcmp(name.p, ctf_attribute_names[i], name.n) != 0))
         i++;
     return (enum ctf_attribute)i;
 }
@@ -143,20 +167,33 @@ static enum ctf_attribute attribute_named(ttr_text name)
 /* Sixteen bytes, or nothing. */
 static const uint8_t *id16(const ttr_value *value)
 {
-    return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p : NULL;
+    return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p
+                                                                : NULL;
 }
 
-static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who, ttr_event *event, bool *failed)
+static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who,
+                           ttr_event *event, bool *failed)
 {
     enum ctf_attribute attribute = attribute_named(field->name);
     const ttr_value *value = &field->value;
     switch (attribute) {
-    case CTF_ATTRIBUTE_KIND: event->kind = (uint8_t)(value->v.u < TTR_KIND_COUNT ? value->v.u : TTR_KIND_NONE); break;
-    case CTF_ATTRIBUTE_CATEGORY: event->category = ctf_unescaped_id(t, value->text, failed); break;
-    case CTF_ATTRIBUTE_PROVIDER: event->provider = ctf_unescaped_id(t, value->text, failed); break;
-    case CTF_ATTRIBUTE_ACTIVITY: event->activity = id16(value); break;
-    case CTF_ATTRIBUTE_RELATED: event->related = id16(value); break;
-    default: ctf_dialect_take(attribute, value->v.u, who, event);
+    case CTF_ATTRIBUTE_KIND:
+        event->kind = (uint8_t)(value->v.u < TTR_KIND_COUNT ? value->v.u : TTR_KIND_NONE);
+        break;
+    case CTF_ATTRIBUTE_CATEGORY:
+        event->category = ctf_unescaped_id(t, value->text, failed);
+        break;
+    case CTF_ATTRIBUTE_PROVIDER:
+        event->provider = ctf_unescaped_id(t, value->text, failed);
+        break;
+    case CTF_ATTRIBUTE_ACTIVITY:
+        event->activity = id16(value);
+        break;
+    case CTF_ATTRIBUTE_RELATED:
+        event->related = id16(value);
+        break;
+    default:
+        ctf_dialect_take(attribute, value->v.u, who, event);
     }
 }
 

@@ -8,14 +8,15 @@
 #include "base/status.h"
 #include "model/options.h"
 
-#define PATIENCE_MS 2000u    /* at least; four periods of the live timer where these are longer */
+#define PATIENCE_MS 2000u /* at least; four periods of the live timer where these are longer */
 
 /* --- Giving in order --- */
 
 /* Events of equal time: in the order of lanes, which is that of their places in live->lanes. */
 static bool comes_before(const struct live_lane *a, const struct live_lane *b)
 {
-    int64_t time_a = ttr_batch_at(&a->batch, a->at)->time, time_b = ttr_batch_at(&b->batch, b->at)->time;
+    int64_t time_a = ttr_batch_at(&a->batch, a->at)->time,
+            time_b = ttr_batch_at(&b->batch, b->at)->time;
     return time_a != time_b ? time_a < time_b : a->heap < b->heap;
 }
 
@@ -35,7 +36,8 @@ static void sift_down(struct live_reader *live, size_t i)
 /* Puts the lanes with events into the heap; gives up to which time all that comes is known. */
 static int64_t begin_round(struct live_reader *live)
 {
-    int64_t bound = live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
+    int64_t bound =
+        live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
     live->heap_n = 0;
     for (size_t i = 0; i < live->lanes_n; i++) {
         struct live_lane *lane = live->lanes[i];
@@ -54,7 +56,8 @@ static int64_t begin_round(struct live_reader *live)
     return bound;
 }
 
-/* A gap tells when its stream was last heard of, which may be before what others have told since. */
+/* A gap tells when its stream was last heard of, which may be before what others have told since.
+ */
 static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];
@@ -66,11 +69,14 @@ static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
         out->time = live->told;
         out->duration -= shift < out->duration ? shift : out->duration;
     } else {
-        live_note(live, TTR_NOTE_ODD, "live.late", "an event came when later ones had been given already: its stream had been silent for long");
+        live_note(live, TTR_NOTE_ODD, "live.late",
+                  "an event came when later ones had been given already: its stream had been "
+                  "silent for long");
     }
 }
 
-/* Gives what can go: at most up to where a lane must be filled again, because what was given of it would go then. */
+/* Gives what can go: at most up to where a lane must be filled again, because what was given of it
+ * would go then. */
 static uint32_t give(struct live_reader *live, bool *is_behind_range)
 {
     int64_t bound = begin_round(live);
@@ -85,7 +91,8 @@ static uint32_t give(struct live_reader *live, bool *is_behind_range)
             return n;
         sift_down(live, 0);
     }
-    int64_t next = live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
+    int64_t next =
+        live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
     next = next < bound ? next : bound;
     *is_behind_range = live->to != INT64_MAX && next >= live->to && live->lanes_n;
     return n;
@@ -109,9 +116,11 @@ static void tell_counts(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
     for (; live->reconnections_told < client->reconnections; live->reconnections_told++)
-        live_note(live, TTR_NOTE_REMARK, "live.reconnected", "the connection to %s was lost and made again", live->tcp.url.daemon);
+        live_note(live, TTR_NOTE_REMARK, "live.reconnected",
+                  "the connection to %s was lost and made again", live->tcp.url.daemon);
     for (; live->refused_told < client->packets_refused; live->refused_told++)
-        live_note(live, TTR_NOTE_ODD, "live.packet-refused", "the relay daemon announced a packet that it could not give");
+        live_note(live, TTR_NOTE_ODD, "live.packet-refused",
+                  "the relay daemon announced a packet that it could not give");
 }
 
 static ttr_status converse(struct live_reader *live)
@@ -128,7 +137,8 @@ static ttr_status converse(struct live_reader *live)
 static ttr_status end(struct live_reader *live, ttr_error *error)
 {
     if (live->client.is_session_gone)
-        live_note(live, TTR_NOTE_ODD, "live.session-gone", "the session was no longer there when the connection was made again");
+        live_note(live, TTR_NOTE_ODD, "live.session-gone",
+                  "the session was no longer there when the connection was made again");
     if (!live->has_failed)
         return TTR_END;
     *error = live->failure;
@@ -155,7 +165,8 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
         uint64_t now = socket_now_ms();
         if (now >= deadline || !context_goes_on(base->t))
             return TTR_AGAIN;
-        unsigned limit = deadline - now < live->client.poll_ms ? (unsigned)(deadline - now) : live->client.poll_ms;
+        unsigned limit = deadline - now < live->client.poll_ms ? (unsigned)(deadline - now)
+                                                               : live->client.poll_ms;
         if (moved == TTR_AGAIN)
             live_client_wait(&live->client, limit);
     }
@@ -192,7 +203,8 @@ static void report_own(const struct live_reader *live, ttr_report *report)
     report->version = report->compression = "";
     for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
         report->version = live->lanes[i]->source->ctf->class->version;
-    report->path = report->trace_path = ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
+    report->path = report->trace_path =
+        ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
     report->source = report->trace = live->id;
     report->bytes = live->bytes;
     report->events = live->events;
@@ -232,10 +244,14 @@ static struct notes *live_notes(ttr_reader *base)
 
 /* --- Opening --- */
 
-static const struct reader_ops live_ops = {.next = live_next, .close = live_close, .range = live_range, .report = live_report,
+static const struct reader_ops live_ops = {.next = live_next,
+                                           .close = live_close,
+                                           .range = live_range,
+                                           .report = live_report,
                                            .notes = live_notes};
 
-static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how, ttr_error *error)
+static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how,
+                         ttr_error *error)
 {
     ttr *t = live->base.t;
     size_t size = strlen(path) + 1;
@@ -248,13 +264,15 @@ static ttr_status set_up(struct live_reader *live, const char *path, const struc
     if (status != TTR_OK)
         return status;
     unsigned period = live->client.session.timer_us / 1000;
-    unsigned usual = period > PATIENCE_MS / 4 ? period < UINT32_MAX / 4 ? 4 * period : UINT32_MAX : PATIENCE_MS;
+    unsigned usual =
+        period > PATIENCE_MS / 4 ? period < UINT32_MAX / 4 ? 4 * period : UINT32_MAX : PATIENCE_MS;
     live->patience_ms = how->patience_ms ? how->patience_ms : usual;
     return live_add_session(t, live->id, path, &live->client.session) ? TTR_OK : fail_memory(error);
 }
 
-static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url, const struct live_how *how,
-                                const ttr_read_options *options, ttr_error *error)
+static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url,
+                                const struct live_how *how, const ttr_read_options *options,
+                                ttr_error *error)
 {
     struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
     if (!live) {
@@ -280,13 +298,15 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     return NULL;
 }
 
-ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *how, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *how,
+                               const ttr_read_options *options, ttr_error *error)
 {
     struct live_url url;
     ttr_error own = {0};
     ttr_reader *reader = NULL;
     if (live_url_parse(path, &url, &own) == TTR_OK)
-        reader = url.has_session ? open_session(t, path, &url, how, options, &own) : live_open_list(t, path, &url, how, &own);
+        reader = url.has_session ? open_session(t, path, &url, how, options, &own)
+                                 : live_open_list(t, path, &url, how, &own);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
@@ -297,14 +317,16 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *
 /* --- Options --- */
 
 /* "2.5" seconds as milliseconds. */
-static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms, ttr_error *error)
+static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms,
+                               ttr_error *error)
 {
     const char *text = options_get(copies, n, key);
     double seconds;
     if (!text)
         return TTR_OK;
     if (!number_get_double(text, strlen(text), &seconds) || !(seconds >= 0 && seconds <= 1e6))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected seconds from 0 to 1000000", key, text);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option %s=%s of ctf: expected seconds from 0 to 1000000", key, text);
     *ms = (unsigned)(seconds * 1000);
     return TTR_OK;
 }
@@ -314,13 +336,15 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
     const char *start = options_get(copies, n, "live-start");
     bool is_now = start && strcmp(start, "now") == 0;
     if (start && !is_now && strcmp(start, "begin") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option live-start=%s of ctf: expected begin or now", start);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option live-start=%s of ctf: expected begin or now", start);
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
     ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
     if (status == TTR_OK)
         status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
-    return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error) : status;
+    return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error)
+                            : status;
 }
 
 ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
@@ -329,21 +353,27 @@ ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *erro
     return take_how(copies, n, &how, error);
 }
 
-/* Options of files that nothing can be made of here: passed over without a word they would only seem to work. */
+/* Options of files that nothing can be made of here: passed over without a word they would only
+ * seem to work. */
 static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
 {
     if (options_get(copies, n, "metadata"))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "metadata: those of a live trace grow with it and come from its daemon only");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "metadata: those of a live trace grow with it and come from its daemon only");
     const char *intersects = options_get(copies, n, "stream-intersection");
     if (intersects && strcmp(intersects, "yes") == 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "stream-intersection: when all streams of a live trace are active is not known "
+                    "before its end");
     return TTR_OK;
 }
 
-ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options,
+                          ttr_error *error)
 {
     struct live_how how = {.dial = NULL};
-    struct options_list list = {&t->counted, options ? options->format_options : NULL, &format_ctf, false};
+    struct options_list list = {&t->counted, options ? options->format_options : NULL, &format_ctf,
+                                false};
     char **copies = NULL;
     size_t n = 0;
     ttr_status status = options_copy(&list, &copies, &n, error);

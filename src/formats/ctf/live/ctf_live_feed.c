@@ -1,4 +1,5 @@
-/* From the client to the lanes: metadata becomes descriptions, packets become events; see ctf_live.h. */
+/* From the client to the lanes: metadata becomes descriptions, packets become events; see
+ * ctf_live.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,11 +7,13 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define NOTICED_MS 200u      /* of the time between two looks at a lane, at most so much counts as its silence */
+#define NOTICED_MS \
+    200u /* of the time between two looks at a lane, at most so much counts as its silence */
 #define BATCHES_TOGETHER 8192u /* events at hand in all lanes together, about */
-#define SOURCES_KEPT 64u     /* numbers of sources left for what else is opened */
+#define SOURCES_KEPT 64u       /* numbers of sources left for what else is opened */
 
-void live_note(struct live_reader *live, ttr_severity severity, const char *code, const char *format, ...)
+void live_note(struct live_reader *live, ttr_severity severity, const char *code,
+               const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -31,7 +34,8 @@ static bool has_ended(const struct live_reader *live)
 
 /* --- Traces --- */
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                      const char *text)
 {
     (void)offset;
     live_note(own, severity, code, "%s", text);
@@ -66,14 +70,17 @@ void live_drop_source(struct live_reader *live, struct live_trace *trace)
     alloc_free(&live->base.t->counted, source, 1, sizeof *source);
 }
 
-/* Metadata that cannot be read: before the first packet the trace is lost, later only what that part declares. */
-static ttr_status refuse_metadata(struct live_reader *live, struct live_source *source, const ttr_error *reason, ttr_error *error)
+/* Metadata that cannot be read: before the first packet the trace is lost, later only what that
+ * part declares. */
+static ttr_status refuse_metadata(struct live_reader *live, struct live_source *source,
+                                  const ttr_error *reason, ttr_error *error)
 {
     if (reason->status == TTR_E_NOMEM || is_strict(live)) {
         *error = *reason;
         return reason->status;
     }
-    live_note(live, source->is_ready ? TTR_NOTE_ODD : TTR_NOTE_DAMAGE, "live.metadata", "%s", reason->text);
+    live_note(live, source->is_ready ? TTR_NOTE_ODD : TTR_NOTE_DAMAGE, "live.metadata", "%s",
+              reason->text);
     source->is_lost = !source->is_ready;
     return TTR_OK;
 }
@@ -93,12 +100,14 @@ static ttr_status make_ready(struct live_reader *live, struct live_source *sourc
     if (!source->metadata.has_text && (trace->is_closed || has_ended(live))) {
         source->is_lost = true;
         if (trace->streams)
-            live_note(live, TTR_NOTE_DAMAGE, "live.no-metadata", "the relay daemon has no metadata of a trace, whose events cannot be read");
+            live_note(live, TTR_NOTE_DAMAGE, "live.no-metadata",
+                      "the relay daemon has no metadata of a trace, whose events cannot be read");
     }
     return TTR_OK;
 }
 
-static ttr_status feed_source(struct live_reader *live, struct live_source *source, ttr_error *error)
+static ttr_status feed_source(struct live_reader *live, struct live_source *source,
+                              ttr_error *error)
 {
     struct live_trace *trace = source->trace;
     ttr_error own = {0};
@@ -107,7 +116,8 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     bool is_all = !trace->wants_metadata || has_ended(live);
     if (!source->is_lost && is_all && trace->metadata.n > source->metadata.unpacked) {
         (void)snprintf(name, sizeof name, "%s, metadata", live->path);
-        if (live_metadata_read(&source->metadata, source->ctf, trace->metadata.bytes, trace->metadata.n, name, &own) != TTR_OK) {
+        if (live_metadata_read(&source->metadata, source->ctf, trace->metadata.bytes,
+                               trace->metadata.n, name, &own) != TTR_OK) {
             source->metadata.unpacked = trace->metadata.n;
             if (refuse_metadata(live, source, &own, error) != TTR_OK)
                 return error->status;
@@ -115,7 +125,8 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     }
     if (trace->has_changed) {
         live_note(live, TTR_NOTE_ODD, "live.metadata-changed",
-                  "the metadata is another one than before the connection was lost; what was known is kept");
+                  "the metadata is another one than before the connection was lost; what was known "
+                  "is kept");
         trace->has_changed = false;
     }
     if (!source->is_ready && !source->is_lost)
@@ -183,13 +194,18 @@ static size_t lane_index(const struct live_reader *live, const struct live_lane 
 static ttr_status add_lane(struct live_reader *live, struct live_stream *stream, ttr_error *error)
 {
     const struct alloc *alloc = &live->base.t->counted;
-    if (!alloc_reserve(alloc, (void **)&live->lanes, &live->lanes_capacity, live->lanes_n + 1, sizeof *live->lanes) ||
-        !alloc_reserve(alloc, (void **)&live->heap, &live->heap_capacity, live->lanes_n + 1, sizeof *live->heap))
+    if (!alloc_reserve(alloc, (void **)&live->lanes, &live->lanes_capacity, live->lanes_n + 1,
+                       sizeof *live->lanes) ||
+        !alloc_reserve(alloc, (void **)&live->heap, &live->heap_capacity, live->lanes_n + 1,
+                       sizeof *live->heap))
         return fail_memory(error);
     struct live_lane *lane = alloc_zero(alloc, 1, sizeof *lane);
     if (!lane)
         return fail_memory(error);
-    *lane = (struct live_lane){.stream = stream, .source = stream->trace->own, .class_id = UINT64_MAX, .number = stream->id,
+    *lane = (struct live_lane){.stream = stream,
+                               .source = stream->trace->own,
+                               .class_id = UINT64_MAX,
+                               .number = stream->id,
                                .seen_ms = live->client.now};
     stream->own = lane;
     live->lanes[live->lanes_n++] = lane;
@@ -222,7 +238,8 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
     }
     while (lane->waiting_n)
         drop_waiting(live, lane);
-    alloc_free(&live->base.t->counted, lane->waiting, lane->waiting_capacity, sizeof *lane->waiting);
+    alloc_free(&live->base.t->counted, lane->waiting, lane->waiting_capacity,
+               sizeof *lane->waiting);
     lane->stream->own = NULL;
     lane->stream->is_done = true;
     live->lanes_n--;
@@ -233,7 +250,8 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
 /* --- Packets --- */
 
 /* A tick of a stream class on the common time line, with what the user asked to add. */
-static bool find_time(const struct live_reader *live, const struct live_lane *lane, uint64_t class_id, uint64_t ticks, int64_t *time)
+static bool find_time(const struct live_reader *live, const struct live_lane *lane,
+                      uint64_t class_id, uint64_t ticks, int64_t *time)
 {
     struct ctf_trace *ctf = lane->source->ctf;
     const struct ctf_stream_class *class = ctf_find_stream(&ctf->class->description, class_id);
@@ -241,7 +259,8 @@ static bool find_time(const struct live_reader *live, const struct live_lane *la
     bool is_clamped = false;
     if (!kind)
         return false;
-    *time = clockmath_add(ctf_time(&kind->timeline, ticks, &is_clamped), live->options.time_offset, &is_clamped);
+    *time = clockmath_add(ctf_time(&kind->timeline, ticks, &is_clamped), live->options.time_offset,
+                          &is_clamped);
     return true;
 }
 
@@ -259,17 +278,22 @@ static bool add_trace_path(const struct live_lane *lane, const char *path)
 {
     const struct input *in = lane->in;
     ttr_value folder = {.type = TTR_TYPE_TEXT, .text = {path, (size_t)(strrchr(path, '/') - path)}};
-    return in->id != lane->source->ctf->thread_source || context_add_attribute(in->base.t, in->id, "trace.path", &folder);
+    return in->id != lane->source->ctf->thread_source ||
+           context_add_attribute(in->base.t, in->id, "trace.path", &folder);
 }
 
 /* The input of a lane, made with its first packet. */
-static ttr_status open_input(struct live_reader *live, struct live_lane *lane, const struct ctf_frame *frame, ttr_error *error)
+static ttr_status open_input(struct live_reader *live, struct live_lane *lane,
+                             const struct ctf_frame *frame, ttr_error *error)
 {
     char path[1024];
     ttr *t = live->base.t;
     struct live_stream *stream = lane->stream;
     const struct ctf_kind *kind = frame->code ? NULL : frame->kind;
-    struct ctf_lane about = {.kind = kind, .number = frame->number, .has_number = frame->has_number, .is_in_order = true};
+    struct ctf_lane about = {.kind = kind,
+                             .number = frame->number,
+                             .has_number = frame->has_number,
+                             .is_in_order = true};
     (void)snprintf(path, sizeof path, "%s/%s", live->path, stream->name);
     struct source *source = source_open_given(&t->counted, path, error);
     lane->in = source ? input_new(t, source, &format_ctf, path, &live->options, error) : NULL;
@@ -278,13 +302,15 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane, c
     struct ctf_reader *reader = lane->in->own;
     ctf_trace_join(lane->source->ctf, lane->in, stream->name, stream->id);
     reader->is_in_order = true;
-    reader->is_entered_late = live->client.options.seek == LIVE_SEEK_NOW || (frame->packet.has_sequence && frame->packet.sequence > 0);
+    reader->is_entered_late = live->client.options.seek == LIVE_SEEK_NOW ||
+                              (frame->packet.has_sequence && frame->packet.sequence > 0);
     reader_crowd(&lane->in->base, BATCHES_TOGETHER / (uint32_t)live->lanes_n);
     reader_range(&lane->in->base, live->from, live->to);
     lane->number = frame->has_number ? frame->number : stream->id;
     lane->class_id = kind ? kind->class->id : stream->class_id;
     place_lane(live, lane_index(live, lane));
-    bool is_fine = ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) && add_trace_path(lane, path);
+    bool is_fine = ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) &&
+                   add_trace_path(lane, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -309,11 +335,13 @@ static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
 static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
 {
     struct live_stream *stream = lane->stream;
-    if (!stream->is_whole || (lane->waiting_n && live->waiting_bytes + stream->packet.n > LIVE_AHEAD_BYTES))
+    if (!stream->is_whole ||
+        (lane->waiting_n && live->waiting_bytes + stream->packet.n > LIVE_AHEAD_BYTES))
         return TTR_OK;
     if (lane->waiting_n == lane->waiting_capacity && !grow_waiting(live, lane))
         return fail_memory(error);
-    struct live_waiting *last = &lane->waiting[(lane->waiting_first + lane->waiting_n++) % lane->waiting_capacity];
+    struct live_waiting *last =
+        &lane->waiting[(lane->waiting_first + lane->waiting_n++) % lane->waiting_capacity];
     *last = (struct live_waiting){stream->packet, stream->index};
     live->waiting_bytes += last->bytes.n;
     buffer_init(&stream->packet, &live->base.t->counted);
@@ -322,13 +350,16 @@ static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, 
 }
 
 /* A packet that cannot be given to the input. */
-static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane, const char *why, ttr_error *error)
+static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane, const char *why,
+                                ttr_error *error)
 {
     uint64_t n = lane->waiting[lane->waiting_first].bytes.n;
     drop_waiting(live, lane);
     if (is_strict(live))
-        return fail(error, TTR_E_MALFORMED, lane->fed, "%s: a packet of %s: %s", live->path, lane->stream->name, why);
-    live_note(live, TTR_NOTE_DAMAGE, "live.bad-packet", "a packet of %s, %llu bytes, was passed over: %s", lane->stream->name,
+        return fail(error, TTR_E_MALFORMED, lane->fed, "%s: a packet of %s: %s", live->path,
+                    lane->stream->name, why);
+    live_note(live, TTR_NOTE_DAMAGE, "live.bad-packet",
+              "a packet of %s, %llu bytes, was passed over: %s", lane->stream->name,
               (unsigned long long)n, why);
     return TTR_OK;
 }
@@ -375,7 +406,8 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     lane->quiet_ms = 0;
     lane->was_idle = false;
     if (framing == CTF_FRAMED &&
-        find_time(live, lane, frame.kind->class->id, frame.packet.has_end ? frame.packet.end : first->index.end, &time))
+        find_time(live, lane, frame.kind->class->id,
+                  frame.packet.has_end ? frame.packet.end : first->index.end, &time))
         raise_horizon(lane, time);
     drop_waiting(live, lane);
     return TTR_OK;
@@ -397,23 +429,29 @@ static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
 /* A stream that is gone leaves a gap behind its last event. */
 static void give_gap(struct live_reader *live, struct live_lane *lane)
 {
-    lane->gap = (ttr_event){.kind = TTR_KIND_GAP, .tag = TTR_GAP_PACKETS, .source = lane->in ? lane->in->id : live->id,
-                            .time = lane->has_horizon ? lane->horizon : live->told == INT64_MIN ? 0 : live->told};
+    lane->gap = (ttr_event){.kind = TTR_KIND_GAP,
+                            .tag = TTR_GAP_PACKETS,
+                            .source = lane->in ? lane->in->id : live->id,
+                            .time = lane->has_horizon         ? lane->horizon
+                                    : live->told == INT64_MIN ? 0
+                                                              : live->told};
     lane->batch = (ttr_batch){.event = &lane->gap, .n = 1};
     lane->at = 0;
     live->gaps++;
-    live_note(live, TTR_NOTE_ODD, "live.stream-gone", "%s is no longer there; what it had more is not known", lane->stream->name);
+    live_note(live, TTR_NOTE_ODD, "live.stream-gone",
+              "%s is no longer there; what it had more is not known", lane->stream->name);
 }
 
-/* Nothing is at hand of a lane: what is known of it all the same.  It is silent from one answer that it has nothing to the next
- * question; how long an answer takes says nothing of the stream. */
+/* Nothing is at hand of a lane: what is known of it all the same.  It is silent from one answer
+ * that it has nothing to the next question; how long an answer takes says nothing of the stream. */
 static void look_at_idle(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
     uint64_t now = live->client.now, passed = now - lane->seen_ms;
     int64_t time;
     bool is_new = stream->has_beacon && (stream->beacon > lane->beacon || !lane->has_horizon);
-    if (is_new && lane->source->is_ready && find_time(live, lane, stream->class_id, stream->beacon, &time)) {
+    if (is_new && lane->source->is_ready &&
+        find_time(live, lane, stream->class_id, stream->beacon, &time)) {
         lane->beacon = stream->beacon;
         raise_horizon(lane, time);
     }

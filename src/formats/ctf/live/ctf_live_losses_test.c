@@ -1,4 +1,5 @@
-/* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or lie, failing memory. */
+/* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or
+ * lie, failing memory. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <poll.h>
@@ -13,9 +14,11 @@ static void what_packets_say_is_missing_is_a_gap_as_in_files(void **state)
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[2];
-    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 3, 30, 40, 10, 0)};
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0),
+                                   scene_make(&packet[1], 3, 30, 40, 10, 0)};
     store_u64le(packet[1].bytes + 48, 7);
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
     struct scene scene = scene_of(streams, 1, &whole, 1);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -120,24 +123,29 @@ static void a_stream_that_the_daemon_refuses_ends_with_a_gap(void **state)
     struct scene_packet packet[2];
     const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), {.kind = RELAY_ERROR}};
     const struct relay_step b[] = {scene_make(&packet[1], 0, 15, 45, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
     struct scene scene = scene_of(streams, 2, &whole, 1);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, "10 15 20 -20 25 35 45");
 }
 
-/* The gap begins where its stream was last heard of: that may be before what others have told meanwhile. */
+/* The gap begins where its stream was last heard of: that may be before what others have told
+ * meanwhile. */
 static void a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[3];
-    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), {.kind = RELAY_BEACON, .end = 80}, scene_make(&packet[1], 8, 121, 140, 19, 0)};
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0),
+                                   {.kind = RELAY_BEACON, .end = 80},
+                                   scene_make(&packet[1], 8, 121, 140, 19, 0)};
     const struct relay_step b[] = {scene_make(&packet[2], 0, 50, 60, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 3},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 3},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1}};
     struct scene scene = scene_of(streams, 2, &whole, 1);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -175,7 +183,8 @@ static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void 
     assert_true(scene.relay.connections >= 2); /* more where the machine is very slow */
 }
 
-/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer has come. */
+/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer
+ * has come. */
 static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
 {
     (void)state;
@@ -183,12 +192,14 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
     static uint8_t large[SIZE];
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[2];
-    struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 1, 30, 40, 10, 0)};
+    struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0),
+                             scene_make(&packet[1], 1, 30, 40, 10, 0)};
     memcpy(large, packet[1].bytes, packet[1].n);
     store_u64le(large + 32, (uint64_t)SIZE * 8);
     a[1].bytes = large;
     a[1].n = SIZE;
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
     struct scene scene = scene_of(streams, 1, &whole, 1);
     scene.relay.fault[0].pause_ms = 30; /* nothing of it has come when the reader goes */
     scene.how.limit_ms = 600;
@@ -197,7 +208,8 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
     assert_non_null(reader);
     scene_read_some(reader, &seen, 2);
     struct live_client *client = &((struct live_reader *)reader)->client;
-    for (const struct live_stream *stream = client->streams[0]; !stream->has_index || !stream->is_asked || stream->index.begin != 30;)
+    for (const struct live_stream *stream = client->streams[0];
+         !stream->has_index || !stream->is_asked || stream->index.begin != 30;)
         assert_in_range(live_client_step(client, &seen.error), TTR_OK, TTR_AGAIN);
     (void)poll(NULL, 0, 1000);
     scene_read_some(reader, &seen, SIZE_MAX);
@@ -209,7 +221,8 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
 static void answers_that_are_none_are_refused_with_their_place(void **state)
 {
     (void)state;
-    static const uint8_t garbage[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t garbage[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     static const char http[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
     struct scene scene = scene_of(NULL, 0, NULL, 0);
     scene.relay.fault[0].instead = garbage;
@@ -259,7 +272,8 @@ static void an_index_that_cannot_be_costs_its_packet_only(void **state)
     scene_assert_note(&seen, "live.packet-refused=1");
 }
 
-static void a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps(void **state)
+static void a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps(
+    void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -314,10 +328,13 @@ static void a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on(voi
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[2];
     static const char bad[] = "/* CTF 1.8 */ trace { this is; no metadata; };        ";
-    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0)}, b[] = {scene_make(&packet[1], 0, 15, 25, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
-                                           {.id = 6, .trace = 2, .channel = "b", .steps = b, .steps_n = 1}};
-    const struct relay_metadata pieces[] = {whole, {.trace = 2, .stream = 91, .bytes = bad, .n = sizeof bad - 1}};
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0)},
+                            b[] = {scene_make(&packet[1], 0, 15, 25, 10, 0)};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
+        {.id = 6, .trace = 2, .channel = "b", .steps = b, .steps_n = 1}};
+    const struct relay_metadata pieces[] = {
+        whole, {.trace = 2, .stream = 91, .bytes = bad, .n = sizeof bad - 1}};
     struct scene scene = scene_of(streams, 2, pieces, 2);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -337,7 +354,8 @@ static char failing_url[200];
 
 static bool read_with(const struct alloc *alloc)
 {
-    const ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
     struct live_how how = {.poll_ms = 1, .limit_ms = 20000};
     struct seen seen = {.n = 0};
     ttr *t = ttr_new(&options);
@@ -355,7 +373,8 @@ static void a_trace_without_metadata_is_damage(void **state)
     const struct relay_metadata none = {.trace = 1, .stream = 90, .n = 0};
     struct scene_packet packet;
     const struct relay_step a[] = {scene_make(&packet, 0, 10, 20, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1}};
     struct scene scene = scene_of(streams, 1, &none, 1);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -364,7 +383,8 @@ static void a_trace_without_metadata_is_damage(void **state)
     scene_assert_note(&seen, "live.no-metadata=1");
 }
 
-static void metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold(void **state)
+static void metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold(
+    void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -408,12 +428,14 @@ int main(void)
         cmocka_unit_test(answers_that_are_none_are_refused_with_their_place),
         cmocka_unit_test(lengths_that_cannot_be_are_refused_without_memory_for_them),
         cmocka_unit_test(an_index_that_cannot_be_costs_its_packet_only),
-        cmocka_unit_test(a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps),
+        cmocka_unit_test(
+            a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps),
         cmocka_unit_test(a_packet_of_another_size_than_announced_is_damage),
         cmocka_unit_test(damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only),
         cmocka_unit_test(a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on),
         cmocka_unit_test(a_trace_without_metadata_is_damage),
-        cmocka_unit_test(metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
+        cmocka_unit_test(
+            metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
         cmocka_unit_test(failing_memory_is_survived_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

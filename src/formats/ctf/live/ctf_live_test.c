@@ -1,4 +1,5 @@
-/* Sessions read from a relay daemon of our own (tests/support/live_relay.h): opening, order, pauses, metadata and streams that come later. */
+/* Sessions read from a relay daemon of our own (tests/support/live_relay.h): opening, order,
+ * pauses, metadata and streams that come later. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 #include "support/live_scene.h"
 #include "support/support.h"
 
-static const char more_metadata[] = "event { name = \"later\"; id = 1; stream_id = 0; fields := struct { u32 v; }; };\n";
+static const char more_metadata[] =
+    "event { name = \"later\"; id = 1; stream_id = 0; fields := struct { u32 v; }; };\n";
 
 /* --- Order --- */
 
@@ -31,17 +33,22 @@ static void a_silent_stream_holds_others_back_until_its_beacon(void **state)
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[2];
     const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 90, 20, 0)};
-    const struct relay_step b[] = {{.kind = RELAY_BEACON, .end = 40}, {.kind = RELAY_RETRY}, {.kind = RELAY_RETRY}, {.kind = RELAY_BEACON, .end = 60},
+    const struct relay_step b[] = {{.kind = RELAY_BEACON, .end = 40},
+                                   {.kind = RELAY_RETRY},
+                                   {.kind = RELAY_RETRY},
+                                   {.kind = RELAY_BEACON, .end = 60},
                                    scene_make(&packet[1], 0, 65, 75, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 5}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 5}};
     struct scene scene = scene_of(streams, 2, &whole, 1);
     scene.how.poll_ms = 40;
     struct seen seen = {.n = 0};
     ttr_reader *reader = scene_open(&scene, &seen.error);
     assert_non_null(reader);
     scene_read_some(reader, &seen, 1);
-    scene_assert_times(&seen, "10 30"); /* before 50 there is something to be feared of the other one */
+    scene_assert_times(&seen,
+                       "10 30"); /* before 50 there is something to be feared of the other one */
     scene_read_some(reader, &seen, SIZE_MAX);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, "10 30 50 65 70 75 90");
@@ -54,7 +61,8 @@ static void where_nothing_is_there_yet_a_call_returns_soon(void **state)
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet;
     const struct relay_step a[] = {scene_make(&packet, 0, 10, 20, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1, .stays = true}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1, .stays = true}};
     struct scene scene = scene_of(streams, 1, &whole, 1);
     struct seen seen = {.n = 0};
     ttr_reader *reader = scene_open(&scene, &seen.error);
@@ -104,8 +112,9 @@ static void a_stream_that_stays_silent_is_waited_for_no_longer(void **state)
     for (size_t i = 1; i < 59; i++)
         b[i].kind = RELAY_RETRY;
     b[59] = scene_make(&packet[1], 0, 45, 45, 1, 0);
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 60}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 60}};
     struct scene scene = scene_of(streams, 2, &whole, 1);
     scene.how.patience_ms = 100;
     scene.how.poll_ms = 10;
@@ -121,13 +130,20 @@ static void metadata_may_come_in_pieces_and_more_of_it_later(void **state)
 {
     (void)state;
     struct scene_packet packet[2];
-    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 1, 30, 40, 10, 1)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
-    const struct relay_metadata pieces[] = {{.trace = 1, .stream = 90, .bytes = scene_metadata, .n = 100},
-                                            {.trace = 1, .stream = 90, .n = 0},
-                                            {.trace = 1, .stream = 90, .bytes = scene_metadata + 100, .n = scene_metadata_n - 100},
-                                            {.trace = 1, .stream = 90, .bytes = more_metadata, .n = 20, .served = 2},
-                                            {.trace = 1, .stream = 90, .bytes = more_metadata + 20, .n = sizeof more_metadata - 21, .served = 2}};
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0),
+                                   scene_make(&packet[1], 1, 30, 40, 10, 1)};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    const struct relay_metadata pieces[] = {
+        {.trace = 1, .stream = 90, .bytes = scene_metadata, .n = 100},
+        {.trace = 1, .stream = 90, .n = 0},
+        {.trace = 1, .stream = 90, .bytes = scene_metadata + 100, .n = scene_metadata_n - 100},
+        {.trace = 1, .stream = 90, .bytes = more_metadata, .n = 20, .served = 2},
+        {.trace = 1,
+         .stream = 90,
+         .bytes = more_metadata + 20,
+         .n = sizeof more_metadata - 21,
+         .served = 2}};
     struct scene scene = scene_of(streams, 1, pieces, 5);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -141,13 +157,17 @@ static void new_streams_and_traces_are_waited_for_before_later_events_are_given(
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene_packet packet[4];
-    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), {.kind = RELAY_BEACON, .end = 25}, scene_make(&packet[1], 1, 30, 60, 10, 0)};
+    const struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0),
+                                   {.kind = RELAY_BEACON, .end = 25},
+                                   scene_make(&packet[1], 1, 30, 60, 10, 0)};
     const struct relay_step b[] = {scene_make(&packet[2], 0, 35, 45, 10, 0)};
     const struct relay_step c[] = {scene_make(&packet[3], 0, 27, 57, 10, 0)};
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 3},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1, .served = 2},
-                                           {.id = 7, .trace = 2, .channel = "c", .steps = c, .steps_n = 1, .served = 2}};
-    const struct relay_metadata pieces[] = {whole, {.trace = 2, .stream = 91, .bytes = scene_metadata, .n = scene_metadata_n}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 3},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = 1, .served = 2},
+        {.id = 7, .trace = 2, .channel = "c", .steps = c, .steps_n = 1, .served = 2}};
+    const struct relay_metadata pieces[] = {
+        whole, {.trace = 2, .stream = 91, .bytes = scene_metadata, .n = scene_metadata_n}};
     struct scene scene = scene_of(streams, 3, pieces, 2);
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
@@ -184,23 +204,39 @@ static void sessions_of_one_name_are_read_together(void **state)
 }
 
 /* The same trace as scene_metadata describes, in CTF 2. */
-#define CTF2_UINT(bits) "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " #bits ", \"byte-order\": \"little-endian\", \"alignment\": 8"
-#define CTF2_MEMBER(name, bits, roles) "{\"name\": \"" name "\", \"field-class\": " CTF2_UINT(bits) roles "}}"
+#define CTF2_UINT(bits)                                                \
+    "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " #bits \
+    ", \"byte-order\": \"little-endian\", \"alignment\": 8"
+#define CTF2_MEMBER(name, bits, roles) \
+    "{\"name\": \"" name "\", \"field-class\": " CTF2_UINT(bits) roles "}}"
 #define CTF2_ROLE(role) ", \"roles\": [\"" role "\"]"
 static const char ctf2[] =
     "\x1e{\"type\": \"preamble\", \"version\": 2}\n"
-    "\x1e{\"type\": \"trace-class\", \"packet-header-field-class\": {\"type\": \"structure\", \"member-classes\": ["
-    CTF2_MEMBER("magic", 32, CTF2_ROLE("packet-magic-number")) ", " CTF2_MEMBER("stream_id", 32, CTF2_ROLE("data-stream-class-id")) "]}}\n"
-    "\x1e{\"type\": \"clock-class\", \"id\": \"c\", \"frequency\": 1000000000}\n"
-    "\x1e{\"type\": \"data-stream-class\", \"default-clock-class-id\": \"c\", \"packet-context-field-class\": {\"type\": \"structure\", "
-    "\"member-classes\": [" CTF2_MEMBER("b", 64, CTF2_ROLE("default-clock-timestamp")) ", "
-    CTF2_MEMBER("e", 64, CTF2_ROLE("packet-end-default-clock-timestamp")) ", " CTF2_MEMBER("n", 64, CTF2_ROLE("packet-content-length")) ", "
-    CTF2_MEMBER("p", 64, CTF2_ROLE("packet-total-length")) ", " CTF2_MEMBER("s", 64, CTF2_ROLE("packet-sequence-number")) ", "
-    CTF2_MEMBER("d", 64, CTF2_ROLE("discarded-event-record-counter-snapshot")) "]}, "
-    "\"event-record-header-field-class\": {\"type\": \"structure\", \"member-classes\": ["
-    CTF2_MEMBER("id", 32, CTF2_ROLE("event-record-class-id")) ", " CTF2_MEMBER("t", 64, CTF2_ROLE("default-clock-timestamp")) "]}}\n"
-    "\x1e{\"type\": \"event-record-class\", \"name\": \"ev\", \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": ["
-    CTF2_MEMBER("v", 32, "") "]}}\n";
+    "\x1e{\"type\": \"trace-class\", \"packet-header-field-class\": {\"type\": "
+    "\"structure\", \"member-classes\": [" CTF2_MEMBER("magic", 32, CTF2_ROLE("packet-magic-number")) ", " CTF2_MEMBER(
+        "stream_id", 32,
+        CTF2_ROLE(
+            "data-stream-class-id")) "]}}\n"
+                                     "\x1e{\"type\": \"clock-class\", \"id\": \"c\", "
+                                     "\"frequency\": 1000000000}\n"
+                                     "\x1e{\"type\": \"data-stream-class\", "
+                                     "\"default-clock-class-id\": \"c\", "
+                                     "\"packet-context-field-class\": {\"type\": "
+                                     "\"structure\", "
+                                     "\"member-classes\": [" CTF2_MEMBER("b", 64, CTF2_ROLE("default-clock-timestamp")) ", " CTF2_MEMBER("e", 64, CTF2_ROLE("packet-end-default-clock-timestamp")) ", " CTF2_MEMBER(
+                                         "n", 64,
+                                         CTF2_ROLE(
+                                             "packet-content-length")) ", " CTF2_MEMBER("p",
+                                                                                        64, CTF2_ROLE("packet-total-length")) ", " CTF2_MEMBER("s", 64, CTF2_ROLE("packet-sequence-number")) ", " CTF2_MEMBER("d", 64, CTF2_ROLE("discarded-event-record-counter-snapshot")) "]}, "
+                                                                                                                                                                                                                                                                             "\"event-record-header-field-class\": {\"type\": \"structure\", \"member-classes\": [" CTF2_MEMBER(
+                                                                                                                                                                                                                                                                                 "id",
+                                                                                                                                                                                                                                                                                 32,
+                                                                                                                                                                                                                                                                                 CTF2_ROLE("event-record-class-id")) ", " CTF2_MEMBER("t",
+                                                                                                                                                                                                                                                                                                                                      64, CTF2_ROLE("default-clock-timestamp")) "]}}\n"
+                                                                                                                                                                                                                                                                                                                                                                                "\x1e{\"type\": \"event-record-class\", \"name\": \"ev\", \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": [" CTF2_MEMBER(
+                                                                                                                                                                                                                                                                                                                                                                                    "v",
+                                                                                                                                                                                                                                                                                                                                                                                    32,
+                                                                                                                                                                                                                                                                                                                                                                                    "") "]}}\n";
 
 static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
 {
@@ -208,8 +244,9 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
     struct scene_pair pair;
     scene_make_pair(&pair);
     for (size_t cut = 40; cut < sizeof ctf2; cut += 101) {
-        const struct relay_metadata pieces[] = {{.trace = 1, .stream = 90, .bytes = ctf2, .n = cut},
-                                                {.trace = 1, .stream = 90, .bytes = ctf2 + cut, .n = sizeof ctf2 - 1 - cut}};
+        const struct relay_metadata pieces[] = {
+            {.trace = 1, .stream = 90, .bytes = ctf2, .n = cut},
+            {.trace = 1, .stream = 90, .bytes = ctf2 + cut, .n = sizeof ctf2 - 1 - cut}};
         struct scene scene = scene_of(pair.streams, 2, pieces, 2);
         struct seen seen = scene_read(&scene);
         assert_int_equal(seen.status, TTR_END);
@@ -217,7 +254,8 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
     }
 }
 
-/* What the first stream has in many packets must wait for the second: it is taken all the same, and given in order. */
+/* What the first stream has in many packets must wait for the second: it is taken all the same, and
+ * given in order. */
 static void packets_are_taken_ahead_of_their_time(void **state)
 {
     (void)state;
@@ -229,8 +267,9 @@ static void packets_are_taken_ahead_of_their_time(void **state)
     for (unsigned i = 0; i < PACKETS + 1; i++)
         b[i].kind = RELAY_RETRY;
     b[PACKETS + 1] = scene_make(&packet[PACKETS], 0, 5, 5, 1, 0);
-    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = PACKETS},
-                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = PACKETS + 2}};
+    const struct relay_stream streams[] = {
+        {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = PACKETS},
+        {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = PACKETS + 2}};
     const struct relay_metadata whole = scene_whole_metadata();
     struct scene scene = scene_of(streams, 2, &whole, 1);
     struct seen seen = scene_read(&scene);
@@ -241,7 +280,8 @@ static void packets_are_taken_ahead_of_their_time(void **state)
         assert_int_equal(seen.time[i + 1], 10 + i);
 }
 
-/* Until the client holds only so much any more, which it must in the end, however slow the machine. */
+/* Until the client holds only so much any more, which it must in the end, however slow the machine.
+ */
 static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
 {
     const struct live_client *client = &((struct live_reader *)reader)->client;
@@ -253,7 +293,8 @@ static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
     }
 }
 
-/* What a session holds behind streams, each of which comes when the one before it was read; of as many traces, or all of one. */
+/* What a session holds behind streams, each of which comes when the one before it was read; of as
+ * many traces, or all of one. */
 static uint64_t memory_behind(unsigned n, bool has_traces)
 {
     enum { MOST = 60, TRACES_MOST = 15 };
@@ -266,8 +307,14 @@ static uint64_t memory_behind(unsigned n, bool has_traces)
     for (unsigned i = 0; i < n; i++) {
         const uint64_t trace = has_traces ? 1 + i : 1, begin = 10 + 10 * i;
         step[i] = scene_make(&packet[i], 0, begin, begin + 4, 2, 0);
-        streams[i] = (struct relay_stream){.id = 5 + i, .trace = trace, .channel = "a", .steps = &step[i], .steps_n = 1, .stays = i == n - 1};
-        metadata[i] = (struct relay_metadata){.trace = trace, .stream = 100 + i, .bytes = scene_metadata, .n = scene_metadata_n};
+        streams[i] = (struct relay_stream){.id = 5 + i,
+                                           .trace = trace,
+                                           .channel = "a",
+                                           .steps = &step[i],
+                                           .steps_n = 1,
+                                           .stays = i == n - 1};
+        metadata[i] = (struct relay_metadata){
+            .trace = trace, .stream = 100 + i, .bytes = scene_metadata, .n = scene_metadata_n};
     }
     struct scene scene = scene_of(streams, n, metadata, has_traces ? n : 1);
     scene.relay.closes_traces = true;
@@ -285,15 +332,18 @@ static uint64_t memory_behind(unsigned n, bool has_traces)
     return memory;
 }
 
-/* Their numbers and names stay; classes of a trace go with it, packets and tables of a stream with that. */
+/* Their numbers and names stay; classes of a trace go with it, packets and tables of a stream with
+ * that. */
 static void what_is_over_is_not_held_until_the_session_ends(void **state)
 {
     (void)state;
     const uint64_t few = memory_behind(20, false), many = memory_behind(60, false);
     const uint64_t few_traces = memory_behind(5, true), many_traces = memory_behind(15, true);
     /* Memory comes in blocks: up to one of 16 KiB more is chance. */
-    if (many > few + (uint64_t)40 * 2048 + (16 << 10) || many_traces > few_traces + (uint64_t)10 * 4096)
-        fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few, (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
+    if (many > few + (uint64_t)40 * 2048 + (16 << 10) ||
+        many_traces > few_traces + (uint64_t)10 * 4096)
+        fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few,
+                 (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
 }
 
 static void reading_from_now_asks_the_daemon_so(void **state)
@@ -329,7 +379,8 @@ static void times_are_shifted_as_the_user_asks(void **state)
     struct scene scene = scene_of_pair(&pair);
     scene.options.time_offset = 1000;
     struct seen seen = scene_read(&scene);
-    scene_assert_times(&seen, "1010 1015 1020 1030 1030 1030 1045 1046 1050 1056 1060 1061 1071 1090");
+    scene_assert_times(&seen,
+                       "1010 1015 1020 1030 1030 1030 1045 1046 1050 1056 1060 1061 1071 1090");
 }
 
 /* --- Opening --- */
@@ -340,7 +391,8 @@ static void a_session_that_cannot_be_attached_says_why(void **state)
     static const struct {
         unsigned status;
         const char *text;
-    } cases[] = {{2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "does not let us attach"}};
+    } cases[] = {
+        {2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "does not let us attach"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene = scene_of(NULL, 0, NULL, 0);
         scene.relay.fault[0].attach_status = cases[i].status;
@@ -380,7 +432,8 @@ static void a_daemon_lists_its_sessions_as_events(void **state)
     relay_start(&scene.relay, scene.url, sizeof scene.url);
     scene.t = ttr_new(NULL);
     char daemon[64];
-    (void)snprintf(daemon, sizeof daemon, "%.*s", (int)(strstr(scene.url, "/host/") - scene.url), scene.url);
+    (void)snprintf(daemon, sizeof daemon, "%.*s", (int)(strstr(scene.url, "/host/") - scene.url),
+                   scene.url);
     ttr_error error;
     ttr_reader *reader = ttr_open(scene.t, daemon, NULL, &error);
     ttr_batch batch;
@@ -411,7 +464,8 @@ static void a_url_is_opened_like_any_path(void **state)
     relay_start(&scene.relay, scene.url, sizeof scene.url);
     scene.t = ttr_new(NULL);
     struct seen seen = {.n = 0};
-    const char *const options[] = {"live-start=begin", "live-reconnect=0", "ctf.live-patience=0.5", NULL};
+    const char *const options[] = {"live-start=begin", "live-reconnect=0", "ctf.live-patience=0.5",
+                                   NULL};
     scene.options.format_options = options;
     scene.options.from = "ctf";
     ttr_reader *reader = ttr_open(scene.t, scene.url, &scene.options, &seen.error);
@@ -424,7 +478,8 @@ static void a_url_is_opened_like_any_path(void **state)
 static void options_that_are_none_are_refused(void **state)
 {
     (void)state;
-    static const char *const wrong[][2] = {{"live-start=tomorrow", NULL}, {"live-reconnect=soon", NULL}, {"live-patience=-1", NULL}};
+    static const char *const wrong[][2] = {
+        {"live-start=tomorrow", NULL}, {"live-reconnect=soon", NULL}, {"live-patience=-1", NULL}};
     ttr *t = ttr_new(NULL);
     ttr_error error;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -432,14 +487,19 @@ static void options_that_are_none_are_refused(void **state)
         assert_null(ttr_open(t, "net://127.0.0.1:1/host/h/s", &options, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
-    static const char metadata[] = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream {};\n";
+    static const char metadata[] =
+        "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream {};\n";
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) { /* also where nothing is live */
         ttr_read_options options = {.size = sizeof options, .format_options = wrong[i]};
-        assert_null(ttr_open_files(t, "folder", &(ttr_file){"metadata", metadata, sizeof metadata - 1}, 1, &options, &error));
+        assert_null(ttr_open_files(t, "folder",
+                                   &(ttr_file){"metadata", metadata, sizeof metadata - 1}, 1,
+                                   &options, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
         assert_non_null(strstr(error.text, wrong[i][0]));
     }
-    assert_null(ttr_open(t, "net://127.0.0.1:1/host/h/s", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "fxt"}, &error));
+    assert_null(ttr_open(t, "net://127.0.0.1:1/host/h/s",
+                         &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "fxt"},
+                         &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_null(ttr_open(t, "net://127.0.0.1:1/hosts", NULL, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);

@@ -1,23 +1,30 @@
-/* Answers of a relay daemon, taken in the order of the questions; long ones part by part, so that memory never holds a whole list. */
+/* Answers of a relay daemon, taken in the order of the questions; long ones part by part, so that
+ * memory never holds a whole list. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-#define STREAMS_MS 20u /* between questions for streams where there are none: those of short programs are gone soon */
+#define STREAMS_MS                                                                              \
+    20u /* between questions for streams where there are none: those of short programs are gone \
+           soon */
 #define IDLE_MS 1000u /* between questions whether a trace without streams is closed */
 
 /* An answer that cannot be one. */
-static ttr_status bad_answer(const struct live_client *client, const struct live_call *call, const char *what, ttr_error *error)
+static ttr_status bad_answer(const struct live_client *client, const struct live_call *call,
+                             const char *what, ttr_error *error)
 {
     struct cursor at = live_link_look(&client->link);
-    return fail(error, TTR_E_MALFORMED, at.offset, "the answer to %s at byte %llu of the connection: %s: is %s a relay daemon?",
-                live_command_text(call->command), (unsigned long long)at.offset, what, client->url.daemon);
+    return fail(error, TTR_E_MALFORMED, at.offset,
+                "the answer to %s at byte %llu of the connection: %s: is %s a relay daemon?",
+                live_command_text(call->command), (unsigned long long)at.offset, what,
+                client->url.daemon);
 }
 
 /* The bytes a cursor went over are taken. */
-static void took(struct live_client *client, const struct cursor *before, const struct cursor *after)
+static void took(struct live_client *client, const struct cursor *before,
+                 const struct cursor *after)
 {
     live_link_take(&client->link, cursor_left(before) - cursor_left(after));
 }
@@ -30,7 +37,9 @@ static ttr_status take_connect(struct live_client *client, struct live_call *cal
     if (!live_take_connect(&at, &client->version))
         return TTR_AGAIN;
     if (client->version.major != LIVE_MAJOR || client->version.minor < 4)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "%s speaks version %u.%u of the protocol of LTTng live, expected 2.4 or later (is it a relay daemon?)",
+        return fail(error, TTR_E_UNSUPPORTED, 0,
+                    "%s speaks version %u.%u of the protocol of LTTng live, expected 2.4 or later "
+                    "(is it a relay daemon?)",
                     client->url.daemon, client->version.major, client->version.minor);
     (void)call;
     took(client, &before, &at);
@@ -47,19 +56,22 @@ static bool is_text(ttr_text text, const char *other)
 }
 
 /* One session of the list. */
-static ttr_status meet_session(struct live_client *client, const struct live_session *session, ttr_error *error)
+static ttr_status meet_session(struct live_client *client, const struct live_session *session,
+                               ttr_error *error)
 {
     if (client->options.list)
-        return client->options.list(client->options.list_own, session) ? TTR_OK : fail_memory(error);
+        return client->options.list(client->options.list_own, session) ? TTR_OK
+                                                                       : fail_memory(error);
     if (!is_text(session->host, client->url.host) || !is_text(session->name, client->url.session))
         return TTR_OK;
-    if (!alloc_reserve(client->alloc, (void **)&client->sessions, &client->sessions_capacity, client->sessions_n + 1,
-                       sizeof *client->sessions))
+    if (!alloc_reserve(client->alloc, (void **)&client->sessions, &client->sessions_capacity,
+                       client->sessions_n + 1, sizeof *client->sessions))
         return fail_memory(error);
     client->sessions[client->sessions_n++] = (struct live_attached){.id = session->id};
     client->session = *session;
     client->session.host = client->session.name = (ttr_text){"", 0};
-    unsigned half = session->timer_us / 2000 > POLL_LEAST_MS ? session->timer_us / 2000 : POLL_LEAST_MS;
+    unsigned half =
+        session->timer_us / 2000 > POLL_LEAST_MS ? session->timer_us / 2000 : POLL_LEAST_MS;
     client->poll_ms = half < client->poll_ms ? half : client->poll_ms;
     return TTR_OK;
 }
@@ -74,8 +86,10 @@ static ttr_status end_list(struct live_client *client, ttr_error *error)
     }
     if (client->sessions_n == 0) {
         live_url_of_daemon(&client->url, url, sizeof url);
-        return fail(error, TTR_E_IO, NO_OFFSET, "the relay daemon at %s has no session \"%s\" of host \"%s\": %s lists those it has",
-                    client->url.daemon, client->url.session, client->url.host, url);
+        return fail(
+            error, TTR_E_IO, NO_OFFSET,
+            "the relay daemon at %s has no session \"%s\" of host \"%s\": %s lists those it has",
+            client->url.daemon, client->url.session, client->url.host, url);
     }
     (void)live_ask(client, LIVE_CREATE, 0);
     return TTR_OK;
@@ -98,7 +112,10 @@ static ttr_status take_list(struct live_client *client, struct live_call *call, 
         struct live_session session;
         bool is_bad;
         if (!live_take_session(&at, client->minor, &session, &is_bad))
-            return is_bad ? bad_answer(client, call, "a name of a session that is longer than a name can be", error) : TTR_AGAIN;
+            return is_bad
+                       ? bad_answer(client, call,
+                                    "a name of a session that is longer than a name can be", error)
+                       : TTR_AGAIN;
         ttr_status status = meet_session(client, &session, error);
         if (status != TTR_OK)
             return status;
@@ -133,7 +150,8 @@ static ttr_status add_metadata_stream(struct live_trace *trace, const struct liv
     return TTR_OK;
 }
 
-static ttr_status meet_stream(struct live_client *client, const struct live_call *call, const struct live_stream_head *head, ttr_error *error)
+static ttr_status meet_stream(struct live_client *client, const struct live_call *call,
+                              const struct live_stream_head *head, ttr_error *error)
 {
     struct live_trace *trace = live_add_trace(client, head->trace);
     if (!trace)
@@ -151,7 +169,8 @@ static ttr_status meet_stream(struct live_client *client, const struct live_call
     return TTR_OK;
 }
 
-static ttr_status take_stream_list(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status take_stream_list(struct live_client *client, struct live_call *call,
+                                   ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     for (; call->left; call->left--) {
@@ -176,34 +195,41 @@ static struct live_attached *session_of(struct live_client *client, uint64_t id)
 }
 
 /* What an attachment that failed means. */
-static ttr_status refuse_attachment(struct live_client *client, const struct live_call *call, uint32_t status, ttr_error *error)
+static ttr_status refuse_attachment(struct live_client *client, const struct live_call *call,
+                                    uint32_t status, ttr_error *error)
 {
     const char *name = client->url.session;
     switch (status) {
     case LIVE_ATTACH_ALREADY:
-        /* The daemon may not have seen yet that our last connection is gone: that is worth another try. */
+        /* The daemon may not have seen yet that our last connection is gone: that is worth another
+         * try. */
         return fail(error, client->is_attached ? TTR_E_IO : TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "the session \"%s\" has another viewer already, and there can be one only", name);
+                    "the session \"%s\" has another viewer already, and there can be one only",
+                    name);
     case LIVE_ATTACH_UNKNOWN:
         if (!client->is_attached)
             return fail(error, TTR_E_IO, NO_OFFSET, "the session \"%s\" has just ended", name);
         session_of(client, call->id)->is_closed = true;
         return TTR_OK;
     case LIVE_ATTACH_NOT_LIVE:
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the session \"%s\" is not live: \"lttng create --live\" makes one that is", name);
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "the session \"%s\" is not live: \"lttng create --live\" makes one that is",
+                    name);
     default:
         return bad_answer(client, call, "it does not let us attach", error);
     }
 }
 
-/* The lists of new streams have come: what was lost with the last connection and is in no list is gone. */
+/* The lists of new streams have come: what was lost with the last connection and is in no list is
+ * gone. */
 static void end_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
         if (client->sessions[i].is_asked)
             return;
     client->wants_streams = false;
-    client->ask_streams_at = client->now + (client->poll_ms < STREAMS_MS ? client->poll_ms : STREAMS_MS);
+    client->ask_streams_at =
+        client->now + (client->poll_ms < STREAMS_MS ? client->poll_ms : STREAMS_MS);
     for (size_t i = 0; i < client->streams_n; i++) {
         struct live_stream *stream = client->streams[i];
         stream->is_gone |= !stream->is_listed && !stream->is_over;
@@ -211,7 +237,8 @@ static void end_streams(struct live_client *client)
     }
 }
 
-/* The session is attached.  Not all streams need be listed yet after a reconnection (a rotation hides them): they are asked for. */
+/* The session is attached.  Not all streams need be listed yet after a reconnection (a rotation
+ * hides them): they are asked for. */
 static void begin_running(struct live_client *client)
 {
     bool is_open = false;
@@ -248,7 +275,8 @@ static ttr_status take_attach(struct live_client *client, struct live_call *call
     return status;
 }
 
-static ttr_status take_new_streams(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status take_new_streams(struct live_client *client, struct live_call *call,
+                                   ttr_error *error)
 {
     struct live_attached *session = session_of(client, call->id);
     if (!call->is_headed) {
@@ -261,7 +289,8 @@ static ttr_status take_new_streams(struct live_client *client, struct live_call 
         took(client, &before, &at);
         call->is_headed = true;
         call->left = counted.status == LIVE_OK ? counted.count : 0;
-        session->is_closed = counted.status == LIVE_STREAMS_HUP || counted.status == LIVE_STREAMS_ERROR;
+        session->is_closed =
+            counted.status == LIVE_STREAMS_HUP || counted.status == LIVE_STREAMS_ERROR;
     }
     ttr_status status = take_stream_list(client, call, error);
     if (status != TTR_OK)
@@ -283,14 +312,18 @@ static void take_flags(struct live_client *client, const struct live_stream *str
     }
 }
 
-/* An index whose packet there is: false where the packet was read in an earlier connection, or nothing can be done with it. */
-static bool accept_index(struct live_client *client, struct live_stream *stream, const struct live_index *index)
+/* An index whose packet there is: false where the packet was read in an earlier connection, or
+ * nothing can be done with it. */
+static bool accept_index(struct live_client *client, struct live_stream *stream,
+                         const struct live_index *index)
 {
-    bool is_older = index->end < stream->last_end || (index->end == stream->last_end && index->begin <= stream->last_begin);
+    bool is_older = index->end < stream->last_end ||
+                    (index->end == stream->last_end && index->begin <= stream->last_begin);
     if (stream->is_over || (stream->skips && is_older))
         return false;
     stream->skips = false;
-    if (index->packet_bits == 0 || index->packet_bits % 8 || index->packet_bits / 8 > LIVE_PACKET_MAX) {
+    if (index->packet_bits == 0 || index->packet_bits % 8 ||
+        index->packet_bits / 8 > LIVE_PACKET_MAX) {
         client->packets_refused++;
         return false;
     }
@@ -316,7 +349,8 @@ static ttr_status take_index(struct live_client *client, struct live_call *call,
         break;
     case LIVE_INDEX_INACTIVE:
         stream->class_id = index.class_id;
-        stream->beacon = stream->has_beacon && stream->beacon > index.end ? stream->beacon : index.end;
+        stream->beacon =
+            stream->has_beacon && stream->beacon > index.end ? stream->beacon : index.end;
         stream->has_beacon = true;
         stream->ask_at = client->now + client->poll_ms;
         break;
@@ -332,7 +366,8 @@ static ttr_status take_index(struct live_client *client, struct live_call *call,
 }
 
 /* The first part of an answer with a piece of a packet. */
-static ttr_status take_packet_head(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status take_packet_head(struct live_client *client, struct live_call *call,
+                                   ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     struct live_stream *stream = call->stream;
@@ -341,13 +376,15 @@ static ttr_status take_packet_head(struct live_client *client, struct live_call 
         return TTR_AGAIN;
     if (counted.status < LIVE_OK || counted.status > LIVE_PACKET_EOF)
         return bad_answer(client, call, "an unknown status", error);
-    if (counted.status == LIVE_OK && (counted.count == 0 || counted.count > stream->index.packet_bits / 8 - stream->packet.n))
+    if (counted.status == LIVE_OK &&
+        (counted.count == 0 || counted.count > stream->index.packet_bits / 8 - stream->packet.n))
         return bad_answer(client, call, "a packet of another size than was asked for", error);
     took(client, &before, &at);
     take_flags(client, stream, counted.flags);
     call->is_headed = true;
     call->left = counted.status == LIVE_OK ? counted.count : 0;
-    if (counted.status == LIVE_PACKET_RETRY || (counted.status == LIVE_PACKET_ERROR && counted.flags)) {
+    if (counted.status == LIVE_PACKET_RETRY ||
+        (counted.status == LIVE_PACKET_ERROR && counted.flags)) {
         stream->ask_at = client->now + (counted.flags ? 0 : client->poll_ms);
     } else if (counted.status != LIVE_OK) {
         client->packets_refused++;
@@ -357,7 +394,8 @@ static ttr_status take_packet_head(struct live_client *client, struct live_call 
 }
 
 /* What came of the bytes of an answer goes to the end of `to`; TTR_AGAIN until all of them have. */
-static ttr_status take_bytes(struct live_client *client, struct live_call *call, struct buffer *to, ttr_error *error)
+static ttr_status take_bytes(struct live_client *client, struct live_call *call, struct buffer *to,
+                             ttr_error *error)
 {
     struct cursor at = live_link_look(&client->link);
     size_t n = cursor_left(&at) < call->left ? cursor_left(&at) : (size_t)call->left;
@@ -409,7 +447,8 @@ static void pass_known(struct live_client *client, struct live_call *call)
     live_link_take(&client->link, (size_t)n);
 }
 
-static ttr_status take_metadata_head(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status take_metadata_head(struct live_client *client, struct live_call *call,
+                                     ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     struct live_trace *trace = call->trace;
@@ -420,18 +459,22 @@ static ttr_status take_metadata_head(struct live_client *client, struct live_cal
     if (status < LIVE_OK || status > LIVE_METADATA_ERROR)
         return bad_answer(client, call, "an unknown status", error);
     if (status == LIVE_OK && n > LIVE_METADATA_MAX - trace->received)
-        return fail(error, TTR_E_LIMIT, at.offset, "metadata of more than %llu MiB", (unsigned long long)(LIVE_METADATA_MAX >> 20));
+        return fail(error, TTR_E_LIMIT, at.offset, "metadata of more than %llu MiB",
+                    (unsigned long long)(LIVE_METADATA_MAX >> 20));
     took(client, &before, &at);
     call->is_headed = true;
     call->left = status == LIVE_OK ? n : 0;
     trace->is_closed |= status == LIVE_METADATA_ERROR;
     /* None at all although there should be: a session that was cleared has it again soon. */
     trace->wants_metadata = status == LIVE_OK;
-    trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms) : trace->streams ? 0 : IDLE_MS);
+    trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms)
+                                   : trace->streams  ? 0
+                                                     : IDLE_MS);
     return TTR_OK;
 }
 
-static ttr_status take_metadata(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status take_metadata(struct live_client *client, struct live_call *call,
+                                ttr_error *error)
 {
     struct live_trace *trace = call->trace;
     ttr_status status = call->is_headed ? TTR_OK : take_metadata_head(client, call, error);

@@ -1,4 +1,5 @@
-/* The client's side of the conversation: connecting, what to ask next, and what to forget when a connection is lost. */
+/* The client's side of the conversation: connecting, what to ask next, and what to forget when a
+ * connection is lost. */
 #include "formats/ctf/live/live_client.h"
 
 #include <poll.h>
@@ -8,13 +9,17 @@
 
 #define DIAL_AFTER_MOST 2000u
 #define GOODBYE_MS 100u
-#define PIECE_BYTES 262144u    /* of a packet asked for at once */
+#define PIECE_BYTES 262144u /* of a packet asked for at once */
 
 enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
 
-void live_client_init(struct live_client *client, const struct alloc *alloc, const struct live_url *url, const struct live_options *options)
+void live_client_init(struct live_client *client, const struct alloc *alloc,
+                      const struct live_url *url, const struct live_options *options)
 {
-    *client = (struct live_client){.alloc = alloc, .url = *url, .options = *options, .poll_ms = options->poll_ms,
+    *client = (struct live_client){.alloc = alloc,
+                                   .url = *url,
+                                   .options = *options,
+                                   .poll_ms = options->poll_ms,
                                    .dial_after_ms = options->poll_ms};
     live_link_init(&client->link, alloc, options->limit_ms);
     pairmap_init(&client->known, alloc);
@@ -36,7 +41,8 @@ static void free_trace(struct live_client *client, struct live_trace *trace)
 }
 
 /* "path/channel" */
-static bool name_stream(struct live_client *client, struct live_stream *stream, const struct live_stream_head *head)
+static bool name_stream(struct live_client *client, struct live_stream *stream,
+                        const struct live_stream_head *head)
 {
     size_t n = head->path.n;
     stream->name_size = n + 1 + head->channel.n + 1;
@@ -57,7 +63,8 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
     const uint32_t *place = pairmap_get(&client->known, id, KNOWN_TRACE);
     if (place)
         return client->traces[*place];
-    if (!alloc_reserve(client->alloc, (void **)&client->traces, &client->traces_capacity, client->traces_n + 1, sizeof *client->traces) ||
+    if (!alloc_reserve(client->alloc, (void **)&client->traces, &client->traces_capacity,
+                       client->traces_n + 1, sizeof *client->traces) ||
         !pairmap_put(&client->known, id, KNOWN_TRACE, (uint32_t)client->traces_n))
         return NULL;
     struct live_trace *trace = alloc_zero(client->alloc, 1, sizeof *trace);
@@ -71,21 +78,24 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
 }
 
 /* A stream that was read to its end and forgotten has nothing for the user. */
-struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head, struct live_trace *trace)
+struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
+                                    struct live_trace *trace)
 {
     const uint32_t *place = pairmap_get(&client->known, head->id, KNOWN_STREAM);
     bool was_there = place != NULL;
     if (place && *place != UINT32_MAX)
         return client->streams[*place];
-    if (!alloc_reserve(client->alloc, (void **)&client->streams, &client->streams_capacity, client->streams_n + 1,
-                       sizeof *client->streams))
+    if (!alloc_reserve(client->alloc, (void **)&client->streams, &client->streams_capacity,
+                       client->streams_n + 1, sizeof *client->streams))
         return NULL;
     struct live_stream *stream = alloc_zero(client->alloc, 1, sizeof *stream);
     if (!stream)
         return NULL;
-    *stream = (struct live_stream){.id = head->id, .trace = trace, .is_over = was_there, .is_done = was_there};
+    *stream = (struct live_stream){
+        .id = head->id, .trace = trace, .is_over = was_there, .is_done = was_there};
     buffer_init(&stream->packet, client->alloc);
-    if (!name_stream(client, stream, head) || !pairmap_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
+    if (!name_stream(client, stream, head) ||
+        !pairmap_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
         free_stream(client, stream);
         return NULL;
     }
@@ -187,7 +197,8 @@ static void ask_for_metadata(struct live_client *client)
     for (size_t i = 0; i < client->traces_n && may_ask(client); i++) {
         struct live_trace *trace = client->traces[i];
         /* One without streams is asked for more, now and then, to see whether it is closed. */
-        bool is_wanted = trace->has_metadata_stream && !trace->is_closed && (trace->wants_metadata || trace->streams == 0);
+        bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
+                         (trace->wants_metadata || trace->streams == 0);
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
             continue;
         trace->is_asked = true;
@@ -199,7 +210,8 @@ static void ask_for_packets(struct live_client *client)
 {
     for (size_t i = 0; i < client->streams_n && may_ask(client); i++) {
         struct live_stream *stream = client->streams[client->turn++ % client->streams_n];
-        if (stream->is_asked || stream->is_closed || stream->is_whole || !stream->is_listed || client->now < stream->ask_at)
+        if (stream->is_asked || stream->is_closed || stream->is_whole || !stream->is_listed ||
+            client->now < stream->ask_at)
             continue;
         stream->is_asked = true;
         if (stream->has_index)
@@ -273,7 +285,8 @@ static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_
         return give_up(client, reason, error);
     client->phase = LIVE_AWAY;
     client->dial_at = client->now + client->dial_after_ms;
-    client->dial_after_ms = client->dial_after_ms * 2 < DIAL_AFTER_MOST ? client->dial_after_ms * 2 : DIAL_AFTER_MOST;
+    client->dial_after_ms =
+        client->dial_after_ms * 2 < DIAL_AFTER_MOST ? client->dial_after_ms * 2 : DIAL_AFTER_MOST;
     return TTR_OK;
 }
 
@@ -365,7 +378,8 @@ void live_client_wait(const struct live_client *client, unsigned limit_ms)
         (void)poll(NULL, 0, (int)limit_ms);
 }
 
-/* Takes leave of the daemon, which may have answers for us on their way; it is not waited for long. */
+/* Takes leave of the daemon, which may have answers for us on their way; it is not waited for long.
+ */
 static void say_goodbye(struct live_client *client)
 {
     ttr_error ignored;
@@ -395,6 +409,7 @@ void live_client_free(struct live_client *client)
         free_trace(client, client->traces[i]);
     alloc_free(client->alloc, client->streams, client->streams_capacity, sizeof *client->streams);
     alloc_free(client->alloc, client->traces, client->traces_capacity, sizeof *client->traces);
-    alloc_free(client->alloc, client->sessions, client->sessions_capacity, sizeof *client->sessions);
+    alloc_free(client->alloc, client->sessions, client->sessions_capacity,
+               sizeof *client->sessions);
     pairmap_free(&client->known);
 }

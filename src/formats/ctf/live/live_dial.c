@@ -2,9 +2,9 @@
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define ANSWER_MS 10000u     /* for an answer to come on */
+#define ANSWER_MS 10000u /* for an answer to come on */
 #define DIAL_MS 5000u
-#define OPEN_MS 30000u       /* for everything until the session is attached */
+#define OPEN_MS 30000u /* for everything until the session is attached */
 #define POLL_MS 100u
 
 static bool goes_on(void *own)
@@ -15,12 +15,17 @@ static bool goes_on(void *own)
 static struct socket *dial_tcp(void *own, ttr_error *error)
 {
     const struct live_tcp *tcp = own;
-    struct socket_target target = {.host = tcp->url.daemon, .port = tcp->url.port, .family = tcp->url.family, .limit_ms = DIAL_MS,
-                                   .goes_on = goes_on, .own = tcp->t};
+    struct socket_target target = {.host = tcp->url.daemon,
+                                   .port = tcp->url.port,
+                                   .family = tcp->url.family,
+                                   .limit_ms = DIAL_MS,
+                                   .goes_on = goes_on,
+                                   .own = tcp->t};
     return socket_connect(&tcp->t->counted, &target, error);
 }
 
-void live_begin_client(struct live_client *client, struct live_tcp *tcp, const struct live_how *how, live_list list, void *list_own)
+void live_begin_client(struct live_client *client, struct live_tcp *tcp, const struct live_how *how,
+                       live_list list, void *list_own)
 {
     const struct live_options options = {
         .dial = how->dial ? how->dial : dial_tcp,
@@ -30,7 +35,9 @@ void live_begin_client(struct live_client *client, struct live_tcp *tcp, const s
         .seek = how->seek ? how->seek : LIVE_SEEK_BEGIN,
         .reconnect_ms = how->reconnect_ms,
         .limit_ms = how->limit_ms ? how->limit_ms : ANSWER_MS,
-        .poll_ms = how->poll_ms == LIVE_NO_POLL ? 0 : how->poll_ms ? how->poll_ms : POLL_MS,
+        .poll_ms = how->poll_ms == LIVE_NO_POLL ? 0
+                   : how->poll_ms               ? how->poll_ms
+                                                : POLL_MS,
     };
     live_client_init(client, &tcp->t->counted, &tcp->url, &options);
 }
@@ -43,9 +50,11 @@ ttr_status live_await_client(struct live_client *client, const ttr *t, ttr_error
         if (status != TTR_OK && status != TTR_AGAIN)
             return status == TTR_END ? TTR_OK : status;
         if (!context_goes_on(t))
-            return fail(error, TTR_AGAIN, NO_OFFSET, "opening %s was ended on request", client->url.daemon);
+            return fail(error, TTR_AGAIN, NO_OFFSET, "opening %s was ended on request",
+                        client->url.daemon);
         if (socket_now_ms() >= deadline)
-            return fail(error, TTR_E_IO, NO_OFFSET, "%s takes more than %u s to let us attach", client->url.daemon, OPEN_MS / 1000);
+            return fail(error, TTR_E_IO, NO_OFFSET, "%s takes more than %u s to let us attach",
+                        client->url.daemon, OPEN_MS / 1000);
         if (status == TTR_AGAIN)
             live_client_wait(client, LIVE_SLICE_MS);
     }

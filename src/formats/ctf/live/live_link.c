@@ -43,7 +43,8 @@ static ttr_status send_some(struct live_link *link, bool *has_moved, ttr_error *
     if (link->out.failed)
         return fail_memory(error);
     while (link->sent < link->out.n) {
-        int64_t sent = socket_send(link->socket, link->out.bytes + link->sent, link->out.n - link->sent, error);
+        int64_t sent = socket_send(link->socket, link->out.bytes + link->sent,
+                                   link->out.n - link->sent, error);
         if (sent < 0)
             return TTR_E_IO;
         if (sent == 0)
@@ -95,14 +96,16 @@ ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *er
     if (status != TTR_OK)
         return status;
     if (link->deadline && now > link->deadline)
-        return fail(error, TTR_E_IO, NO_OFFSET, "the relay daemon sent less than %u bytes in %u ms", LIVE_PACE, link->limit_ms);
+        return fail(error, TTR_E_IO, NO_OFFSET, "the relay daemon sent less than %u bytes in %u ms",
+                    LIVE_PACE, link->limit_ms);
     return has_moved ? TTR_OK : TTR_AGAIN;
 }
 
 struct cursor live_link_look(const struct live_link *link)
 {
     size_t n = link->in.n - link->used;
-    return cursor_over(n ? link->in.bytes + link->used : (const uint8_t *)"", n, link->received - n);
+    return cursor_over(n ? link->in.bytes + link->used : (const uint8_t *)"", n,
+                       link->received - n);
 }
 
 void live_link_take(struct live_link *link, size_t n)

@@ -1,6 +1,7 @@
 /* The sessions of a relay daemon as a trace: one event each, all of them at the time of asking.
  *
- *   object   name = the session's URL, link = its id; fields host, session, timer_us, streams, viewers, format */
+ *   object   name = the session's URL, link = its id; fields host, session, timer_us, streams,
+ * viewers, format */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,24 +16,26 @@ struct listing {
     struct live_client client;
     struct live_tcp tcp;
     ttr_builder *builder;
-    struct buffer events;      /* ttr_event each */
-    struct buffer payloads;    /* fields of each, one behind another */
-    size_t at;                 /* events given */
+    struct buffer events;   /* ttr_event each */
+    struct buffer payloads; /* fields of each, one behind another */
+    size_t at;              /* events given */
     uint16_t id;
     int64_t time;
 };
 
 static void put_text(ttr_builder *builder, const char *name, ttr_text text)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .value = {.type = TTR_TYPE_TEXT, .text = text}});
+    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+                                        .value = {.type = TTR_TYPE_TEXT, .text = text}});
 }
 
 bool live_add_session(ttr *t, uint16_t source, const char *url, const struct live_session *session)
 {
     char text[4 * LIVE_URL_PART];
-    int n = snprintf(text, sizeof text, "%s (timer = %u, %u stream(s), %u client(s) connected)", url, session->timer_us, session->streams,
-                     session->viewers);
-    ttr_value value = {.type = TTR_TYPE_TEXT, .text = {text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1}};
+    int n = snprintf(text, sizeof text, "%s (timer = %u, %u stream(s), %u client(s) connected)",
+                     url, session->timer_us, session->streams, session->viewers);
+    ttr_value value = {.type = TTR_TYPE_TEXT,
+                       .text = {text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1}};
     return context_add_attribute(t, source, "live.session", &value);
 }
 
@@ -98,7 +101,8 @@ static void listing_close(ttr_reader *base)
 
 static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
 {
-    static const ttr_clock clock = {.name = "time of day", .frequency = 1000000000, .is_anchored = true};
+    static const ttr_clock clock = {
+        .name = "time of day", .frequency = 1000000000, .is_anchored = true};
     struct listing *listing = (struct listing *)base;
     if (index > 0)
         return false;
@@ -115,7 +119,8 @@ static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static const struct reader_ops listing_ops = {.next = listing_next, .close = listing_close, .report = listing_report};
+static const struct reader_ops listing_ops = {
+    .next = listing_next, .close = listing_close, .report = listing_report};
 
 static ttr_status set_up(struct listing *listing, const char *path, ttr_error *error)
 {
@@ -130,7 +135,8 @@ static ttr_status set_up(struct listing *listing, const char *path, ttr_error *e
     return live_await_client(&listing->client, t, error);
 }
 
-ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url, const struct live_how *how, ttr_error *error)
+ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
+                           const struct live_how *how, ttr_error *error)
 {
     struct listing *listing = alloc_zero(&t->counted, 1, sizeof *listing);
     if (!listing) {

@@ -47,14 +47,18 @@ static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
         break;
     }
     scan->before = scan->mode == LIVE_SCAN_CODE ? c : 0;
-    bool is_end = is_tsdl ? c == ';' : c == '}' || (is_blank(c) && scan->whole && scan->whole == scan->at);
+    bool is_end =
+        is_tsdl ? c == ';' : c == '}' || (is_blank(c) && scan->whole && scan->whole == scan->at);
     if (is_end && scan->depth == 0)
         scan->whole = scan->at + 1;
 }
 
 static void scan_other(struct live_scan *scan, char c)
 {
-    char end = scan->mode == LIVE_SCAN_STRING ? '"' : scan->mode == LIVE_SCAN_CHARACTER ? '\'' : scan->mode == LIVE_SCAN_LINE ? '\n' : '/';
+    char end = scan->mode == LIVE_SCAN_STRING      ? '"'
+               : scan->mode == LIVE_SCAN_CHARACTER ? '\''
+               : scan->mode == LIVE_SCAN_LINE      ? '\n'
+                                                   : '/';
     bool is_comment = scan->mode == LIVE_SCAN_COMMENT;
     bool is_end = c == end && !scan->is_escaped && (!is_comment || scan->before == '*');
     bool is_text = scan->mode == LIVE_SCAN_STRING || scan->mode == LIVE_SCAN_CHARACTER;
@@ -87,14 +91,16 @@ void live_metadata_free(struct live_metadata *metadata)
     buffer_free(&metadata->text);
 }
 
-/* Bytes of whole packets at the beginning of n; all of them where the first is none, for whoever tells what is wrong. */
+/* Bytes of whole packets at the beginning of n; all of them where the first is none, for whoever
+ * tells what is wrong. */
 static size_t whole_packets(const uint8_t *bytes, size_t n)
 {
     size_t whole = 0;
     while (n - whole >= HEADER_BYTES) {
         const uint8_t *packet = bytes + whole;
         bool is_little = load_u32le(packet) == PACKET_MAGIC;
-        uint32_t bits = is_little ? load_u32le(packet + PACKET_BITS_AT) : load_u32be(packet + PACKET_BITS_AT);
+        uint32_t bits =
+            is_little ? load_u32le(packet + PACKET_BITS_AT) : load_u32be(packet + PACKET_BITS_AT);
         if (bits / 8 < HEADER_BYTES)
             return whole ? whole : n;
         if (bits / 8 > n - whole)
@@ -105,8 +111,8 @@ static size_t whole_packets(const uint8_t *bytes, size_t n)
 }
 
 /* Appends the text of the next whole packets, or whatever there is where there are no packets. */
-static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace, const uint8_t *bytes, size_t n, struct ctf_text *text,
-                         ttr_error *error)
+static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace,
+                         const uint8_t *bytes, size_t n, struct ctf_text *text, ttr_error *error)
 {
     const struct ctf_key key = {NULL};
     if (!metadata->is_packetised) {
@@ -118,14 +124,16 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
     if (whole == 0)
         return TTR_OK;
     metadata->unpacked += whole;
-    ttr_status status = ctf_unpack_metadata(&trace->class->description, bytes, whole, &key, text, error);
+    ttr_status status =
+        ctf_unpack_metadata(&trace->class->description, bytes, whole, &key, text, error);
     if (status == TTR_OK)
         buffer_add(&metadata->text, text->p, text->n);
     return status;
 }
 
 /* Parses the whole declarations at the beginning of the text, and forgets them. */
-static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *trace, const char *name, ttr_error *error)
+static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *trace,
+                              const char *name, ttr_error *error)
 {
     struct live_scan *scan = &metadata->scan;
     size_t n = scan->whole, left = metadata->text.n - n;
@@ -145,8 +153,8 @@ static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *
     return ctf_trace_parse(trace, metadata->version, &text, error);
 }
 
-ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *trace, const uint8_t *bytes, size_t n,
-                              const char *name, ttr_error *error)
+ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *trace,
+                              const uint8_t *bytes, size_t n, const char *name, ttr_error *error)
 {
     struct ctf_text text = {.file = name};
     if (n == metadata->unpacked || (metadata->version == CTF_UNKNOWN && n < HEADER_BYTES))
@@ -155,11 +163,13 @@ ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *
         metadata->version = ctf_sniff(bytes, n, &metadata->is_packetised);
     if (metadata->version != CTF_1_8 && metadata->version != CTF_2)
         return fail(error, TTR_E_UNSUPPORTED, 0, "%s: expected metadata of CTF 1.8 or CTF 2", name);
-    ttr_status status = unpack(metadata, trace, bytes + metadata->unpacked, n - metadata->unpacked, &text, error);
+    ttr_status status =
+        unpack(metadata, trace, bytes + metadata->unpacked, n - metadata->unpacked, &text, error);
     if (status == TTR_OK && metadata->text.failed)
         status = fail_memory(error);
     if (status != TTR_OK || metadata->text.n == 0)
         return status;
-    live_scan_text(&metadata->scan, metadata->version, (const char *)metadata->text.bytes, metadata->text.n);
+    live_scan_text(&metadata->scan, metadata->version, (const char *)metadata->text.bytes,
+                   metadata->text.n);
     return metadata->scan.whole ? parse_whole(metadata, trace, name, error) : TTR_OK;
 }

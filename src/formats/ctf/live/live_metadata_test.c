@@ -1,16 +1,21 @@
-/* Metadata that comes in pieces: where declarations end, and that any cut gives the same description. */
+/* Metadata that comes in pieces: where declarations end, and that any cut gives the same
+ * description. */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <stdio.h>
 
 #include "support/support.h"
 
-static const char tsdl[] = "/* CTF 1.8 */\n"
-                           "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; align = 8; } magic; }; };\n"
-                           "env { hostname = \"a;b}\\\"\"; /* ; } */ };\n"
-                           "clock { name = c; freq = 1000; };\n"
-                           "stream { event.header := struct { integer { size = 32; align = 8; } id; integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };\n"
-                           "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } v; }; }; // done; really\n";
+static const char tsdl[] =
+    "/* CTF 1.8 */\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; "
+    "align = 8; } magic; }; };\n"
+    "env { hostname = \"a;b}\\\"\"; /* ; } */ };\n"
+    "clock { name = c; freq = 1000; };\n"
+    "stream { event.header := struct { integer { size = 32; align = 8; } id; integer { size = 64; "
+    "align = 8; map = clock.c.value; } timestamp; }; };\n"
+    "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } v; }; }; // done; "
+    "really\n";
 
 /* --- Where declarations end --- */
 
@@ -104,7 +109,8 @@ static void assert_whole(const struct scene *scene)
     assert_int_equal(description->streams[0]->events_n, 1);
     assert_int_equal(description->clocks_n, 1);
     assert_int_equal(description->clocks[0]->frequency, 1000);
-    support_assert_text(ctf_find_environment(description, "hostname")->text.p, ctf_find_environment(description, "hostname")->text.n, "a;b}\"");
+    support_assert_text(ctf_find_environment(description, "hostname")->text.p,
+                        ctf_find_environment(description, "hostname")->text.n, "a;b}\"");
 }
 
 static void a_text_that_comes_in_two_parts_is_read_as_the_whole(void **state)
@@ -151,7 +157,9 @@ static void more_events_may_come_later(void **state)
     char text[4096];
     set(&scene);
     assert_int_equal(read_up_to(&scene, tsdl, sizeof tsdl - 1, &error), TTR_OK);
-    int n = snprintf(text, sizeof text, "%sevent { name = \"two\"; id = 7; fields := struct { string s; }; };\n", tsdl);
+    int n =
+        snprintf(text, sizeof text,
+                 "%sevent { name = \"two\"; id = 7; fields := struct { string s; }; };\n", tsdl);
     assert_int_equal(read_up_to(&scene, text, (size_t)n, &error), TTR_OK);
     assert_non_null(ctf_find_event(scene.trace->class->description.streams[0], 7));
     clear(&scene);
@@ -163,10 +171,14 @@ static void what_is_no_metadata_is_refused(void **state)
     struct scene scene;
     ttr_error error = {0};
     set(&scene);
-    assert_int_equal(read_up_to(&scene, "this is nothing that anybody could read as CTF", 46, &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(
+        read_up_to(&scene, "this is nothing that anybody could read as CTF", 46, &error),
+        TTR_E_UNSUPPORTED);
     clear(&scene);
     set(&scene);
-    assert_int_equal(read_up_to(&scene, "/* CTF 1.8 */ trace { oops; oops }; more of it", 46, &error), TTR_E_MALFORMED);
+    assert_int_equal(
+        read_up_to(&scene, "/* CTF 1.8 */ trace { oops; oops }; more of it", 46, &error),
+        TTR_E_MALFORMED);
     assert_non_null(strstr(error.text, "metadata"));
     clear(&scene);
 }

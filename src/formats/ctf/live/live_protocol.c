@@ -84,7 +84,8 @@ bool live_take_connect(struct cursor *from, struct live_version *version)
     return !from->failed;
 }
 
-bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session, bool *is_bad)
+bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session,
+                       bool *is_bad)
 {
     *is_bad = false;
     *session = (struct live_session){.id = cursor_u64be(from)};
@@ -155,8 +156,8 @@ bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes)
 const char *live_command_text(enum live_command command)
 {
     static const char *const texts[LIVE_COMMAND_COUNT] = {
-        [LIVE_CONNECT] = "CONNECT", [LIVE_LIST] = "LIST",         [LIVE_ATTACH] = "ATTACH",
-        [LIVE_NEXT_INDEX] = "NEXT_INDEX", [LIVE_PACKET] = "PACKET", [LIVE_METADATA] = "METADATA",
+        [LIVE_CONNECT] = "CONNECT",         [LIVE_LIST] = "LIST",     [LIVE_ATTACH] = "ATTACH",
+        [LIVE_NEXT_INDEX] = "NEXT_INDEX",   [LIVE_PACKET] = "PACKET", [LIVE_METADATA] = "METADATA",
         [LIVE_NEW_STREAMS] = "NEW_STREAMS", [LIVE_CREATE] = "CREATE", [LIVE_DETACH] = "DETACH",
     };
     return (unsigned)command < LIVE_COMMAND_COUNT && texts[command] ? texts[command] : "unknown";

@@ -1,25 +1,30 @@
-/* The protocol by which viewers read a tracing session from an LTTng relay daemon while it is recorded, version 2.4 and later.
+/* The protocol by which viewers read a tracing session from an LTTng relay daemon while it is
+ * recorded, version 2.4 and later.
  *
- * Everything is big-endian and packed.  The viewer asks, the daemon answers in the order of the questions.
+ * Everything is big-endian and packed.  The viewer asks, the daemon answers in the order of the
+ * questions.
  *
- *   request   [0..7] bytes that follow these 16 | [8..11] command | [12..15] version of the command, 0
+ *   request   [0..7] bytes that follow these 16 | [8..11] command | [12..15] version of the
+ * command, 0
  *
- *   CONNECT      asks  viewer session u64 (all ones), major u32, minor u32, type u32 (1: commands)    answer: the same, 20 bytes
- *   LIST         asks  nothing                                                      answer: count u32, then as many sessions
- *     session    id u64, live timer u32 (microseconds), viewers u32, streams u32, host name 64 bytes, session name 255 bytes
- *                from minor version 15 on: ..., length of host name u32, of session name u32, trace format u32, the two names
- *   CREATE       asks  nothing                                                      answer: status u32
- *   ATTACH       asks  session u64, offset u64 (0), seek u32                        answer: status u32, count u32, streams
- *     stream     id u64, trace u64, is metadata u32, path 4096 bytes, channel 255 bytes (texts end at the first zero)
- *   NEXT_INDEX   asks  stream u64       answer: offset, packet size, content size (bits), begin, end (ticks), discarded, stream class;
- *                                               all u64; status u32, flags u32
- *   PACKET       asks  stream u64, offset u64, bytes u32                            answer: status u32, bytes u32, flags u32, bytes
- *   METADATA     asks  stream u64                                                   answer: bytes u64, status u32, bytes
- *   NEW_STREAMS  asks  session u64                                                  answer: status u32, count u32, streams
- *   DETACH       asks  session u64                                                  answer: status u32
+ *   CONNECT      asks  viewer session u64 (all ones), major u32, minor u32, type u32 (1: commands)
+ * answer: the same, 20 bytes LIST         asks  nothing answer: count u32, then as many sessions
+ *     session    id u64, live timer u32 (microseconds), viewers u32, streams u32, host name 64
+ * bytes, session name 255 bytes from minor version 15 on: ..., length of host name u32, of session
+ * name u32, trace format u32, the two names CREATE       asks  nothing answer: status u32 ATTACH
+ * asks  session u64, offset u64 (0), seek u32                        answer: status u32, count u32,
+ * streams stream     id u64, trace u64, is metadata u32, path 4096 bytes, channel 255 bytes (texts
+ * end at the first zero) NEXT_INDEX   asks  stream u64       answer: offset, packet size, content
+ * size (bits), begin, end (ticks), discarded, stream class; all u64; status u32, flags u32 PACKET
+ * asks  stream u64, offset u64, bytes u32                            answer: status u32, bytes u32,
+ * flags u32, bytes METADATA     asks  stream u64 answer: bytes u64, status u32, bytes NEW_STREAMS
+ * asks  session u64                                                  answer: status u32, count u32,
+ * streams DETACH       asks  session u64                                                  answer:
+ * status u32
  *
- * A PACKET answer may be shorter than what was asked for.  Functions here turn requests into bytes and answers into structs;
- * what they mean to a reader is in live_client.h.  Pure functions; texts in results point into the bytes given. */
+ * A PACKET answer may be shorter than what was asked for.  Functions here turn requests into bytes
+ * and answers into structs; what they mean to a reader is in live_client.h.  Pure functions; texts
+ * in results point into the bytes given. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 
@@ -30,9 +35,10 @@
 
 #define LIVE_PORT 5344u
 #define LIVE_MAJOR 2u
-#define LIVE_MINOR 15u             /* the newest we know; the daemon answers with its own, and the lower one counts */
-#define LIVE_MINOR_LENGTHS 15u     /* from here on names of sessions have lengths */
-#define LIVE_NAME_MAX 4096u        /* bytes of a name with a length: more is no name */
+#define LIVE_MINOR \
+    15u /* the newest we know; the daemon answers with its own, and the lower one counts */
+#define LIVE_MINOR_LENGTHS 15u /* from here on names of sessions have lengths */
+#define LIVE_NAME_MAX 4096u    /* bytes of a name with a length: more is no name */
 
 enum live_command {
     LIVE_CONNECT = 1,
@@ -51,8 +57,20 @@ enum live_seek { LIVE_SEEK_BEGIN = 1, LIVE_SEEK_NOW = 2 };
 
 /* Statuses, by command.  1 is success in all of them. */
 enum { LIVE_OK = 1 };
-enum live_attach_status { LIVE_ATTACH_ALREADY = 2, LIVE_ATTACH_UNKNOWN = 3, LIVE_ATTACH_NOT_LIVE = 4, LIVE_ATTACH_SEEK = 5, LIVE_ATTACH_NOT_CREATED = 6 };
-enum live_index_status { LIVE_INDEX_RETRY = 2, LIVE_INDEX_HUP = 3, LIVE_INDEX_ERROR = 4, LIVE_INDEX_INACTIVE = 5, LIVE_INDEX_EOF = 6 };
+enum live_attach_status {
+    LIVE_ATTACH_ALREADY = 2,
+    LIVE_ATTACH_UNKNOWN = 3,
+    LIVE_ATTACH_NOT_LIVE = 4,
+    LIVE_ATTACH_SEEK = 5,
+    LIVE_ATTACH_NOT_CREATED = 6
+};
+enum live_index_status {
+    LIVE_INDEX_RETRY = 2,
+    LIVE_INDEX_HUP = 3,
+    LIVE_INDEX_ERROR = 4,
+    LIVE_INDEX_INACTIVE = 5,
+    LIVE_INDEX_EOF = 6
+};
 enum live_packet_status { LIVE_PACKET_RETRY = 2, LIVE_PACKET_ERROR = 3, LIVE_PACKET_EOF = 4 };
 enum live_metadata_status { LIVE_METADATA_NONE = 2, LIVE_METADATA_ERROR = 3 };
 enum live_streams_status { LIVE_STREAMS_NONE = 2, LIVE_STREAMS_ERROR = 3, LIVE_STREAMS_HUP = 4 };
@@ -72,7 +90,7 @@ enum live_size {
     LIVE_INDEX_BYTES = 64,
     LIVE_PACKET_BYTES = 12,
     LIVE_METADATA_BYTES = 12,
-    LIVE_STATUS_BYTES = 4         /* CREATE, DETACH */
+    LIVE_STATUS_BYTES = 4 /* CREATE, DETACH */
 };
 
 /* --- Requests: appended to a buffer, whose failed flag tells of memory --- */
@@ -118,7 +136,8 @@ struct live_counted {
 bool live_take_connect(struct cursor *from, struct live_version *version);
 
 /* One entry of a list; *is_bad where lengths are no lengths of names. */
-bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session, bool *is_bad);
+bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session,
+                       bool *is_bad);
 bool live_take_streams(struct cursor *from, struct live_counted *counted);
 bool live_take_stream(struct cursor *from, struct live_stream_head *stream);
 bool live_take_index(struct cursor *from, struct live_index *index);

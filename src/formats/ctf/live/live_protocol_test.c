@@ -14,8 +14,9 @@ static void requests_are_big_endian_and_say_how_long_they_are(void **state)
     struct buffer out;
     buffer_init(&out, alloc_default());
     live_put_connect(&out);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 14  00 00 00 01  00 00 00 00"
-                                         "ff ff ff ff ff ff ff ff  00 00 00 02  00 00 00 0f  00 00 00 01");
+    support_assert_hex(out.bytes, out.n,
+                       "00 00 00 00 00 00 00 14  00 00 00 01  00 00 00 00"
+                       "ff ff ff ff ff ff ff ff  00 00 00 02  00 00 00 0f  00 00 00 01");
     buffer_clear(&out);
     live_put_list(&out);
     support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 00  00 00 00 02  00 00 00 00");
@@ -24,8 +25,9 @@ static void requests_are_big_endian_and_say_how_long_they_are(void **state)
     support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 00  00 00 00 08  00 00 00 00");
     buffer_clear(&out);
     live_put_attach(&out, 0x0102030405060708, LIVE_SEEK_NOW);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 14  00 00 00 03  00 00 00 00"
-                                         "01 02 03 04 05 06 07 08  00 00 00 00 00 00 00 00  00 00 00 02");
+    support_assert_hex(out.bytes, out.n,
+                       "00 00 00 00 00 00 00 14  00 00 00 03  00 00 00 00"
+                       "01 02 03 04 05 06 07 08  00 00 00 00 00 00 00 00  00 00 00 02");
     buffer_clear(&out);
     live_put_attach(&out, 1, LIVE_SEEK_BEGIN);
     support_assert_hex(out.bytes + 32, out.n - 32, "00 00 00 01");
@@ -38,29 +40,36 @@ static void requests_about_streams_name_them(void **state)
     struct buffer out;
     buffer_init(&out, alloc_default());
     live_put_id(&out, LIVE_NEXT_INDEX, 0x1122334455667788);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 08  00 00 00 04  00 00 00 00  11 22 33 44 55 66 77 88");
+    support_assert_hex(
+        out.bytes, out.n,
+        "00 00 00 00 00 00 00 08  00 00 00 04  00 00 00 00  11 22 33 44 55 66 77 88");
     buffer_clear(&out);
     live_put_id(&out, LIVE_METADATA, 3);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 08  00 00 00 06  00 00 00 00  00 00 00 00 00 00 00 03");
+    support_assert_hex(
+        out.bytes, out.n,
+        "00 00 00 00 00 00 00 08  00 00 00 06  00 00 00 00  00 00 00 00 00 00 00 03");
     buffer_clear(&out);
     live_put_id(&out, LIVE_NEW_STREAMS, 4);
     live_put_id(&out, LIVE_DETACH, 5);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 08  00 00 00 07  00 00 00 00  00 00 00 00 00 00 00 04"
-                                         "00 00 00 00 00 00 00 08  00 00 00 09  00 00 00 00  00 00 00 00 00 00 00 05");
+    support_assert_hex(
+        out.bytes, out.n,
+        "00 00 00 00 00 00 00 08  00 00 00 07  00 00 00 00  00 00 00 00 00 00 00 04"
+        "00 00 00 00 00 00 00 08  00 00 00 09  00 00 00 00  00 00 00 00 00 00 00 05");
     buffer_clear(&out);
     live_put_packet(&out, 7, 0x10000, 0x2000);
-    support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 14  00 00 00 05  00 00 00 00"
-                                         "00 00 00 00 00 00 00 07  00 00 00 00 00 01 00 00  00 00 20 00");
+    support_assert_hex(out.bytes, out.n,
+                       "00 00 00 00 00 00 00 14  00 00 00 05  00 00 00 00"
+                       "00 00 00 00 00 00 00 07  00 00 00 00 00 01 00 00  00 00 20 00");
     buffer_free(&out);
 }
 
 /* --- Answers --- */
 
 /* Cut anywhere, an answer is not there yet. */
-#define ASSERT_CUT(bytes, n, call)                                                                                     \
-    for (size_t cut = 0; cut < (n); cut++) {                                                                           \
-        struct cursor from = cursor_over(bytes, cut, 0);                                                               \
-        assert_false(call);                                                                                            \
+#define ASSERT_CUT(bytes, n, call)                       \
+    for (size_t cut = 0; cut < (n); cut++) {             \
+        struct cursor from = cursor_over(bytes, cut, 0); \
+        assert_false(call);                              \
     }
 
 static void the_version_is_that_of_the_daemon(void **state)
@@ -68,7 +77,9 @@ static void the_version_is_that_of_the_daemon(void **state)
     (void)state;
     uint8_t bytes[LIVE_CONNECT_BYTES];
     struct live_version version;
-    assert_int_equal(support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 00 2a  00 00 00 02  00 00 00 0d  00 00 00 01"), sizeof bytes);
+    assert_int_equal(support_hex(bytes, sizeof bytes,
+                                 "00 00 00 00 00 00 00 2a  00 00 00 02  00 00 00 0d  00 00 00 01"),
+                     sizeof bytes);
     struct cursor at = cursor_over(bytes, sizeof bytes, 0);
     assert_true(live_take_connect(&at, &version));
     assert_int_equal(version.major, 2);
@@ -83,7 +94,8 @@ static void a_session_has_names_of_fixed_size(void **state)
     uint8_t bytes[LIVE_SESSION_BYTES] = {0};
     struct live_session session;
     bool is_bad;
-    (void)support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 00 05  00 0f 42 40  00 00 00 01  00 00 00 09");
+    (void)support_hex(bytes, sizeof bytes,
+                      "00 00 00 00 00 00 00 05  00 0f 42 40  00 00 00 01  00 00 00 09");
     memcpy(bytes + 20, "raton", 5);
     memcpy(bytes + 84, "auto-1", 6);
     struct cursor at = cursor_over(bytes, sizeof bytes, 0);
@@ -119,8 +131,9 @@ static void from_minor_version_15_on_names_have_lengths(void **state)
     uint8_t bytes[64];
     struct live_session session;
     bool is_bad;
-    size_t n = support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
-                                                "00 00 00 02  00 00 00 03  00 00 00 01  68 69  61 62 63");
+    size_t n = support_hex(bytes, sizeof bytes,
+                           "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
+                           "00 00 00 02  00 00 00 03  00 00 00 01  68 69  61 62 63");
     struct cursor at = cursor_over(bytes, n, 0);
     assert_true(live_take_session(&at, 15, &session, &is_bad));
     assert_true(session.is_ctf2);
@@ -136,8 +149,9 @@ static void a_length_that_is_none_of_a_name_is_bad_before_any_byte_of_it_came(vo
     uint8_t bytes[64];
     struct live_session session;
     bool is_bad;
-    size_t n = support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
-                                                "00 00 00 02  00 00 10 01  00 00 00 00");
+    size_t n = support_hex(bytes, sizeof bytes,
+                           "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
+                           "00 00 00 02  00 00 10 01  00 00 00 00");
     struct cursor at = cursor_over(bytes, n, 0);
     assert_false(live_take_session(&at, 15, &session, &is_bad));
     assert_true(is_bad);
@@ -148,7 +162,8 @@ static void a_stream_belongs_to_a_trace(void **state)
     (void)state;
     static uint8_t bytes[LIVE_STREAM_BYTES];
     struct live_stream_head stream;
-    (void)support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 00 11  00 00 00 00 00 00 00 02  00 00 00 01");
+    (void)support_hex(bytes, sizeof bytes,
+                      "00 00 00 00 00 00 00 11  00 00 00 00 00 00 00 02  00 00 00 01");
     memcpy(bytes + 20, "ust/uid", 7);
     memcpy(bytes + 20 + 4096, "metadata", 8);
     struct cursor at = cursor_over(bytes, sizeof bytes, 0);
@@ -167,9 +182,11 @@ static void an_index_says_where_a_packet_is_and_what_to_do_first(void **state)
     (void)state;
     uint8_t bytes[LIVE_INDEX_BYTES];
     struct live_index index;
-    size_t n = support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 10 00  00 00 00 00 00 00 80 00  00 00 00 00 00 00 7f f8"
-                                                "00 00 00 00 00 00 00 64  00 00 00 00 00 00 00 c8  00 00 00 00 00 00 00 03"
-                                                "00 00 00 00 00 00 00 01  00 00 00 01  00 00 00 03");
+    size_t n =
+        support_hex(bytes, sizeof bytes,
+                    "00 00 00 00 00 00 10 00  00 00 00 00 00 00 80 00  00 00 00 00 00 00 7f f8"
+                    "00 00 00 00 00 00 00 64  00 00 00 00 00 00 00 c8  00 00 00 00 00 00 00 03"
+                    "00 00 00 00 00 00 00 01  00 00 00 01  00 00 00 03");
     assert_int_equal(n, sizeof bytes);
     struct cursor at = cursor_over(bytes, n, 0);
     assert_true(live_take_index(&at, &index));
@@ -246,7 +263,8 @@ static void a_url_names_daemon_host_and_session(void **state)
 static void a_url_without_a_path_means_the_daemon(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"net://relay", "net://relay/", "net://relay:5344", "net://[relay]"};
+    static const char *const texts[] = {"net://relay", "net://relay/", "net://relay:5344",
+                                        "net://[relay]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct live_url url;
         assert_int_equal(live_url_parse(texts[i], &url, NULL), TTR_OK);
@@ -259,9 +277,11 @@ static void a_url_without_a_path_means_the_daemon(void **state)
 static void what_is_no_such_url_is_told_with_the_form(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"net:relay", "net://", "net:///host/h/s", "net://[::1", "net://r:0", "net://r:65536", "net://r:x",
-                                        "net://r:/host/h/s", "net://r/hosts/h/s", "net://r/host/h", "net://r/host//s", "net://r/host/h/",
-                                        "net://r/host/h/s/t"};
+    static const char *const texts[] = {
+        "net:relay",         "net://",         "net:///host/h/s", "net://[::1",
+        "net://r:0",         "net://r:65536",  "net://r:x",       "net://r:/host/h/s",
+        "net://r/hosts/h/s", "net://r/host/h", "net://r/host//s", "net://r/host/h/",
+        "net://r/host/h/s/t"};
     char longer[400];
     struct live_url url;
     ttr_error error;
@@ -270,7 +290,8 @@ static void what_is_no_such_url_is_told_with_the_form(void **state)
         assert_non_null(strstr(error.text, texts[i]));
         assert_non_null(strstr(error.text, "net://HOST[:PORT]/host/HOSTNAME/SESSION"));
     }
-    assert_int_equal(live_url_parse("net://r/host/h", &url, &error), TTR_E_MISUSE); /* what is missing is the session */
+    assert_int_equal(live_url_parse("net://r/host/h", &url, &error),
+                     TTR_E_MISUSE); /* what is missing is the session */
     assert_non_null(strstr(error.text, "the session is missing"));
     (void)snprintf(longer, sizeof longer, "net://r/host/h/%0300d", 1);
     assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);
@@ -280,7 +301,8 @@ static void urls_of_sessions_are_read_as_they_were_written(void **state)
 {
     (void)state;
     static const char *const daemons[] = {"net://relay", "net4://1.2.3.4:77", "net6://[fe80::1]"};
-    static const char *const expected[] = {"net://relay/host/h/s", "net4://1.2.3.4:77/host/h/s", "net6://[fe80::1]/host/h/s"};
+    static const char *const expected[] = {"net://relay/host/h/s", "net4://1.2.3.4:77/host/h/s",
+                                           "net6://[fe80::1]/host/h/s"};
     for (size_t i = 0; i < 3; i++) {
         struct live_url url, again;
         char text[100];

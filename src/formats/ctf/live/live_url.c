@@ -54,7 +54,9 @@ static bool take_port(struct live_url *url, const char **at)
 ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error)
 {
     static const char host[] = "/host/";
-    *url = (struct live_url){.family = strncmp(text, "net4:", 5) == 0 ? SOCKET_IPV4 : strncmp(text, "net6:", 5) == 0 ? SOCKET_IPV6 : SOCKET_ANY};
+    *url = (struct live_url){.family = strncmp(text, "net4:", 5) == 0   ? SOCKET_IPV4
+                                       : strncmp(text, "net6:", 5) == 0 ? SOCKET_IPV6
+                                                                        : SOCKET_ANY};
     const char *at = strstr(text, "://");
     if (!at)
         return wrong(text, "no URL", error);
@@ -80,17 +82,22 @@ ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *err
 
 void live_url_of_daemon(const struct live_url *url, char *to, size_t size)
 {
-    const char *scheme = url->family == SOCKET_IPV4 ? "net4" : url->family == SOCKET_IPV6 ? "net6" : "net";
+    const char *scheme = url->family == SOCKET_IPV4   ? "net4"
+                         : url->family == SOCKET_IPV6 ? "net6"
+                                                      : "net";
     bool has_colon = strchr(url->daemon, ':') != NULL;
     char port[8] = "";
     if (url->port != LIVE_PORT)
         (void)snprintf(port, sizeof port, ":%u", (unsigned)url->port);
-    (void)snprintf(to, size, "%s://%s%s%s%s", scheme, has_colon ? "[" : "", url->daemon, has_colon ? "]" : "", port);
+    (void)snprintf(to, size, "%s://%s%s%s%s", scheme, has_colon ? "[" : "", url->daemon,
+                   has_colon ? "]" : "", port);
 }
 
-void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to, size_t size)
+void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to,
+                         size_t size)
 {
     char url[LIVE_URL_PART + 32];
     live_url_of_daemon(daemon, url, sizeof url);
-    (void)snprintf(to, size, "%s/host/%.*s/%.*s", url, (int)host.n, host.p, (int)session.n, session.p);
+    (void)snprintf(to, size, "%s/host/%.*s/%.*s", url, (int)host.n, host.p, (int)session.n,
+                   session.p);
 }

@@ -1,7 +1,8 @@
 /* Which metadata begin others; see the header.
  *
- * One pass over the folders keeps the metadata that no others seen so far begin with: those that go on take the place of what they begin with.  What
- * may be akin has the same beginning up to its uuid, by whose hash it is found; what names none is no part of a trace of several folders. */
+ * One pass over the folders keeps the metadata that no others seen so far begin with: those that go
+ * on take the place of what they begin with.  What may be akin has the same beginning up to its
+ * uuid, by whose hash it is found; what names none is no part of a trace of several folders. */
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "formats/ctf/read/ctf_open.h"
 
 #define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
-#define UUID_BYTES 64u                 /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
+#define UUID_BYTES 64u /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
 
 /* A metadata file. */
 struct stored {
@@ -24,13 +25,13 @@ struct stored {
 struct longest {
     struct stored file;
     const char *path;
-    char *unpacked;          /* of a file in packets, text_n + 1 bytes, while folders are compared */
+    char *unpacked; /* of a file in packets, text_n + 1 bytes, while folders are compared */
     size_t text_n;
-    struct ctf_trace *made;  /* holds the class */
+    struct ctf_trace *made; /* holds the class */
     bool is_bad, has_notes;
-    size_t quiet_n;          /* of others that begin these, of which nothing is to be told */
+    size_t quiet_n; /* of others that begin these, of which nothing is to be told */
     uint64_t quiet_hash;
-    uint32_t next;           /* with the same beginning: its index + 1 */
+    uint32_t next; /* with the same beginning: its index + 1 */
 };
 
 struct ctf_grown {
@@ -40,11 +41,11 @@ struct ctf_grown {
     struct longest *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest;    /* index + 1; 0: nothing is known */
+        uint32_t longest; /* index + 1; 0: nothing is known */
         size_t text_n, bytes_n;
         uint64_t hash;
-    } *folder;
-    size_t folders_n;        /* and that of another file */
+    } * folder;
+    size_t folders_n; /* and that of another file */
 };
 
 static void free_file(struct ctf_grown *grown, struct stored *file)
@@ -68,7 +69,8 @@ static const char *text_of(const struct longest *of)
 
 /* --- Comparing --- */
 
-/* Takes the packets away, where the text stands in some; it stays empty where nothing can be known of it. */
+/* Takes the packets away, where the text stands in some; it stays empty where nothing can be known
+ * of it. */
 static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error *error)
 {
     const struct alloc *alloc = &grown->t->counted;
@@ -84,7 +86,8 @@ static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error 
     }
     ctf_description_init(&description, alloc);
     ttr_error own = {0};
-    ttr_status status = ctf_unpack_metadata(&description, of->file.bytes, of->file.n, &(struct ctf_key){NULL}, &text, &own);
+    ttr_status status = ctf_unpack_metadata(&description, of->file.bytes, of->file.n,
+                                            &(struct ctf_key){NULL}, &text, &own);
     if (status == TTR_OK && !(of->unpacked = alloc_zero(alloc, text.n + 1, 1)))
         status = fail_memory(&own);
     if (status == TTR_OK) {
@@ -99,7 +102,8 @@ static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error 
 static bool key_of(const char *text, size_t n, uint64_t *key)
 {
     static const char word[] = "uuid";
-    const char *at = n ? memmem(text, n < UUID_WITHIN ? n : UUID_WITHIN, word, sizeof word - 1) : NULL;
+    const char *at =
+        n ? memmem(text, n < UUID_WITHIN ? n : UUID_WITHIN, word, sizeof word - 1) : NULL;
     if (!at || n - (size_t)(at - text) < UUID_BYTES)
         return false;
     *key = hash_bytes(text, (size_t)(at - text) + UUID_BYTES);
@@ -118,7 +122,9 @@ static bool add(struct ctf_grown *grown, struct longest *of, const char *path, u
     const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
     of->next = first ? *first : 0;
     of->path = arena_copy(&grown->arena, path, strlen(path));
-    if (!of->path || !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1, sizeof *grown->longest) ||
+    if (!of->path ||
+        !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1,
+                       sizeof *grown->longest) ||
         !pairmap_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
         return false;
     grown->longest[grown->n++] = *of;
@@ -127,7 +133,8 @@ static bool add(struct ctf_grown *grown, struct longest *of, const char *path, u
 }
 
 /* Puts metadata in the place of others that they begin with, and takes them over. */
-static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of, const char *path)
+static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of,
+                    const char *path)
 {
     of->next = old->next;
     of->path = arena_copy(&grown->arena, path, strlen(path));
@@ -141,7 +148,8 @@ static bool replace(struct ctf_grown *grown, struct longest *old, struct longest
 }
 
 /* Finds those that are akin, or adds these; `of` keeps what was not taken over. */
-static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
+static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
+                        ttr_error *error)
 {
     uint64_t key;
     ttr_status status = unpack(grown, of, error);
@@ -156,7 +164,8 @@ static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, c
         k = grown->longest[k - 1].next;
     here->longest = k ? k : (uint32_t)grown->n + 1;
     const bool is_fine = !k ? add(grown, of, path, key)
-                            : grown->longest[k - 1].text_n >= of->text_n || replace(grown, &grown->longest[k - 1], of, path);
+                            : grown->longest[k - 1].text_n >= of->text_n ||
+                                  replace(grown, &grown->longest[k - 1], of, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -167,12 +176,16 @@ static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size
     const struct stored *before = k ? &grown->longest[k - 1].file : NULL;
     if (!before || before->n != of->file.n || memcmp(before->bytes, of->file.bytes, before->n) != 0)
         return false;
-    grown->folder[i] = (struct of_folder){.longest = k, .text_n = grown->longest[k - 1].text_n, .bytes_n = before->n, .hash = before->hash};
+    grown->folder[i] = (struct of_folder){.longest = k,
+                                          .text_n = grown->longest[k - 1].text_n,
+                                          .bytes_n = before->n,
+                                          .hash = before->hash};
     return true;
 }
 
 /* Compares what was read, and frees what nobody took over. */
-static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
+static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
+                          ttr_error *error)
 {
     ttr_status status = is_as_before(grown, of, i) ? TTR_OK : place(grown, of, i, path, error);
     free_unpacked(grown, of);
@@ -186,21 +199,25 @@ static ttr_status look(struct ctf_grown *grown, size_t i, struct folder *folder,
     struct longest of = {.text_n = 0};
     ttr_error own = {0};
     const struct folder_file *file = folder_find(folder, CTF_METADATA);
-    ttr_status status = file ? folder_read(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own) : TTR_E_UNSUPPORTED;
+    ttr_status status =
+        file ? folder_read(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own)
+             : TTR_E_UNSUPPORTED;
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     folder_file_path(folder, file, path, sizeof path);
     return compare(grown, &of, i, path, error);
 }
 
-static ttr_status look_further(struct ctf_grown *grown, size_t i, const char *path, ttr_error *error)
+static ttr_status look_further(struct ctf_grown *grown, size_t i, const char *path,
+                               ttr_error *error)
 {
     struct longest of = {.text_n = 0};
     ttr_status status = ctf_read_metadata_file(grown->t, path, &of.file.bytes, &of.file.n, error);
     return status == TTR_OK ? compare(grown, &of, i, path, error) : status;
 }
 
-struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further, ttr_error *error)
+struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further,
+                                ttr_error *error)
 {
     const struct alloc *alloc = &t->counted;
     struct ctf_grown *grown = alloc_zero(alloc, 1, sizeof *grown);
@@ -256,7 +273,9 @@ static struct longest *longest_of(const struct ctf_grown *grown, size_t folder)
 static bool is_same(const struct ctf_grown *grown, size_t folder)
 {
     const struct longest *of = longest_of(grown, folder);
-    return of && of->text_n == grown->folder[folder].text_n && of->file.n == grown->folder[folder].bytes_n && of->file.hash == grown->folder[folder].hash;
+    return of && of->text_n == grown->folder[folder].text_n &&
+           of->file.n == grown->folder[folder].bytes_n &&
+           of->file.hash == grown->folder[folder].hash;
 }
 
 bool ctf_grown_has_more(const struct ctf_grown *grown, size_t folder)
@@ -285,13 +304,15 @@ bool ctf_grown_lend_longer(struct ctf_grown *grown, size_t folder, struct ctf_tr
     return ctf_grown_has_more(grown, folder) && lend(longest_of(grown, folder), trace);
 }
 
-bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace, size_t *bytes)
+bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace,
+                     size_t *bytes)
 {
     const struct longest *of = longest_of(grown, folder);
     if (!of || !of->made || of->is_bad)
         return false;
     const struct of_folder *here = &grown->folder[folder];
-    const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n && of->quiet_hash == here->hash && ctf_grown_has_more(grown, folder);
+    const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n &&
+                          of->quiet_hash == here->hash && ctf_grown_has_more(grown, folder);
     if (!is_quiet && (of->has_notes || !is_same(grown, folder)))
         return false;
     ctf_trace_adopt(trace, of->made->class);
@@ -315,7 +336,8 @@ void ctf_grown_keep(struct ctf_grown *grown, size_t folder, struct ctf_trace *ma
         keep(of, made, has_notes);
 }
 
-void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes)
+void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made,
+                           bool has_notes)
 {
     if (ctf_grown_has_more(grown, folder))
         keep(longest_of(grown, folder), made, has_notes);

@@ -16,30 +16,44 @@
 #define UUID "uuid = \"00000000-0000-0000-0000-00000000000a\"; "
 #define OTHER_UUID "uuid = \"00000000-0000-0000-0000-00000000000b\"; "
 
-#define TSDL(uuid)                                                                                                                                     \
-    "/* CTF 1.8 */\n"                                                                                                                                  \
-    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 64; align = 8; } := u64;\n"                                          \
-    "trace { " uuid "major = 1; minor = 8; byte_order = le; };\n"                                                                                      \
-    "clock { name = c; freq = 1000000000; };\n"                                                                                                        \
-    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                                                        \
+#define TSDL(uuid)                                                                                 \
+    "/* CTF 1.8 */\n"                                                                              \
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 64; align = 8; " \
+    "} := u64;\n"                                                                                  \
+    "trace { " uuid "major = 1; minor = 8; byte_order = le; };\n"                                  \
+    "clock { name = c; freq = 1000000000; };\n"                                                    \
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                    \
     "stream { id = 0; event.header := struct { u8 id; ts timestamp; }; };\n"
 #define TSDL_A "event { name = \"a\"; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n"
 #define TSDL_B "event { name = \"b\"; id = 1; stream_id = 0; fields := struct { string y; }; };\n"
 
-#define NUMBER(bits, roles) "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " bits ", \"alignment\": 8, \"byte-order\": \"little-endian\"" roles "}"
+#define NUMBER(bits, roles)                                           \
+    "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " bits \
+    ", \"alignment\": 8, \"byte-order\": \"little-endian\"" roles "}"
 #define MEMBER(name, class) "{\"name\": \"" name "\", \"field-class\": " class "}"
-#define JSON                                                                                                                                           \
-    "\x1e{\"type\": \"preamble\", \"version\": 2, \"uuid\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}"                                  \
-    "\x1e{\"type\": \"trace-class\"}\x1e{\"type\": \"clock-class\", \"id\": \"c\", \"frequency\": 1000000000}"                                         \
-    "\x1e{\"type\": \"data-stream-class\", \"default-clock-class-id\": \"c\", \"event-record-header-field-class\": {\"type\": \"structure\", "          \
-    "\"member-classes\": [" MEMBER("id", NUMBER("8", ", \"roles\": [\"event-record-class-id\"]")) ", "                                                 \
-    MEMBER("timestamp", NUMBER("64", ", \"roles\": [\"default-clock-timestamp\"]")) "]}}"
-#define JSON_A                                                                                                                                         \
-    "\x1e{\"type\": \"event-record-class\", \"id\": 0, \"name\": \"a\", \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": ["      \
-    MEMBER("x", NUMBER("8", "")) "]}}"
-#define JSON_B                                                                                                                                         \
-    "\x1e{\"type\": \"event-record-class\", \"id\": 1, \"name\": \"b\", \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": ["      \
-    MEMBER("y", "{\"type\": \"null-terminated-string\"}") "]}}"
+#define JSON                                                                                      \
+    "\x1e{\"type\": \"preamble\", \"version\": 2, \"uuid\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, " \
+    "12, 13, 14, 15, 16]}"                                                                        \
+    "\x1e{\"type\": \"trace-class\"}\x1e{\"type\": \"clock-class\", \"id\": \"c\", "              \
+    "\"frequency\": 1000000000}"                                                                  \
+    "\x1e{\"type\": \"data-stream-class\", \"default-clock-class-id\": \"c\", "                   \
+    "\"event-record-header-field-class\": {\"type\": \"structure\", "                             \
+    "\"member-classes\": [" MEMBER(                                                               \
+        "id",                                                                                     \
+        NUMBER("8",                                                                               \
+               ", \"roles\": [\"event-record-class-id\"]")) ", " MEMBER("timestamp",              \
+                                                                        NUMBER(                   \
+                                                                            "64",                 \
+                                                                            ", \"roles\": "       \
+                                                                            "[\"default-clock-"   \
+                                                                            "timestamp\"]")) "]}}"
+#define JSON_A                                                                                     \
+    "\x1e{\"type\": \"event-record-class\", \"id\": 0, \"name\": \"a\", \"payload-field-class\": " \
+    "{\"type\": \"structure\", \"member-classes\": [" MEMBER("x", NUMBER("8", "")) "]}}"
+#define JSON_B                                                                                     \
+    "\x1e{\"type\": \"event-record-class\", \"id\": 1, \"name\": \"b\", \"payload-field-class\": " \
+    "{\"type\": \"structure\", \"member-classes\": [" MEMBER(                                      \
+        "y", "{\"type\": \"null-terminated-string\"}") "]}}"
 
 /* An event of each class, at 1 and 3 ns: the first is 10 bytes. */
 static const uint8_t stream[] = "\0\1\0\0\0\0\0\0\0\7\1\3\0\0\0\0\0\0\0hey";
@@ -91,7 +105,8 @@ static ttr_reader *open_set(ttr *t, const struct set *set, uint32_t flags)
     char name[FOLDERS_MAX][16];
     const ttr_read_options options = {.size = sizeof options, .flags = flags};
     for (size_t i = 0; i < set->n; i++) {
-        const ttr_file files[] = {{"metadata", set->text[i], set->text_n[i]}, {"s", stream, set->stream_n[i]}};
+        const ttr_file files[] = {{"metadata", set->text[i], set->text_n[i]},
+                                  {"s", stream, set->stream_n[i]}};
         (void)snprintf(name[i], sizeof name[i], "chunk%zu", i);
         struct folder *folder = folder_open_memory(&t->counted, name[i], files, 2, NULL);
         if (!folder) {
@@ -137,7 +152,8 @@ static void expect(const char *text, size_t first, size_t second, const struct g
         add(&set, text, turn ? first : second, sizeof stream);
         const struct given given = read_set(&set);
         if (memcmp(&given, expected, sizeof given) != 0)
-            fail_msg("%zu bytes of %zu, turn %u: %zu events, %llu damaged, %llu cut, %llu told", first, second, turn, given.events, (unsigned long long)given.damage,
+            fail_msg("%zu bytes of %zu, turn %u: %zu events, %llu damaged, %llu cut, %llu told",
+                     first, second, turn, given.events, (unsigned long long)given.damage,
                      (unsigned long long)given.cut, (unsigned long long)given.longer);
     }
 }
@@ -153,18 +169,22 @@ static void folders_are_read_by_metadata_that_begin_with_their_own(void **state)
     expect(json, sizeof JSON - 1, sizeof json - 1, &all);
 }
 
-/* What they declare is not enough to read anything; once they name their trace that is known of others.  Where they end between two declarations
- * nothing can be seen of that. */
-static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on(void **state)
+/* What they declare is not enough to read anything; once they name their trace that is known of
+ * others.  Where they end between two declarations nothing can be seen of that. */
+static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on(
+    void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
     static const struct given all = {.events = 4, .damage = 1, .cut = 1, .longer = 1};
-    const size_t trace = (size_t)(strstr(tsdl, "trace {") - tsdl), stream_block = (size_t)(strstr(tsdl, "stream {") - tsdl);
+    const size_t trace = (size_t)(strstr(tsdl, "trace {") - tsdl),
+                 stream_block = (size_t)(strstr(tsdl, "stream {") - tsdl);
     for (size_t n = (size_t)(strstr(tsdl, "uuid") - tsdl) + 64; n < sizeof TSDL(UUID) - 3; n++)
-        if ((n > trace && tsdl[n - 1] != ';' && tsdl[n - 1] != '\n' && tsdl[n - 1] != ' ') || n > stream_block)
+        if ((n > trace && tsdl[n - 1] != ';' && tsdl[n - 1] != '\n' && tsdl[n - 1] != ' ') ||
+            n > stream_block)
             expect(tsdl, n, sizeof tsdl - 1, &all);
-    for (size_t n = (size_t)(strstr(json, "\x1e{\"type\": \"data-stream") - json) + 2; n < sizeof JSON - 1; n++)
+    for (size_t n = (size_t)(strstr(json, "\x1e{\"type\": \"data-stream") - json) + 2;
+         n < sizeof JSON - 1; n++)
         expect(json, n, sizeof json - 1, &all);
 }
 
@@ -224,7 +244,9 @@ static void expect_own(const char *first, size_t events)
 static void metadata_that_differ_are_their_folders_own(void **state)
 {
     (void)state;
-    expect_own(TSDL(UUID) "event { name = \"c\"; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n", 1);
+    expect_own(
+        TSDL(UUID) "event { name = \"c\"; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n",
+        1);
     expect_own(TSDL(OTHER_UUID) TSDL_A, 1);
     expect_own(TSDL(UUID) TSDL_A " " TSDL_B, 2);
 }
@@ -232,7 +254,10 @@ static void metadata_that_differ_are_their_folders_own(void **state)
 static void traces_without_a_uuid_are_not_akin(void **state)
 {
     (void)state;
-    static const char text[] = TSDL("") TSDL_A TSDL_B, named[] = TSDL("/* no uuid, though it is named here, and nothing of the kind behind it */") TSDL_A TSDL_B;
+    static const char
+        text[] = TSDL("") TSDL_A TSDL_B,
+        named[] = TSDL("/* no uuid, though it is named here, and nothing of the kind behind it */")
+            TSDL_A TSDL_B;
     static const struct given own = {.events = 3, .damage = 1};
     expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &own);
     expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &own);
@@ -246,7 +271,8 @@ static void longer_metadata_that_are_bad_silence_no_others(void **state)
     for (unsigned turn = 0; turn < 2; turn++) {
         set.n = 0;
         for (unsigned i = 0; i < 3; i++) /* one of them is bad */
-            add(&set, text, i == 2 * turn ? sizeof text - 1 : sizeof TSDL(UUID) TSDL_A - 1, FIRST_EVENT);
+            add(&set, text, i == 2 * turn ? sizeof text - 1 : sizeof TSDL(UUID) TSDL_A - 1,
+                FIRST_EVENT);
         const struct given given = read_set(&set);
         assert_int_equal(given.events, 2);
     }
@@ -303,10 +329,14 @@ static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
     set.n = 0;
     for (unsigned i = 0; i < 50; i++) {
         add(&set, text, n, sizeof stream);
-        n += (size_t)snprintf(text + n, sizeof text - n, "event { name = \"e%u\"; id = %u; stream_id = 0; fields := struct { u8 x; }; };\n", i, i + 2);
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "event { name = \"e%u\"; id = %u; stream_id = 0; fields := struct { u8 x; }; };\n", i,
+            i + 2);
     }
     support_heap_init(&heap, 0);
-    const ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr *t = ttr_new(&options);
     for (unsigned turn = 0; turn < 2; turn++) {
         ttr_reader *reader = open_set(t, &set, 0);
@@ -328,7 +358,8 @@ static bool open_some(const struct alloc *alloc)
 {
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
     static struct set set;
-    const ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
     set.n = 0;
     add_packets(&set, text, sizeof TSDL(UUID) TSDL_A - 1);
     add(&set, text, sizeof TSDL(UUID) TSDL_A + 20, sizeof stream);
@@ -350,17 +381,19 @@ static void each_allocation_may_fail_where_metadata_grew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on),
-                                       cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
-                                       cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
-                                       cmocka_unit_test(metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on),
-                                       cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
-                                       cmocka_unit_test(metadata_that_differ_are_their_folders_own),
-                                       cmocka_unit_test(traces_without_a_uuid_are_not_akin),
-                                       cmocka_unit_test(longer_metadata_that_are_bad_silence_no_others),
-                                       cmocka_unit_test(folders_without_events_keep_the_names_of_their_metadata),
-                                       cmocka_unit_test(strict_reading_ends_at_metadata_that_are_cut_all_the_same),
-                                       cmocka_unit_test(metadata_that_grow_from_folder_to_folder_are_kept_once),
-                                       cmocka_unit_test(each_allocation_may_fail_where_metadata_grew)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
+        cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
+        cmocka_unit_test(metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
+        cmocka_unit_test(metadata_that_differ_are_their_folders_own),
+        cmocka_unit_test(traces_without_a_uuid_are_not_akin),
+        cmocka_unit_test(longer_metadata_that_are_bad_silence_no_others),
+        cmocka_unit_test(folders_without_events_keep_the_names_of_their_metadata),
+        cmocka_unit_test(strict_reading_ends_at_metadata_that_are_cut_all_the_same),
+        cmocka_unit_test(metadata_that_grow_from_folder_to_folder_are_kept_once),
+        cmocka_unit_test(each_allocation_may_fail_where_metadata_grew)};
     return cmocka_run_group_tests_name("ctf_grown", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Places in metadata: from the text back to the file, and failures that show the line with a caret under the place. */
+/* Places in metadata: from the text back to the file, and failures that show the line with a caret
+ * under the place. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,13 +52,15 @@ static void show_line(const struct ctf_text *text, size_t at, char *to, size_t s
         begin = at - LINE_SHOWN / 2;
     if (end - begin > LINE_SHOWN)
         end = begin + LINE_SHOWN;
-    int used = snprintf(to, size, "\n  %.*s\n  %*s^", (int)(end - begin), text->p + begin, (int)(at - begin), "");
+    int used = snprintf(to, size, "\n  %.*s\n  %*s^", (int)(end - begin), text->p + begin,
+                        (int)(at - begin), "");
     for (size_t i = 1; used > 0 && i < size && to[i]; i++)
         if ((to[i] < ' ' && to[i] != '\n') || to[i] == 0x7f)
             to[i] = ' ';
 }
 
-ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *error, const char *format, ...)
+ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *error,
+                         const char *format, ...)
 {
     char what[200], shown[2 * LINE_SHOWN + 16];
     unsigned line, column;
@@ -69,7 +72,8 @@ ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *erro
         at = text->n;
     ctf_text_place(text, at, &line, &column);
     show_line(text, at, shown, sizeof shown);
-    ttr_status status = fail(error, TTR_E_MALFORMED, ctf_text_offset(text, at), "%s:%u:%u: %s%s", text->file, line, column, what, shown);
+    ttr_status status = fail(error, TTR_E_MALFORMED, ctf_text_offset(text, at), "%s:%u:%u: %s%s",
+                             text->file, line, column, what, shown);
     if (error)
         error->line = line;
     return status;

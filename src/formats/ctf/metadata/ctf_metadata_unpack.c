@@ -1,14 +1,17 @@
-/* Metadata files: which language they are in, and the packets of CTF 1.8 and 2 taken away (CTF 1.8.3, 7.1; CTF2-PMETA-1.0).
+/* Metadata files: which language they are in, and the packets of CTF 1.8 and 2 taken away
+ * (CTF 1.8.3, 7.1; CTF2-PMETA-1.0).
  *
- *   [0] magic u32 75D11D57 | [4] uuid[16] | [20] checksum u32 | [24] content bits u32 | [28] packet bits u32 |
- *   [32] compression u8 | [33] encryption u8 | [34] checksum scheme u8 | [35] major u8 | [36] minor u8 |
- *   of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
+ *   [0] magic u32 75D11D57 | [4] uuid[16] | [20] checksum u32 | [24] content bits u32 | [28] packet
+ * bits u32 | [32] compression u8 | [33] encryption u8 | [34] checksum scheme u8 | [35] major u8 |
+ * [36] minor u8 | of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
  *
- * The byte order is that of the magic number, of each packet's own.  A packet may end anywhere, also inside a word of the text.
- * Tolerated: version 2 with the short header, a last packet without its padding, packets of both byte orders (told), and a file that ends
- * inside a packet behind the first header (told): tracers write packet by packet, and may be stopped between.
- * Two passes: the first finds how much text there is, for padding takes no memory (parsers take as much as fits to what was taken).
- * Left out: compressed, encrypted and checked packets, which no writer is known to make. */
+ * The byte order is that of the magic number, of each packet's own.  A packet may end anywhere,
+ * also inside a word of the text. Tolerated: version 2 with the short header, a last packet without
+ * its padding, packets of both byte orders (told), and a file that ends inside a packet behind the
+ * first header (told): tracers write packet by packet, and may be stopped between. Two passes: the
+ * first finds how much text there is, for padding takes no memory (parsers take as much as fits to
+ * what was taken). Left out: compressed, encrypted and checked packets, which no writer is known to
+ * make. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +47,8 @@ static bool is_blank(uint8_t byte)
 /* The language of a text, by its first word. */
 static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
 {
-    static const char *const rfc_words[] = {"/*", "//", "trace", "type ", "type\n", "type{", "abstract_type", "section", "event"};
+    static const char *const rfc_words[] = {
+        "/*", "//", "trace", "type ", "type\n", "type{", "abstract_type", "section", "event"};
     if (begins_with(bytes, n, "/* CTF"))
         return CTF_1_8;
     size_t at = 0;
@@ -64,7 +68,10 @@ enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised)
     if (begins_with_magic(bytes, n, RFC_MAGIC))
         return CTF_RFC_1_1;
     if (begins_with_magic(bytes, n, PACKET_MAGIC))
-        return n < HEADER_BYTES ? CTF_UNKNOWN : bytes[MAJOR_AT] == 1 ? CTF_1_8 : bytes[MAJOR_AT] == 2 ? CTF_2 : CTF_UNKNOWN;
+        return n < HEADER_BYTES       ? CTF_UNKNOWN
+               : bytes[MAJOR_AT] == 1 ? CTF_1_8
+               : bytes[MAJOR_AT] == 2 ? CTF_2
+                                      : CTF_UNKNOWN;
     *is_packetised = false;
     return sniff_text(bytes, n);
 }
@@ -79,7 +86,7 @@ struct unpacking {
     struct ctf_piece *pieces; /* of packets that have text */
     size_t pieces_n;
     size_t packets;
-    uint8_t uuid[16]; /* of the first packet */
+    uint8_t uuid[16];   /* of the first packet */
     bool is_big_endian; /* it, too */
     bool is_mixed;
     uint64_t mixed_at; /* the first packet of the other order */
@@ -108,7 +115,8 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     header->offset = in->offset;
     size_t left = cursor_left(in);
     if (!begins_with_magic(in->p, left, PACKET_MAGIC))
-        return fail(u->error, TTR_E_MALFORMED, in->offset, "%s: expected the magic number 75D11D57 of a metadata packet at byte %llu",
+        return fail(u->error, TTR_E_MALFORMED, in->offset,
+                    "%s: expected the magic number 75D11D57 of a metadata packet at byte %llu",
                     u->file, (unsigned long long)in->offset);
     bool is_big_endian = header->is_big_endian = cursor_u32le(in) != PACKET_MAGIC;
     memcpy(header->uuid, cursor_take(in, 16), 16);
@@ -121,7 +129,8 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     header->minor = cursor_u8(in);
     header->bytes = HEADER_BYTES;
     struct cursor rest = *in;
-    if (header->major == 2 && cursor_skip(&rest, 3) && get_u32(&rest, is_big_endian) == LONG_HEADER_BITS && !rest.failed) {
+    if (header->major == 2 && cursor_skip(&rest, 3) &&
+        get_u32(&rest, is_big_endian) == LONG_HEADER_BITS && !rest.failed) {
         header->bytes = LONG_HEADER_BYTES;
         *in = rest;
     }
@@ -132,17 +141,23 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
 {
     const unsigned long long at = header->offset;
     if (header->schemes[0] || header->schemes[1] || header->schemes[2])
-        return fail(u->error, TTR_E_UNSUPPORTED, at, "%s: the metadata packet at byte %llu is compressed, encrypted or checked (schemes %u, %u, %u)",
+        return fail(u->error, TTR_E_UNSUPPORTED, at,
+                    "%s: the metadata packet at byte %llu is compressed, encrypted or checked "
+                    "(schemes %u, %u, %u)",
                     u->file, at, header->schemes[0], header->schemes[1], header->schemes[2]);
     if (header->major != u->major)
-        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu is of version %u.%u, not %u", u->file, at,
+        return fail(u->error, TTR_E_MALFORMED, at,
+                    "%s: the metadata packet at byte %llu is of version %u.%u, not %u", u->file, at,
                     header->major, header->minor, u->major);
     if (u->packets && memcmp(header->uuid, u->uuid, 16) != 0)
-        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu has another UUID than the first", u->file, at);
-    if (header->content_bits % 8 || header->packet_bits % 8 || header->content_bits / 8 < header->bytes ||
-        header->packet_bits < header->content_bits)
         return fail(u->error, TTR_E_MALFORMED, at,
-                    "%s: the metadata packet at byte %llu has a content of %u bits in %u: expected whole bytes, %u or more for its header",
+                    "%s: the metadata packet at byte %llu has another UUID than the first", u->file,
+                    at);
+    if (header->content_bits % 8 || header->packet_bits % 8 ||
+        header->content_bits / 8 < header->bytes || header->packet_bits < header->content_bits)
+        return fail(u->error, TTR_E_MALFORMED, at,
+                    "%s: the metadata packet at byte %llu has a content of %u bits in %u: expected "
+                    "whole bytes, %u or more for its header",
                     u->file, at, header->content_bits, header->packet_bits, header->bytes);
     return TTR_OK;
 }
@@ -185,7 +200,8 @@ static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *pad
     return TTR_OK;
 }
 
-/* Goes through all packets; where there is room for the text it goes there, else it is counted, and so are the packets that have some. */
+/* Goes through all packets; where there is room for the text it goes there, else it is counted, and
+ * so are the packets that have some. */
 static ttr_status take_packets(struct unpacking *u)
 {
     size_t content, padding;
@@ -218,9 +234,12 @@ static void take_order(const struct unpacking *u)
     }
     if (!u->is_mixed || !description->note)
         return;
-    (void)snprintf(text, sizeof text, "the metadata packet at byte %llu has another byte order than the first: each is read in its own",
+    (void)snprintf(text, sizeof text,
+                   "the metadata packet at byte %llu has another byte order than the first: each "
+                   "is read in its own",
                    (unsigned long long)u->mixed_at);
-    description->note(description->note_own, TTR_NOTE_ODD, u->mixed_at, "ctf.metadata-byte-order", text);
+    description->note(description->note_own, TTR_NOTE_ODD, u->mixed_at, "ctf.metadata-byte-order",
+                      text);
 }
 
 static void tell_cut(const struct unpacking *u, size_t n)
@@ -229,8 +248,10 @@ static void tell_cut(const struct unpacking *u, size_t n)
     char text[160];
     if (!u->is_cut || !description->note)
         return;
-    (void)snprintf(text, sizeof text, "the metadata end at byte %zu, inside their packet at byte %llu: what it has of its text is used", n,
-                   (unsigned long long)u->cut_at);
+    (void)snprintf(text, sizeof text,
+                   "the metadata end at byte %zu, inside their packet at byte %llu: what it has of "
+                   "its text is used",
+                   n, (unsigned long long)u->cut_at);
     description->note(description->note_own, TTR_NOTE_DAMAGE, u->cut_at, "ctf.cut", text);
 }
 
@@ -249,7 +270,8 @@ static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
     u->text[u->text_n] = 0;
     take_order(u);
     tell_cut(u, cursor_left(&begin));
-    *text = (struct ctf_text){.p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
+    *text = (struct ctf_text){
+        .p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
     return status;
 }
 
@@ -258,18 +280,24 @@ static ttr_status refuse_first(const struct unpacking *u, size_t n)
 {
     const uint8_t *bytes = u->in.p;
     if (n < HEADER_BYTES)
-        return fail(u->error, TTR_E_TRUNCATED, 0, "%s ends at byte %zu, inside the header of its first metadata packet, which has %u bytes",
+        return fail(u->error, TTR_E_TRUNCATED, 0,
+                    "%s ends at byte %zu, inside the header of its first metadata packet, which "
+                    "has %u bytes",
                     u->file, n, HEADER_BYTES);
-    return fail(u->error, TTR_E_UNSUPPORTED, 0, "%s: the metadata packet at byte 0 is of version %u.%u: expected 1.8 or 2.0", u->file,
-                bytes[MAJOR_AT], bytes[MAJOR_AT + 1]);
+    return fail(u->error, TTR_E_UNSUPPORTED, 0,
+                "%s: the metadata packet at byte 0 is of version %u.%u: expected 1.8 or 2.0",
+                u->file, bytes[MAJOR_AT], bytes[MAJOR_AT + 1]);
 }
 
-ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const struct ctf_key *key,
-                               struct ctf_text *text, ttr_error *error)
+ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n,
+                               const struct ctf_key *key, struct ctf_text *text, ttr_error *error)
 {
     bool is_packetised;
     enum ctf_version version = ctf_sniff(bytes, n, &is_packetised);
-    struct unpacking u = {.description = description, .file = text->file, .error = error, .in = cursor_over(bytes, n, 0)};
+    struct unpacking u = {.description = description,
+                          .file = text->file,
+                          .error = error,
+                          .in = cursor_over(bytes, n, 0)};
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)

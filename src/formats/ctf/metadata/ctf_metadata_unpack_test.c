@@ -1,4 +1,5 @@
-/* Metadata files told apart, and packets of CTF 1.8 and 2 taken away: bytes written from CTF 1.8.3, 7.1, and CTF2-PMETA-1.0. */
+/* Metadata files told apart, and packets of CTF 1.8 and 2 taken away: bytes written from
+ * CTF 1.8.3, 7.1, and CTF2-PMETA-1.0. */
 #include <stdio.h>
 
 #include "formats/ctf/description/ctf_description.h"
@@ -23,7 +24,8 @@ static void unpack(struct unpacked *unpacked, const char *hex)
     size_t n = support_hex(bytes, sizeof bytes, hex);
     *unpacked = (struct unpacked){.text.file = "metadata"};
     ctf_description_init(&unpacked->description, alloc_default());
-    unpacked->status = ctf_unpack_metadata(&unpacked->description, bytes, n, NULL, &unpacked->text, &unpacked->error);
+    unpacked->status = ctf_unpack_metadata(&unpacked->description, bytes, n, NULL, &unpacked->text,
+                                           &unpacked->error);
 }
 
 static void assert_text(const char *hex, const char *text)
@@ -41,7 +43,8 @@ static void refuse(const char *hex, ttr_status status, const char *message)
     struct unpacked unpacked;
     unpack(&unpacked, hex);
     if (unpacked.status != status || !strstr(unpacked.error.text, message))
-        fail_msg("expected \"%s\", got %d: %s", message, (int)unpacked.status, unpacked.status ? unpacked.error.text : "");
+        fail_msg("expected \"%s\", got %d: %s", message, (int)unpacked.status,
+                 unpacked.status ? unpacked.error.text : "");
     ctf_description_free(&unpacked.description);
 }
 
@@ -51,13 +54,21 @@ static void languages_are_told_by_their_first_bytes(void **state)
     static const struct {
         const char *text;
         enum ctf_version version;
-    } texts[] = {{"/* CTF 1.8 */", CTF_1_8}, {"/* CTF 1.1 */", CTF_1_8}, {"\x1e{", CTF_2}, {"  {\"type\"", CTF_2},
-                 {"trace { major = 1;", CTF_RFC_1_1}, {"/* any */", CTF_RFC_1_1}, {"type x { }", CTF_RFC_1_1}, {"hello", CTF_UNKNOWN},
+    } texts[] = {{"/* CTF 1.8 */", CTF_1_8},
+                 {"/* CTF 1.1 */", CTF_1_8},
+                 {"\x1e{", CTF_2},
+                 {"  {\"type\"", CTF_2},
+                 {"trace { major = 1;", CTF_RFC_1_1},
+                 {"/* any */", CTF_RFC_1_1},
+                 {"type x { }", CTF_RFC_1_1},
+                 {"hello", CTF_UNKNOWN},
                  {"", CTF_UNKNOWN}};
     bool is_packetised;
     uint8_t bytes[64];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(ctf_sniff((const uint8_t *)texts[i].text, strlen(texts[i].text), &is_packetised), texts[i].version);
+        assert_int_equal(
+            ctf_sniff((const uint8_t *)texts[i].text, strlen(texts[i].text), &is_packetised),
+            texts[i].version);
         assert_false(is_packetised);
     }
     size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "2801000028010000" TAIL);
@@ -83,23 +94,35 @@ static void contents_of_packets_are_put_together(void **state)
     (void)state;
     assert_text(HEADER_LE "4001000040010000" TAIL "616263", "abc");
     assert_text(HEADER_BE "0000014000000140" TAIL "616263", "abc");
-    assert_text(HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL "6400", "abcd");
+    assert_text(HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL
+                          "6400",
+                "abcd");
     assert_text(HEADER_LE "2801000028010000" TAIL, "");
 }
 
-/* CTF2-PMETA-1.0: 3 more bytes and the size of the header, 352 bits; some writers leave these out. */
+/* CTF2-PMETA-1.0: 3 more bytes and the size of the header, 352 bits; some writers leave these out.
+ */
 static void packets_of_version_2_have_long_or_short_headers(void **state)
 {
     (void)state;
-    assert_text(HEADER_LE "7801000078010000" "0000000200" "000000" "60010000" "616263", "abc");
-    assert_text(HEADER_LE "4001000040010000" "0000000200" "616263", "abc");
+    assert_text(HEADER_LE "7801000078010000"
+                          "0000000200"
+                          "000000"
+                          "60010000"
+                          "616263",
+                "abc");
+    assert_text(HEADER_LE "4001000040010000"
+                          "0000000200"
+                          "616263",
+                "abc");
 }
 
 static void places_in_the_text_are_places_in_the_file(void **state)
 {
     (void)state;
     struct unpacked unpacked;
-    unpack(&unpacked, HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL "6400");
+    unpack(&unpacked,
+           HEADER_LE "4001000050010000" TAIL "6162630000" HEADER_LE "3001000038010000" TAIL "6400");
     assert_int_equal(ctf_text_offset(&unpacked.text, 2), 39);
     assert_int_equal(ctf_text_offset(&unpacked.text, 3), 42 + 37);
     assert_true(unpacked.description.has_byte_order && !unpacked.description.is_big_endian);
@@ -109,10 +132,13 @@ static void places_in_the_text_are_places_in_the_file(void **state)
 static void the_last_packet_may_lack_its_padding(void **state)
 {
     (void)state;
-    assert_text(HEADER_LE "40010000" "00800000" TAIL "616263", "abc");
+    assert_text(HEADER_LE "40010000"
+                          "00800000" TAIL "616263",
+                "abc");
 }
 
-static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                     const char *text)
 {
     struct unpacked *unpacked = own;
     assert_int_equal(severity, TTR_NOTE_DAMAGE);
@@ -126,12 +152,15 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
 {
     uint8_t bytes[100];
     struct unpacked unpacked = {.text.file = "metadata", .error.offset = UINT64_MAX};
-    size_t whole = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_LE "3801000038010000" TAIL "6465");
+    size_t whole = support_hex(bytes, sizeof bytes,
+                               HEADER_LE "4001000040010000" TAIL "616263" HEADER_LE
+                                         "3801000038010000" TAIL "6465");
     assert_true(n <= whole);
     ctf_description_init(&unpacked.description, alloc_default());
     unpacked.description.note = note_cut;
     unpacked.description.note_own = &unpacked;
-    assert_int_equal(ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
+    assert_int_equal(
+        ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
     support_assert_text(unpacked.text.p, unpacked.text.n, text);
     assert_int_equal(unpacked.error.offset, cut_at);
     ctf_description_free(&unpacked.description);
@@ -153,20 +182,42 @@ static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **
 static void wrong_packets_are_refused_with_their_place(void **state)
 {
     (void)state;
-    refuse("571dd175" UUID, TTR_E_TRUNCATED, "metadata ends at byte 20, inside the header of its first metadata packet, which has 37 bytes");
-    refuse(HEADER_LE "4001000040010000" TAIL "616263" "57" UUID UUID "00000000", TTR_E_MALFORMED, "expected the magic number 75D11D57");
-    refuse(HEADER_LE "2001000040010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 288 bits in 320");
-    refuse(HEADER_LE "4001000038010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 320 bits in 312");
-    refuse(HEADER_LE "4101000048010000" TAIL "61626300", TTR_E_MALFORMED, "has a content of 321 bits");
-    refuse(HEADER_LE "4001000040010000" "0100000108" "616263", TTR_E_UNSUPPORTED, "compressed, encrypted or checked (schemes 1, 0, 0)");
-    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "the metadata packet at byte 0 is of version 3.0: expected 1.8 or 2.0");
-    refuse(HEADER_LE "4001000040010000" TAIL "616263" "571dd175" UUID "00000000" "4001000040010000" "0000000208" "616263",
+    refuse("571dd175" UUID, TTR_E_TRUNCATED,
+           "metadata ends at byte 20, inside the header of its first metadata packet, which has 37 "
+           "bytes");
+    refuse(HEADER_LE "4001000040010000" TAIL "616263"
+                     "57" UUID UUID "00000000",
+           TTR_E_MALFORMED, "expected the magic number 75D11D57");
+    refuse(HEADER_LE "2001000040010000" TAIL "616263", TTR_E_MALFORMED,
+           "has a content of 288 bits in 320");
+    refuse(HEADER_LE "4001000038010000" TAIL "616263", TTR_E_MALFORMED,
+           "has a content of 320 bits in 312");
+    refuse(HEADER_LE "4101000048010000" TAIL "61626300", TTR_E_MALFORMED,
+           "has a content of 321 bits");
+    refuse(HEADER_LE "4001000040010000"
+                     "0100000108"
+                     "616263",
+           TTR_E_UNSUPPORTED, "compressed, encrypted or checked (schemes 1, 0, 0)");
+    refuse(HEADER_LE "4001000040010000"
+                     "0000000300"
+                     "616263",
+           TTR_E_UNSUPPORTED,
+           "the metadata packet at byte 0 is of version 3.0: expected 1.8 or 2.0");
+    refuse(HEADER_LE "4001000040010000" TAIL "616263"
+                     "571dd175" UUID "00000000"
+                     "4001000040010000"
+                     "0000000208"
+                     "616263",
            TTR_E_MALFORMED, "is of version 2.8, not 1");
-    refuse(HEADER_LE "2801000028010000" TAIL "571dd175" "ff02030405060708090a0b0c0d0e0f10" "00000000" "2801000028010000" TAIL,
+    refuse(HEADER_LE "2801000028010000" TAIL "571dd175"
+                     "ff02030405060708090a0b0c0d0e0f10"
+                     "00000000"
+                     "2801000028010000" TAIL,
            TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
 }
 
-static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                       const char *text)
 {
     uint64_t *at = own;
     assert_int_equal(severity, TTR_NOTE_ODD);
@@ -183,8 +234,10 @@ static void each_packet_has_its_own_byte_order(void **state)
     uint64_t told = 0;
     struct ctf_description description;
     struct ctf_text text = {.file = "metadata"};
-    size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_BE "0000013800000148" TAIL "64650000"
-                           HEADER_BE "0000013000000130" TAIL "66");
+    size_t n =
+        support_hex(bytes, sizeof bytes,
+                    HEADER_LE "4001000040010000" TAIL "616263" HEADER_BE "0000013800000148" TAIL
+                              "64650000" HEADER_BE "0000013000000130" TAIL "66");
     ctf_description_init(&description, alloc_default());
     description.note = note_order;
     description.note_own = &told;
@@ -206,7 +259,8 @@ static void padding_takes_no_memory(void **state)
     for (size_t i = 0; i < PACKETS; i++)
         (void)support_hex(bytes + i * BYTES, BYTES, HEADER_LE "3001000000200000" TAIL "61");
     ctf_description_init(&description, alloc_default());
-    assert_int_equal(ctf_unpack_metadata(&description, bytes, sizeof bytes, NULL, &text, NULL), TTR_OK);
+    assert_int_equal(ctf_unpack_metadata(&description, bytes, sizeof bytes, NULL, &text, NULL),
+                     TTR_OK);
     assert_int_equal(text.n, PACKETS);
     assert_true(description.arena.total < 64 * text.n);
     assert_int_equal(ctf_text_offset(&text, PACKETS - 1), (PACKETS - 1) * BYTES + 37);

@@ -1,5 +1,5 @@
-/* Plans of event headers: made from the types of a stream class, run where two loads are not enough.
- * CTF 1.8.3 6.1, CTF 2 6.1 (event record header), RFC 6.1 (headers of type 1 and 2). */
+/* Plans of event headers: made from the types of a stream class, run where two loads are not
+ * enough. CTF 1.8.3 6.1, CTF 2 6.1 (event record header), RFC 6.1 (headers of type 1 and 2). */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include <string.h>
@@ -14,30 +14,37 @@ static bool add_part(struct ctf_parts *parts, const struct ctf_part *part)
 
 static bool is_number(const struct type *type)
 {
-    return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT || type->kind == TYPE_INT ||
-           type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
+    return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT ||
+           type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
 static bool add_number(struct ctf_parts *parts, const struct type *type)
 {
-    enum ctf_part_use use = type->role == CTF_ROLE_EVENT_ID ? CTF_PART_ID : type->role == CTF_ROLE_TIME ? CTF_PART_TIME : CTF_PART_PASS;
-    if (type->unit || (use != CTF_PART_PASS && (type->is_reversed || type->bits > 64 || type->kind != TYPE_UINT)))
+    enum ctf_part_use use = type->role == CTF_ROLE_EVENT_ID ? CTF_PART_ID
+                            : type->role == CTF_ROLE_TIME   ? CTF_PART_TIME
+                                                            : CTF_PART_PASS;
+    if (type->unit ||
+        (use != CTF_PART_PASS && (type->is_reversed || type->bits > 64 || type->kind != TYPE_UINT)))
         return false;
-    return add_part(parts, &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
+    return add_part(parts,
+                    &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
 }
 
 /* An array of numbers that nobody needs. */
 static bool add_array(struct ctf_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
-    if (!is_number(element) || element->unit || element->role || element->bits % (UINT64_C(1) << element->align))
+    if (!is_number(element) || element->unit || element->role ||
+        element->bits % (UINT64_C(1) << element->align))
         return false;
     if (type->count > UINT32_MAX || type->count == 0)
         return false;
-    return add_part(parts, &(struct ctf_part){element->bits * type->count, CTF_PART_PASS, type->align, false});
+    return add_part(
+        parts, &(struct ctf_part){element->bits * type->count, CTF_PART_PASS, type->align, false});
 }
 
-/* Adds what a type holds in a row; a variant or an optional ends the walk and is given back.  False: not for a plan. */
+/* Adds what a type holds in a row; a variant or an optional ends the walk and is given back. False:
+ * not for a plan. */
 static bool add_type(struct ctf_parts *parts, const struct type *type, const struct type **variant)
 {
     if (is_number(type))
@@ -82,7 +89,8 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
-/* Ids from range->low on mean the extension, which has an id of its own: that must be all of them. */
+/* Ids from range->low on mean the extension, which has an id of its own: that must be all of them.
+ */
 static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
@@ -94,17 +102,20 @@ static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
     return count_use(&plan->extended, CTF_PART_ID) == 1;
 }
 
-/* Two options: ids [0, escape) choose the one without an id, the rest the one with an id of its own. */
+/* Two options: ids [0, escape) choose the one without an id, the rest the one with an id of its
+ * own. */
 static bool add_options(struct ctf_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
     struct ctf_parts parts[2] = {{.n = 0}, {.n = 0}};
-    if (variant->members_n != 2 || !add_type(&parts[0], option[0].type, NULL) || !add_type(&parts[1], option[1].type, NULL))
+    if (variant->members_n != 2 || !add_type(&parts[0], option[0].type, NULL) ||
+        !add_type(&parts[1], option[1].type, NULL))
         return false;
     unsigned extended = count_use(&parts[1], CTF_PART_ID) != 0, usual = 1 - extended;
     const struct type_member *low = &option[usual], *high = &option[extended];
-    if (count_use(&parts[usual], CTF_PART_ID) != 0 || low->ranges_n != 1 || high->ranges_n != 1 || low->ranges->low != 0 ||
-        low->ranges->high == UINT64_MAX || low->ranges->high + 1 != high->ranges->low)
+    if (count_use(&parts[usual], CTF_PART_ID) != 0 || low->ranges_n != 1 || high->ranges_n != 1 ||
+        low->ranges->low != 0 || low->ranges->high == UINT64_MAX ||
+        low->ranges->high + 1 != high->ranges->low)
         return false;
     plan->otherwise = parts[usual];
     plan->extended = parts[extended];
@@ -116,7 +127,8 @@ static bool add_choice(struct ctf_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
         return add_options(plan, choice);
-    return choice->ranges_n == 1 && add_type(&plan->extended, choice->element, NULL) && set_escape(plan, choice->ranges);
+    return choice->ranges_n == 1 && add_type(&plan->extended, choice->element, NULL) &&
+           set_escape(plan, choice->ranges);
 }
 
 static bool make_parts(struct ctf_plan *plan, const struct type *header)
@@ -126,13 +138,16 @@ static bool make_parts(struct ctf_plan *plan, const struct type *header)
         return false;
     if (!variant)
         return true;
-    return count_use(&plan->first, CTF_PART_ID) == 1 && is_chosen_by_id(variant, header) && add_choice(plan, variant);
+    return count_use(&plan->first, CTF_PART_ID) == 1 && is_chosen_by_id(variant, header) &&
+           add_choice(plan, variant);
 }
 
 /* --- Two loads --- */
 
-/* Where a number lies within the eight bytes from its first byte on; false where it is not all in them. */
-static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mask, uint32_t *byte, uint8_t *shift)
+/* Where a number lies within the eight bytes from its first byte on; false where it is not all in
+ * them. */
+static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mask, uint32_t *byte,
+                         uint8_t *shift)
 {
     unsigned skip = at & 7;
     if (skip + part->bits > 64 || at > UINT16_MAX)
@@ -143,7 +158,8 @@ static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mas
     return true;
 }
 
-static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads, const struct ctf_parts *parts, bool *has_order)
+static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads,
+                       const struct ctf_parts *parts, bool *has_order)
 {
     uint64_t at = loads->bits;
     for (uint32_t i = 0; i < parts->n; i++) {
@@ -158,9 +174,11 @@ static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads, const str
             plan->is_big_endian = part->is_big_endian;
             *has_order = true;
         }
-        if (part->use == CTF_PART_ID && !place_number(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
+        if (part->use == CTF_PART_ID &&
+            !place_number(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
             return false;
-        if (part->use == CTF_PART_TIME && !place_number(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
+        if (part->use == CTF_PART_TIME &&
+            !place_number(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
         if (part->use == CTF_PART_TIME)
             loads->time_step = loads->time_mask + 1; /* 64 bits wrap to nowhere: 0 */
@@ -171,31 +189,39 @@ static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads, const str
 }
 
 /* Tries to read `first` and what follows by two loads. */
-static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads, const struct ctf_parts *behind, bool *has_order)
+static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads,
+                       const struct ctf_parts *behind, bool *has_order)
 {
     *loads = (struct ctf_loads){.bits = 0};
-    if (!load_parts(plan, loads, &plan->first, has_order) || !load_parts(plan, loads, behind, has_order))
+    if (!load_parts(plan, loads, &plan->first, has_order) ||
+        !load_parts(plan, loads, behind, has_order))
         return false;
-    const uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at, bytes = (loads->bits + 7) / 8;
+    const uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at,
+                   bytes = (loads->bits + 7) / 8;
     loads->room = last + 8 > bytes ? last + 8 : bytes;
     return true;
 }
 
-/* Whether an extended header's time is all that its clock learns: what `first` says before cannot move it. */
+/* Whether an extended header's time is all that its clock learns: what `first` says before cannot
+ * move it. */
 static bool has_time_of_its_own(const struct ctf_plan *plan)
 {
     const uint32_t times = count_use(&plan->extended, CTF_PART_TIME);
-    return count_use(&plan->first, CTF_PART_TIME) + times <= 1 || (times == 1 && plan->wide.time_mask == UINT64_MAX);
+    return count_use(&plan->first, CTF_PART_TIME) + times <= 1 ||
+           (times == 1 && plan->wide.time_mask == UINT64_MAX);
 }
 
 static bool make_all_loads(struct ctf_plan *plan)
 {
     bool has_order = false;
-    if (plan->align < 3 || count_use(&plan->first, CTF_PART_TIME) + count_use(&plan->otherwise, CTF_PART_TIME) > 1 ||
+    if (plan->align < 3 ||
+        count_use(&plan->first, CTF_PART_TIME) + count_use(&plan->otherwise, CTF_PART_TIME) > 1 ||
         !make_loads(plan, &plan->loads, &plan->otherwise, &has_order))
         return false;
-    plan->has_wide = plan->extended.n && make_loads(plan, &plan->wide, &plan->extended, &has_order) && has_time_of_its_own(plan) &&
-                     plan->wide.bits >= plan->loads.bits && (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MOST;
+    plan->has_wide = plan->extended.n &&
+                     make_loads(plan, &plan->wide, &plan->extended, &has_order) &&
+                     has_time_of_its_own(plan) && plan->wide.bits >= plan->loads.bits &&
+                     (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MOST;
     if (plan->has_wide && plan->wide.room > plan->loads.room)
         plan->loads.room = plan->wide.room;
     return true;
@@ -217,14 +243,17 @@ bool ctf_moves_clock_behind(const struct ctf_stream_class *stream)
 {
     bool has_time = ctf_moves_clock(stream->event_context);
     for (size_t i = 0; i < stream->events_n && !has_time; i++)
-        has_time = ctf_moves_clock(stream->events[i]->context) || ctf_moves_clock(stream->events[i]->payload);
+        has_time = ctf_moves_clock(stream->events[i]->context) ||
+                   ctf_moves_clock(stream->events[i]->payload);
     return has_time;
 }
 
-void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream, const struct layout *layout)
+void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
+                   const struct layout *layout)
 {
     const struct type *header = stream->event_header;
-    *plan = (struct ctf_plan){.escape = UINT64_MAX, .layout = layout, .kind = CTF_PLAN_LAYOUT, .has_time = true};
+    *plan = (struct ctf_plan){
+        .escape = UINT64_MAX, .layout = layout, .kind = CTF_PLAN_LAYOUT, .has_time = true};
     plan->only_id = stream->events_n == 1 ? stream->events[0]->id : 0;
     if (header) {
         plan->align = header->align;
@@ -261,7 +290,8 @@ static void run_parts(const struct ctf_parts *parts, struct bits *bits, struct c
     }
 }
 
-void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots, struct ctf_header *header)
+void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
+                    struct ctf_header *header)
 {
     struct layout_walk walk;
     const struct type *type;
@@ -273,14 +303,16 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
             header->id = field.value.v.u;
         if (type->role == CTF_ROLE_TIME) {
             unsigned width = type->kind == TYPE_VAR_UINT ? 7 * layout_walk_leb(&walk) : type->bits;
-            header->ticks = ctf_clock_update(header->ticks, field.value.v.u, width >= 1 && width < 64 ? width : 64);
+            header->ticks = ctf_clock_update(header->ticks, field.value.v.u,
+                                             width >= 1 && width < 64 ? width : 64);
         }
     }
     header->end = walk.end;
     *bits = walk.run.bits;
 }
 
-void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots, struct ctf_header *header)
+void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots,
+                     struct ctf_header *header)
 {
     header->id = plan->only_id;
     header->end = LAYOUT_FINE;

@@ -1,32 +1,38 @@
-/* Plans of event headers: LTTng's two shapes, plain ones, both byte orders, and what is left to layouts. */
+/* Plans of event headers: LTTng's two shapes, plain ones, both byte orders, and what is left to
+ * layouts. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include "support/support.h"
 
-static const struct type_range compact_ids = {0, 30}, extended_ids = {31, 31}, small_ids = {0, 65534}, large_ids = {65535, 65535};
+static const struct type_range compact_ids = {0, 30}, extended_ids = {31, 31},
+                               small_ids = {0, 65534}, large_ids = {65535, 65535};
 static const ttr_text id_name[] = {{"id", 2}};
 
-#define NUMBER(width, alignment, what, big)                                                                                            \
-    {                                                                                                                                  \
-        .kind = TYPE_UINT, .bits = (width), .align = (alignment), .role = (what), .is_big_endian = (big)                               \
+#define NUMBER(width, alignment, what, big)                                       \
+    {                                                                             \
+        .kind = TYPE_UINT, .bits = (width), .align = (alignment), .role = (what), \
+        .is_big_endian = (big)                                                    \
     }
-#define MEMBER(text, of)                                                                                                               \
-    {                                                                                                                                  \
-        .name = {(text), sizeof(text) - 1}, .type = (of)                                                                               \
+#define MEMBER(text, of)                                 \
+    {                                                    \
+        .name = {(text), sizeof(text) - 1}, .type = (of) \
     }
-#define STRUCT(list, alignment)                                                                                                        \
-    {                                                                                                                                  \
-        .kind = TYPE_STRUCT, .members = (list), .members_n = sizeof(list) / sizeof *(list), .align = (alignment)                       \
+#define STRUCT(list, alignment)                                                             \
+    {                                                                                       \
+        .kind = TYPE_STRUCT, .members = (list), .members_n = sizeof(list) / sizeof *(list), \
+        .align = (alignment)                                                                \
     }
 
-/* A header with an extension: id of `bits` bits, time of `time` bits, or id of 32 and time of 64. */
+/* A header with an extension: id of `bits` bits, time of `time` bits, or id of 32 and time of 64.
+ */
 struct extended_header {
     struct type id, time, long_id, long_time, usual, extension, variant, header;
     struct type_member usual_members[1], extension_members[2], options[2], members[2];
     struct ctf_stream_class stream;
 };
 
-static void make_header(struct extended_header *h, unsigned bits, unsigned time, uint8_t align, bool big)
+static void make_header(struct extended_header *h, unsigned bits, unsigned time, uint8_t align,
+                        bool big)
 {
     bool is_compact = bits == 5;
     *h = (struct extended_header){
@@ -36,20 +42,31 @@ static void make_header(struct extended_header *h, unsigned bits, unsigned time,
         .long_time = NUMBER(64, align == 3 ? 3 : 6, CTF_ROLE_TIME, big),
         .usual_members = {MEMBER("timestamp", &h->time)},
         .extension_members = {MEMBER("id", &h->long_id), MEMBER("timestamp", &h->long_time)},
-        .options = {{.name = {"compact", 7}, .type = &h->usual, .ranges = is_compact ? &compact_ids : &small_ids, .ranges_n = 1},
-                    {.name = {"extended", 8}, .type = &h->extension, .ranges = is_compact ? &extended_ids : &large_ids, .ranges_n = 1}},
+        .options = {{.name = {"compact", 7},
+                     .type = &h->usual,
+                     .ranges = is_compact ? &compact_ids : &small_ids,
+                     .ranges_n = 1},
+                    {.name = {"extended", 8},
+                     .type = &h->extension,
+                     .ranges = is_compact ? &extended_ids : &large_ids,
+                     .ranges_n = 1}},
         .members = {MEMBER("id", &h->id), MEMBER("v", &h->variant)},
     };
     h->usual = (struct type)STRUCT(h->usual_members, is_compact ? 0 : align);
     h->extension = (struct type)STRUCT(h->extension_members, align == 3 ? 3 : 6);
-    h->variant = (struct type){.kind = TYPE_VARIANT, .members = h->options, .members_n = 2,
-                               .reference = {.names = id_name, .names_n = 1, .root = ROOT_EVENT_HEADER}};
+    h->variant =
+        (struct type){.kind = TYPE_VARIANT,
+                      .members = h->options,
+                      .members_n = 2,
+                      .reference = {.names = id_name, .names_n = 1, .root = ROOT_EVENT_HEADER}};
     h->header = (struct type)STRUCT(h->members, align);
     h->stream = (struct ctf_stream_class){.event_header = &h->header};
 }
 
-/* Reads the header in `hex` that begins at bit `at`, both ways where there are two, and checks them against each other. */
-static void check_header(const struct ctf_plan *plan, const char *hex, uint64_t at, const struct ctf_header *expected, uint64_t end)
+/* Reads the header in `hex` that begins at bit `at`, both ways where there are two, and checks them
+ * against each other. */
+static void check_header(const struct ctf_plan *plan, const char *hex, uint64_t at,
+                         const struct ctf_header *expected, uint64_t end)
 {
     uint8_t bytes[64] = {0};
     size_t n = support_hex(bytes, sizeof bytes, hex);
@@ -78,10 +95,13 @@ static void compact_headers_of_lttng_are_two_loads(void **state)
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.escape, 31);
     /* id 3, time 0x2abcdef: 3 | 0x2abcdef << 5 = 0x5579bde3 */
-    check_header(&plan, "e3bd7955", 0, &(struct ctf_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
+    check_header(&plan, "e3bd7955", 0,
+                 &(struct ctf_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
     /* the same time as the clock has: 0x2bcdef0 << 5 | 30 */
-    check_header(&plan, "00 1ede9b57", 8, &(struct ctf_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
-    check_header(&plan, "1f 00010000 0807060504030201", 0, &(struct ctf_header){.id = 256, .ticks = 0x0102030405060708}, 104);
+    check_header(&plan, "00 1ede9b57", 8,
+                 &(struct ctf_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
+    check_header(&plan, "1f 00010000 0807060504030201", 0,
+                 &(struct ctf_header){.id = 256, .ticks = 0x0102030405060708}, 104);
 }
 
 static void compact_headers_are_read_in_big_endian_too(void **state)
@@ -93,7 +113,8 @@ static void compact_headers_are_read_in_big_endian_too(void **state)
     ctf_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     /* id 3 in the five highest bits, then the time 0x4000000 */
-    check_header(&plan, "1c000000", 0, &(struct ctf_header){.id = 3, .ticks = 0x123456789c000000}, 32);
+    check_header(&plan, "1c000000", 0, &(struct ctf_header){.id = 3, .ticks = 0x123456789c000000},
+                 32);
 }
 
 static void large_headers_of_lttng_are_two_loads(void **state)
@@ -105,8 +126,10 @@ static void large_headers_of_lttng_are_two_loads(void **state)
     ctf_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.bits, 48);
-    check_header(&plan, "feff 00000001", 0, &(struct ctf_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
-    check_header(&plan, "ffff ffff0000 0100000000000000", 0, &(struct ctf_header){.id = 65535, .ticks = 1}, 112);
+    check_header(&plan, "feff 00000001", 0,
+                 &(struct ctf_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
+    check_header(&plan, "ffff ffff0000 0100000000000000", 0,
+                 &(struct ctf_header){.id = 65535, .ticks = 1}, 112);
 }
 
 static void aligned_numbers_in_options_are_read_one_by_one(void **state)
@@ -119,31 +142,39 @@ static void aligned_numbers_in_options_are_read_one_by_one(void **state)
     h.id.align = 4;
     ctf_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
-    check_header(&plan, "0000 0500 00000001", 16, &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
-    check_header(&plan, "0500 0000 00000001", 0, &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
-    check_header(&plan, "ffff 0000 00000000 07000000 00000000 0900000000000000", 0, &(struct ctf_header){.id = 7, .ticks = 9}, 192);
+    check_header(&plan, "0000 0500 00000001", 16,
+                 &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+    check_header(&plan, "0500 0000 00000001", 0,
+                 &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+    check_header(&plan, "ffff 0000 00000000 07000000 00000000 0900000000000000", 0,
+                 &(struct ctf_header){.id = 7, .ticks = 9}, 192);
 }
 
 static void plain_headers_may_have_other_members(void **state)
 {
     (void)state;
-    struct type time = NUMBER(64, 3, CTF_ROLE_TIME, false), other = NUMBER(24, 3, CTF_ROLE_NONE, false),
-                id = NUMBER(16, 3, CTF_ROLE_EVENT_ID, false), byte = NUMBER(8, 3, CTF_ROLE_NONE, false),
+    struct type time = NUMBER(64, 3, CTF_ROLE_TIME, false),
+                other = NUMBER(24, 3, CTF_ROLE_NONE, false),
+                id = NUMBER(16, 3, CTF_ROLE_EVENT_ID, false),
+                byte = NUMBER(8, 3, CTF_ROLE_NONE, false),
                 bytes = {.kind = TYPE_ARRAY, .element = &byte, .count = 3, .align = 3};
-    const struct type_member members[] = {MEMBER("timestamp", &time), MEMBER("other", &other), MEMBER("id", &id), MEMBER("bytes", &bytes)};
+    const struct type_member members[] = {MEMBER("timestamp", &time), MEMBER("other", &other),
+                                          MEMBER("id", &id), MEMBER("bytes", &bytes)};
     struct type header = STRUCT(members, 3);
     struct ctf_stream_class stream = {.event_header = &header};
     struct ctf_plan plan;
     ctf_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.room, 19);
-    check_header(&plan, "0102030405060708 ffffff 0201 ffffff 000000", 0, &(struct ctf_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
+    check_header(&plan, "0102030405060708 ffffff 0201 ffffff 000000", 0,
+                 &(struct ctf_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
 }
 
 static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
 {
     (void)state;
-    struct type id = NUMBER(3, 0, CTF_ROLE_EVENT_ID, false), time = NUMBER(10, 0, CTF_ROLE_TIME, false);
+    struct type id = NUMBER(3, 0, CTF_ROLE_EVENT_ID, false),
+                time = NUMBER(10, 0, CTF_ROLE_TIME, false);
     const struct type_member members[] = {MEMBER("id", &id), MEMBER("timestamp", &time)};
     struct type header = STRUCT(members, 0);
     struct ctf_stream_class stream = {.event_header = &header};
@@ -151,7 +182,8 @@ static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
     ctf_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
     /* bits 5..7 are the id, 8..17 the time */
-    check_header(&plan, "a0 ff 02", 5, &(struct ctf_header){.id = 5, .ticks = 0x123456789abcdeff}, 18);
+    check_header(&plan, "a0 ff 02", 5, &(struct ctf_header){.id = 5, .ticks = 0x123456789abcdeff},
+                 18);
 }
 
 static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
@@ -165,7 +197,8 @@ static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
     struct ctf_stream_class stream = {.event_header = &header, .events = events, .events_n = 1};
     struct ctf_plan plan;
     ctf_plan_init(&plan, &stream, NULL);
-    check_header(&plan, "f1debc9a 00000000", 0, &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
+    check_header(&plan, "f1debc9a 00000000", 0,
+                 &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
     stream.event_header = NULL;
     ctf_plan_init(&plan, &stream, NULL);
     assert_false(plan.has_time);

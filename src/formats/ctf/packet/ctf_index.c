@@ -13,13 +13,15 @@ static bool take_header(struct ctf_index *index)
     index->entry_bytes = cursor_u32be(&c);
     index->has_instance = minor >= 1;
     uint32_t least = index->has_instance ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
-    if (c.failed || file_size < CTF_INDEX_HEADER || magic != CTF_INDEX_MAGIC || major != 1 || index->entry_bytes < least || index->entry_bytes > 4096)
+    if (c.failed || file_size < CTF_INDEX_HEADER || magic != CTF_INDEX_MAGIC || major != 1 ||
+        index->entry_bytes < least || index->entry_bytes > 4096)
         return false;
     index->n = (file_size - CTF_INDEX_HEADER) / index->entry_bytes;
     return (file_size - CTF_INDEX_HEADER) % index->entry_bytes == 0;
 }
 
-bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, const char *file, bool *is_odd)
+bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, const char *file,
+                    bool *is_odd)
 {
     char name[512];
     *index = (struct ctf_index){.source = NULL};
@@ -27,7 +29,8 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     if (!trace->folder || !folder_has_index(trace->folder))
         return false;
     int n = snprintf(name, sizeof name, "index/%s.idx", file);
-    const struct folder_file *found = n > 0 && (size_t)n < sizeof name ? folder_find(trace->folder, name) : NULL;
+    const struct folder_file *found =
+        n > 0 && (size_t)n < sizeof name ? folder_find(trace->folder, name) : NULL;
     if (!found)
         return false;
     const struct source_options how = {.chunk = (size_t)64 << 10};
@@ -35,7 +38,8 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     if (!index->source)
         return false;
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
-    const bool is_good = status == TTR_OK && source_is_seekable(index->source) && take_header(index);
+    const bool is_good =
+        status == TTR_OK && source_is_seekable(index->source) && take_header(index);
     *is_odd = !is_good && status != TTR_E_NOMEM; /* without memory nothing is known of it */
     if (!is_good)
         ctf_index_close(index);
@@ -47,7 +51,8 @@ bool ctf_index_next(struct ctf_index *index, struct ctf_index_entry *entry)
     uint64_t offset = CTF_INDEX_HEADER + index->at * index->entry_bytes;
     if (index->at == index->n)
         return false;
-    if (offset - index->window.offset > index->window.n || index->window.offset + index->window.n - offset < index->entry_bytes)
+    if (offset - index->window.offset > index->window.n ||
+        index->window.offset + index->window.n - offset < index->entry_bytes)
         if (source_fill(index->source, offset, index->entry_bytes, &index->window, NULL) != TTR_OK)
             return false;
     struct cursor c = cursor_over(index->window.bytes, index->window.n, index->window.offset);

@@ -1,7 +1,9 @@
-/* Taking packets apart: header and context by their layouts, what the roles say, and the rules about sizes.
+/* Taking packets apart: header and context by their layouts, what the roles say, and the rules
+ * about sizes.
  *
- * CTF 1.8.3 5, CTF 2 6 (packet header and context).  Sizes count from the packet's begin.  One that is absent is the other one; with
- * neither the rest of the file is one packet.  Left to the caller: whether the bytes are all there, and what follows from that. */
+ * CTF 1.8.3 5, CTF 2 6 (packet header and context).  Sizes count from the packet's begin.  One that
+ * is absent is the other one; with neither the rest of the file is one packet.  Left to the caller:
+ * whether the bytes are all there, and what follows from that. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +17,13 @@ struct roles {
     uint64_t class_id, magic, size, content, end_low;
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
-    uint32_t uuid_n;      /* bytes of it so far */
-    bool wants_uuid;      /* elements that follow are bytes of it */
+    uint32_t uuid_n; /* bytes of it so far */
+    bool wants_uuid; /* elements that follow are bytes of it */
     bool has_class_id, has_magic, has_size, has_content;
 };
 
-static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...) TTR_PRINTF(3, 4);
+static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...)
+    TTR_PRINTF(3, 4);
 
 static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...)
 {
@@ -47,7 +50,8 @@ static unsigned width_of(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* A number mapped to the clock, under any name: moves it from where the packet begins; without such a begin it is one. */
+/* A number mapped to the clock, under any name: moves it from where the packet begins; without such
+ * a begin it is one. */
 static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -128,7 +132,8 @@ static void take_role(struct roles *roles, const struct type *type, uint64_t val
 }
 
 /* Walks one root from bits->at on; bits stand behind it where the walk ends well. */
-static enum layout_end walk_root(struct roles *roles, const struct layout *layout, const struct layout_run *outer, struct bits *bits)
+static enum layout_end walk_root(struct roles *roles, const struct layout *layout,
+                                 const struct layout_run *outer, struct bits *bits)
 {
     struct layout_walk walk;
     const struct type *type;
@@ -164,14 +169,16 @@ static void take_head(struct roles *roles, const struct ctf_head *head, struct b
 }
 
 /* Values of the packet header that the context's layout needs. */
-static void import_header(const struct ctf_trace *trace, const struct layout *context, const struct bits *header, struct layout_run *run)
+static void import_header(const struct ctf_trace *trace, const struct layout *context,
+                          const struct bits *header, struct layout_run *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(context, &n);
     for (uint32_t i = 0; i < n; i++) {
         struct layout_run outer = {.bits = *header};
         uint64_t value;
-        if (trace->class->packet_header && layout_evaluate(trace->class->packet_header, &outer, &import[i].from, &value))
+        if (trace->class->packet_header &&
+            layout_evaluate(trace->class->packet_header, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
@@ -182,25 +189,30 @@ static enum ctf_framing ended(struct ctf_frame *frame, enum layout_end end, cons
         return CTF_FRAMED;
     if (end == LAYOUT_SHORT)
         return CTF_FRAME_SHORT;
-    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it cannot be", what);
+    return bad(frame, "ctf.bad-packet",
+               "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
 static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
 {
     if (roles->has_magic && roles->magic != CTF_MAGIC)
-        return bad(roles->frame, "ctf.bad-magic", "the packet begins with 0x%llx, expected the magic number 0x%x",
+        return bad(roles->frame, "ctf.bad-magic",
+                   "the packet begins with 0x%llx, expected the magic number 0x%x",
                    (unsigned long long)roles->magic, CTF_MAGIC);
-    if (roles->uuid_n < 16 || !trace->class->description.has_uuid || memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
+    if (roles->uuid_n < 16 || !trace->class->description.has_uuid ||
+        memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAMED;
     roles->frame->is_foreign = true;
     if (trace->class->description.version == CTF_1_8)
-        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2 reads them */
+        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2
+                              reads them */
     (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
 
 /* The stream class of a packet: the one it names, the only one, the one with id 0. */
-static const struct ctf_stream_class *find_class(const struct ctf_trace *trace, const struct roles *roles)
+static const struct ctf_stream_class *find_class(const struct ctf_trace *trace,
+                                                 const struct roles *roles)
 {
     const struct ctf_description *description = &trace->class->description;
     if (roles->has_class_id)
@@ -214,7 +226,8 @@ static bool is_unset(bool is_there, uint64_t size, unsigned width)
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* The next packet begins at a byte, also where the content, which is all that packets tell, ends inside one. */
+/* The next packet begins at a byte, also where the content, which is all that packets tell, ends
+ * inside one. */
 static uint64_t to_next_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
@@ -230,7 +243,9 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
         return CTF_FRAMED;
     uint64_t size = roles->has_size ? roles->size : to_next_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
-    const bool is_content_unset = is_unset(roles->has_content, roles->content, roles->content_width), is_open = is_content_unset || content < frame->head;
+    const bool is_content_unset =
+                   is_unset(roles->has_content, roles->content, roles->content_width),
+               is_open = is_content_unset || content < frame->head;
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
     frame->has_unset_size = !has_size && !is_open;
     if (frame->has_unset_size) {
@@ -243,10 +258,11 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
     packet->size = frame->is_size_wrong ? size : UINT64_MAX;
     if (has_size && (size & 7))
-        return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes", (unsigned long long)size);
+        return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes",
+                   (unsigned long long)size);
     if (has_size && size < frame->head)
-        return bad(frame, "ctf.bad-size", "the packet claims %llu bits, its header alone has %llu", (unsigned long long)size,
-                   (unsigned long long)frame->head);
+        return bad(frame, "ctf.bad-size", "the packet claims %llu bits, its header alone has %llu",
+                   (unsigned long long)size, (unsigned long long)frame->head);
     packet->size = has_size ? size : UINT64_MAX;
     frame->is_overfull = !frame->is_unfinished && content > size;
     packet->content = frame->is_unfinished || frame->is_overfull ? packet->size : content;
@@ -260,11 +276,13 @@ static void settle_times(const struct roles *roles, struct ctf_packet *packet)
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
         packet->has_end = false; /* never closed */
     else
-        packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low, roles->end_width ? roles->end_width : 64);
+        packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low,
+                                       roles->end_width ? roles->end_width : 64);
 }
 
 /* Reads the packet's context, which begins at `bits`; `header`: where the packet does. */
-static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles, const struct bits *header, struct bits *bits)
+static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles,
+                                     const struct bits *header, struct bits *bits)
 {
     struct ctf_frame *frame = roles->frame;
     const struct ctf_kind *kind = frame->kind;
@@ -278,8 +296,9 @@ static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles
     return ended(frame, walk_root(roles, kind->context, &outer, bits), "context");
 }
 
-enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *from,
-                                  struct ctf_frame *frame, ttr_error *error)
+enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
+                                  const struct bits *from, struct ctf_frame *frame,
+                                  ttr_error *error)
 {
     struct roles roles = {.frame = frame};
     struct bits bits = *from;
@@ -290,7 +309,8 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     if (ctf_head_is_there(&trace->class->head, &bits))
         take_head(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
-        framing = ended(frame, walk_root(&roles, trace->class->packet_header, NULL, &bits), "header");
+        framing =
+            ended(frame, walk_root(&roles, trace->class->packet_header, NULL, &bits), "header");
     if (framing != CTF_FRAMED)
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
     header = check_header(trace, &roles);
@@ -298,7 +318,8 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return header;
     const struct ctf_stream_class *class = section ? section : find_class(trace, &roles);
     if (!class)
-        return bad(frame, "ctf.unknown-stream", "the packet is of stream class %llu, which the metadata does not declare",
+        return bad(frame, "ctf.unknown-stream",
+                   "the packet is of stream class %llu, which the metadata does not declare",
                    (unsigned long long)roles.class_id);
     frame->kind = ctf_kind_of(trace, class, error);
     if (!frame->kind)

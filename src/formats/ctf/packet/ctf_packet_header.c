@@ -1,4 +1,5 @@
-/* Fixed headers and contexts: found by going through their types as a walk would.  What a walk might refuse, or takes a choice, is left to it. */
+/* Fixed headers and contexts: found by going through their types as a walk would.  What a walk
+ * might refuse, or takes a choice, is left to it. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -8,8 +9,8 @@
 
 static bool is_number(const struct type *type)
 {
-    return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT || type->kind == TYPE_INT || type->kind == TYPE_FLAGS ||
-           type->kind == TYPE_FLOAT;
+    return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT ||
+           type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
 /* Numbers of whole bytes, at whole bytes. */
@@ -36,10 +37,12 @@ static bool add_part(struct ctf_head *head, const struct type *type, uint64_t by
 
 static bool add_number(struct ctf_head *head, const struct type *type)
 {
-    const bool is_power = type->bits == 8 || type->bits == 16 || type->bits == 32 || type->bits == 64;
+    const bool is_power =
+        type->bits == 8 || type->bits == 16 || type->bits == 32 || type->bits == 64;
     if (!is_plain(type) || !align(head, type))
         return false;
-    if (type->role && (type->kind != TYPE_UINT || type->is_reversed || !is_power || !add_part(head, type, type->bits / 8)))
+    if (type->role && (type->kind != TYPE_UINT || type->is_reversed || !is_power ||
+                       !add_part(head, type, type->bits / 8)))
         return false;
     head->end += type->bits;
     return true;
@@ -53,10 +56,11 @@ static bool is_uuid(const struct type *type)
 static bool add_array(struct ctf_head *head, const struct type *type)
 {
     const struct type *element = type->element;
-    if (!is_plain(element) || element->role || element->bits % (UINT64_C(1) << element->align) || type->count == 0 || type->count > HEAD_BITS_MOST ||
-        !align(head, type))
+    if (!is_plain(element) || element->role || element->bits % (UINT64_C(1) << element->align) ||
+        type->count == 0 || type->count > HEAD_BITS_MOST || !align(head, type))
         return false;
-    const bool is_of_bytes = element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
+    const bool is_of_bytes =
+        element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
     if (type->role && (!is_uuid(type) || !is_of_bytes || !add_part(head, type, UUID_BYTES)))
         return false;
     head->end += type->count * element->bits;
@@ -65,7 +69,8 @@ static bool add_array(struct ctf_head *head, const struct type *type)
 
 static bool add_blob(struct ctf_head *head, const struct type *type)
 {
-    if (!is_uuid(type) || type->reference.names_n || type->has_inline_length || !align(head, type) || !add_part(head, type, UUID_BYTES))
+    if (!is_uuid(type) || type->reference.names_n || type->has_inline_length ||
+        !align(head, type) || !add_part(head, type, UUID_BYTES))
         return false;
     head->end += UUID_BYTES * 8;
     return true;
@@ -79,14 +84,18 @@ static bool add(struct ctf_head *head, const struct type *type)
         for (uint32_t i = 0; i < type->members_n && is_fine; i++)
             is_fine = add(head, type->members[i].type);
         return is_fine;
-    case TYPE_ARRAY: return add_array(head, type);
-    case TYPE_BLOB: return add_blob(head, type);
-    default: return add_number(head, type);
+    case TYPE_ARRAY:
+        return add_array(head, type);
+    case TYPE_BLOB:
+        return add_blob(head, type);
+    default:
+        return add_number(head, type);
     }
 }
 
 void ctf_head_init(struct ctf_head *head, const struct type *root, uint64_t begin)
 {
     *head = (struct ctf_head){.begin = begin, .end = begin};
-    head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST && add(head, root) && head->end < HEAD_BITS_MOST;
+    head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST && add(head, root) &&
+                     head->end < HEAD_BITS_MOST;
 }

@@ -1,4 +1,5 @@
-/* Headers and contexts at fixed places: which are, and that they say what a walk over their layouts does, whatever the types and bytes. */
+/* Headers and contexts at fixed places: which are, and that they say what a walk over their layouts
+ * does, whatever the types and bytes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,12 @@ static void expect_fixed(const char *header, const char *context, bool is_header
 {
     struct text text = {.n = 0};
     ttr *t = ttr_new(NULL);
-    add(&text, "trace { major = 1; minor = 8; byte_order = le; uuid = \"" UUID "\"; packet.header := struct { %s }; };"
-               " stream { packet.context := struct { %s }; }; event { name = e; fields := struct { integer { size = 8; } x; }; };", header, context);
+    add(&text,
+        "trace { major = 1; minor = 8; byte_order = le; uuid = \"" UUID
+        "\"; packet.header := struct { %s }; };"
+        " stream { packet.context := struct { %s }; }; event { name = e; fields := struct { "
+        "integer { size = 8; } x; }; };",
+        header, context);
     struct ctf_trace *trace = open_trace(t, &text);
     assert_non_null(trace);
     const struct ctf_kind *kind = kind_of(trace);
@@ -73,11 +78,17 @@ static void expect_fixed(const char *header, const char *context, bool is_header
 static void what_tracers_write_lies_at_fixed_places(void **state)
 {
     (void)state;
-    static const char header[] = U(32) " magic; " U(8) " uuid[16]; " U(32) " stream_id; " U(64) " stream_instance_id;";
-    static const char context[] = U(64) " timestamp_begin; " U(64) " timestamp_end; " U(64) " content_size; " U(64) " packet_size; " U(64)
-                                  " packet_seq_num; " U(64) " events_discarded; " U(32) " cpu_id;";
+    static const char header[] =
+        U(32) " magic; " U(8) " uuid[16]; " U(32) " stream_id; " U(64) " stream_instance_id;";
+    static const char context[] =
+        U(64) " timestamp_begin; " U(64) " timestamp_end; " U(64) " content_size; " U(
+            64) " packet_size; " U(64) " packet_seq_num; " U(64) " events_discarded; " U(32) " cpu_"
+                                                                                             "id;";
     expect_fixed(header, context, true, true);
-    expect_fixed(header, U(16) " packet_size; " U(16) " content_size; struct { " U(24) " a; } own; " U(8) " more[3];", true, true);
+    expect_fixed(header,
+                 U(16) " packet_size; " U(16) " content_size; struct { " U(24) " a; } own; " U(
+                     8) " more[3];",
+                 true, true);
 }
 
 static void what_takes_a_choice_is_walked(void **state)
@@ -93,7 +104,9 @@ static void what_takes_a_choice_is_walked(void **state)
     (void)snprintf(with, sizeof with, "%s " U(8) " n; " U(8) " many[n];", context);
     expect_fixed(header, with, true, false);
     expect_fixed(header, U(24) " packet_size;", true, false);
-    expect_fixed(header, "integer { size = 32; align = 8; signed = true; } a[2]; " U(32) " packet_size;", true, true);
+    expect_fixed(header,
+                 "integer { size = 32; align = 8; signed = true; } a[2]; " U(32) " packet_size;",
+                 true, true);
 }
 
 /* --- Any types, any bytes --- */
@@ -108,11 +121,13 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 
 static void add_number(struct text *text, uint64_t *seed, const char *name)
 {
-    static const unsigned sizes[] = {8, 16, 32, 64, 32, 64, 32, 64, 24, 13}, aligns[] = {8, 8, 8, 8, 16, 32, 64, 1};
+    static const unsigned sizes[] = {8, 16, 32, 64, 32, 64, 32, 64, 24, 13},
+                          aligns[] = {8, 8, 8, 8, 16, 32, 64, 1};
     static const char *const tails[] = {"", "", "", "[3]", "[16]"};
     const bool is_own = name[0] == 'x';
-    add(text, "integer { size = %u; align = %u; byte_order = %s; signed = %s; } %s%s; ", sizes[draw(seed, 10)], aligns[draw(seed, 8)],
-        draw(seed, 2) ? "be" : "le", is_own && draw(seed, 2) ? "true" : "false", name, is_own ? tails[draw(seed, 5)] : "");
+    add(text, "integer { size = %u; align = %u; byte_order = %s; signed = %s; } %s%s; ",
+        sizes[draw(seed, 10)], aligns[draw(seed, 8)], draw(seed, 2) ? "be" : "le",
+        is_own && draw(seed, 2) ? "true" : "false", name, is_own ? tails[draw(seed, 5)] : "");
 }
 
 /* Some of the names, in any order, with members of no meaning between them. */
@@ -133,9 +148,14 @@ static void add_members(struct text *text, uint64_t *seed, const char *const *na
 static struct ctf_trace *any_trace(ttr *t, uint64_t *seed, struct text *text)
 {
     static const char *const header[] = {"stream_id", "stream_instance_id"};
-    static const char *const context[] = {"timestamp_begin", "timestamp_end", "content_size", "packet_size", "packet_seq_num", "events_discarded", "cpu_id"};
+    static const char *const context[] = {"timestamp_begin", "timestamp_end",  "content_size",
+                                          "packet_size",     "packet_seq_num", "events_discarded",
+                                          "cpu_id"};
     text->n = 0;
-    add(text, "trace { major = 1; minor = 8; byte_order = %s; uuid = \"" UUID "\"; packet.header := struct { ", draw(seed, 2) ? "be" : "le");
+    add(text,
+        "trace { major = 1; minor = 8; byte_order = %s; uuid = \"" UUID
+        "\"; packet.header := struct { ",
+        draw(seed, 2) ? "be" : "le");
     if (draw(seed, 4))
         add(text, U(32) " magic; ");
     if (draw(seed, 2))
@@ -202,7 +222,8 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
 static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *bytes, uint64_t n)
 {
     struct ctf_kind *kind = kind_of(trace);
-    const bool is_header_fixed = trace->class->head.is_fixed, is_context_fixed = kind->head.is_fixed;
+    const bool is_header_fixed = trace->class->head.is_fixed,
+               is_context_fixed = kind->head.is_fixed;
     struct bits bits = bits_over(bytes, 0, n * 8);
     struct ctf_frame fixed, walked;
     ttr_error error;

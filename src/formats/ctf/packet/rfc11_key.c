@@ -1,4 +1,5 @@
-/* Keys of enciphered packets: 32 bytes, from a file or the environment.  They never appear in messages. */
+/* Keys of enciphered packets: 32 bytes, from a file or the environment.  They never appear in
+ * messages. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -70,16 +71,20 @@ ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY], ttr_err
         return fail_sys(error, errno, NO_OFFSET, "cannot read the key file %s", path);
     bool is_key = n <= KEY_TEXT && rfc11_parse_key(text, (size_t)n, key);
     explicit_bzero(text, sizeof text);
-    return is_key ? TTR_OK : fail(error, TTR_E_MISUSE, NO_OFFSET, "%s holds no key: expected 32 bytes, or 64 hexadecimal digits", path);
+    return is_key ? TTR_OK
+                  : fail(error, TTR_E_MISUSE, NO_OFFSET,
+                         "%s holds no key: expected 32 bytes, or 64 hexadecimal digits", path);
 }
 
 ttr_status rfc11_read_key_variable(const char *name, uint8_t key[RFC11_KEY], ttr_error *error)
 {
     const char *value = getenv(name);
     if (!value)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the environment has no variable \"%s\" to take the key from", name);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the environment has no variable \"%s\" to take the key from", name);
     size_t n = strlen(value);
     if (n == RFC11_KEY || !rfc11_parse_key((const uint8_t *)value, n, key))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the variable %s holds no key: expected 64 hexadecimal digits", name);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the variable %s holds no key: expected 64 hexadecimal digits", name);
     return TTR_OK;
 }

@@ -9,13 +9,14 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9      /* of 100 kB */
+#define BZIP2_BLOCK 9         /* of 100 kB */
 #define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
 #define GZIP_MEMORY 8
 
 static ttr_status fail_size(ttr_error *error, uint64_t n)
 {
-    return fail(error, TTR_E_LIMIT, NO_OFFSET, "a packet of %llu bytes does not fit in the 32-bit sizes of its header",
+    return fail(error, TTR_E_LIMIT, NO_OFFSET,
+                "a packet of %llu bytes does not fit in the 32-bit sizes of its header",
                 (unsigned long long)n);
 }
 
@@ -23,7 +24,8 @@ static ttr_status fail_size(ttr_error *error, uint64_t n)
 static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
 {
     z_stream z = {.next_in = content, .avail_in = (uInt)n};
-    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
         return fail_memory(error);
     size_t most = deflateBound(&z, (uLong)n);
     uint8_t *room = most <= UINT32_MAX ? buffer_room(to, most) : NULL;
@@ -37,34 +39,45 @@ static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, 
 
 static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
 {
-    uint64_t most = (uint64_t)n + n / 100 + 601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
+    uint64_t most = (uint64_t)n + n / 100 +
+                    601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
     if (most > UINT32_MAX)
         return fail_size(error, most);
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
     memcpy(&from, &content, sizeof from); /* not const, but never written to */
-    if (!room || BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
+    if (!room ||
+        BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
     buffer_filled(to, got);
     return TTR_OK;
 }
 
-static ttr_status add_content(const uint8_t *content, size_t n, uint8_t compression, struct buffer *to, ttr_error *error)
+static ttr_status add_content(const uint8_t *content, size_t n, uint8_t compression,
+                              struct buffer *to, ttr_error *error)
 {
     switch (compression) {
-    case RFC11_BZIP2: return add_bzip2(content, n, to, error);
-    case RFC11_GZIP: return add_gzip(content, n, to, error);
-    default: buffer_add(to, content, n); return to->failed ? fail_memory(error) : TTR_OK;
+    case RFC11_BZIP2:
+        return add_bzip2(content, n, to, error);
+    case RFC11_GZIP:
+        return add_gzip(content, n, to, error);
+    default:
+        buffer_add(to, content, n);
+        return to->failed ? fail_memory(error) : TTR_OK;
     }
 }
 
 static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_error *error)
 {
     if (how->compression > RFC11_GZIP || how->encryption > RFC11_AES || how->checksum > RFC11_CRC32)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "RFC v1.1 has compressions 0 to 2, cyphers 0 to 1 and checksums 0 to 3");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "RFC v1.1 has compressions 0 to 2, cyphers 0 to 1 and checksums 0 to 3");
     if (how->encryption == RFC11_AES && !how->key.bytes)
-        return fail_option(error, fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
+        return fail_option(
+            error,
+            fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE),
+            RFC11_KEY_OPTION);
     return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
 }
 
@@ -77,7 +90,8 @@ static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 }
 
 /* Enciphers and takes the checksum of what stands behind the header at `begin`, and pads. */
-static ttr_status close_packet(struct rfc11_packet *packet, size_t begin, const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
+static ttr_status close_packet(struct rfc11_packet *packet, size_t begin,
+                               const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
 {
     uint64_t packet_size;
     size_t content_size = to->n - begin;
@@ -100,8 +114,8 @@ static ttr_status close_packet(struct rfc11_packet *packet, size_t begin, const 
     return TTR_OK;
 }
 
-ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_t n, const struct rfc11_packing *how, struct buffer *to,
-                      ttr_error *error)
+ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_t n,
+                      const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
 {
     size_t begin = to->n;
     ttr_status status = check_packing(how, n, error);
@@ -118,7 +132,8 @@ ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_
     return status;
 }
 
-ttr_status rfc11_seal(struct rfc11_packet *packet, uint64_t content, struct rfc11_sum *sum, const struct rfc11_packing *how, uint32_t *padding, ttr_error *error)
+ttr_status rfc11_seal(struct rfc11_packet *packet, uint64_t content, struct rfc11_sum *sum,
+                      const struct rfc11_packing *how, uint32_t *padding, ttr_error *error)
 {
     const uint64_t content_size = content + RFC11_HEADER;
     uint64_t packet_size;
@@ -138,5 +153,7 @@ ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error)
     do
         got = getrandom(iv, RFC11_IV, 0);
     while (got < 0 && errno == EINTR);
-    return got == RFC11_IV ? TTR_OK : fail_sys(error, errno, NO_OFFSET, "no random bytes for an initial counter");
+    return got == RFC11_IV
+               ? TTR_OK
+               : fail_sys(error, errno, NO_OFFSET, "no random bytes for an initial counter");
 }

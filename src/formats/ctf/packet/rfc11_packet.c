@@ -1,7 +1,8 @@
 /* Packet headers, checksums, compression and cypher of RFC v1.1, both ways (RFC 5).
  *
- * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops at its limit.
- * Left out: which packet belongs where, and what lost ones mean; that is the reader's. */
+ * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops
+ * at its limit. Left out: which packet belongs where, and what lost ones mean; that is the
+ * reader's. */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <nettle/aes.h>
@@ -83,9 +84,11 @@ const char *rfc11_fault_text(enum rfc11_fault fault)
     static const char *const texts[] = {
         [RFC11_FINE] = "fine",
         [RFC11_SHORT] = "fewer than the 48 bytes of a packet header are left",
-        [RFC11_NO_MAGIC] = "no packet begins here: expected the magic number 0xC1FC1FC1 in either byte order",
+        [RFC11_NO_MAGIC] =
+            "no packet begins here: expected the magic number 0xC1FC1FC1 in either byte order",
         [RFC11_SMALL] = "content_size is less than the 48 bytes of the header, which it counts",
-        [RFC11_OVERFULL] = "packet_size is less than content_size; both count bytes from the packet's start",
+        [RFC11_OVERFULL] =
+            "packet_size is less than content_size; both count bytes from the packet's start",
     };
     return texts[fault];
 }
@@ -109,10 +112,17 @@ void rfc11_sum_begin(struct rfc11_sum *sum, uint8_t scheme)
 void rfc11_sum_add(struct rfc11_sum *sum, const uint8_t *content, size_t n)
 {
     switch (sum->scheme) {
-    case RFC11_MD5: md5_update(&sum->so_far.md5, n, content); break;
-    case RFC11_SHA1: sha1_update(&sum->so_far.sha1, n, content); break;
-    case RFC11_CRC32: sum->so_far.crc32 = (uint32_t)crc32_z(sum->so_far.crc32, content, n); break;
-    default: break;
+    case RFC11_MD5:
+        md5_update(&sum->so_far.md5, n, content);
+        break;
+    case RFC11_SHA1:
+        sha1_update(&sum->so_far.sha1, n, content);
+        break;
+    case RFC11_CRC32:
+        sum->so_far.crc32 = (uint32_t)crc32_z(sum->so_far.crc32, content, n);
+        break;
+    default:
+        break;
     }
 }
 
@@ -120,9 +130,14 @@ uint32_t rfc11_sum_end(struct rfc11_sum *sum)
 {
     uint8_t digest[4];
     switch (sum->scheme) {
-    case RFC11_MD5: md5_digest(&sum->so_far.md5, sizeof digest, digest); return load_u32be(digest);
-    case RFC11_SHA1: sha1_digest(&sum->so_far.sha1, sizeof digest, digest); return load_u32be(digest);
-    default: return sum->so_far.crc32;
+    case RFC11_MD5:
+        md5_digest(&sum->so_far.md5, sizeof digest, digest);
+        return load_u32be(digest);
+    case RFC11_SHA1:
+        sha1_digest(&sum->so_far.sha1, sizeof digest, digest);
+        return load_u32be(digest);
+    default:
+        return sum->so_far.crc32;
     }
 }
 
@@ -180,14 +195,19 @@ static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
 size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
 {
     switch (scheme) {
-    case RFC11_MD5: return find_md5(content, n, checksum);
-    case RFC11_SHA1: return find_sha1(content, n, checksum);
-    case RFC11_CRC32: return find_crc32(content, n, checksum);
-    default: return 0;
+    case RFC11_MD5:
+        return find_md5(content, n, checksum);
+    case RFC11_SHA1:
+        return find_sha1(content, n, checksum);
+    case RFC11_CRC32:
+        return find_crc32(content, n, checksum);
+    default:
+        return 0;
     }
 }
 
-void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from, size_t n, uint8_t *to)
+void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
+                  size_t n, uint8_t *to)
 {
     struct aes256_ctx aes;
     uint8_t counter[RFC11_IV];
@@ -198,12 +218,15 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
 }
 
 /* Runs a decoder over one member. */
-static enum rfc11_content inflate_member(const struct decoder *decoder, void *state, struct decode_io *io, struct rfc11_unpacking *how, struct buffer *to)
+static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
+                                         struct decode_io *io, struct rfc11_unpacking *how,
+                                         struct buffer *to)
 {
     if (!decoder->begin(state))
         return RFC11_NO_MEMORY;
     while (true) {
-        size_t before = io->in_n, step = how->max - to->n < STEP ? (size_t)(how->max - to->n) : STEP;
+        size_t before = io->in_n,
+               step = how->max - to->n < STEP ? (size_t)(how->max - to->n) : STEP;
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
@@ -219,14 +242,17 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         if (result == DECODE_MEMBER_END)
             return RFC11_UNPACKED;
         if (result != DECODE_GOING)
-            return result == DECODE_NO_MEMORY ? RFC11_NO_MEMORY : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE : RFC11_DAMAGED;
+            return result == DECODE_NO_MEMORY   ? RFC11_NO_MEMORY
+                   : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE
+                                                : RFC11_DAMAGED;
         how->is_short = !got && io->in_n == before;
         if (how->is_short)
             return RFC11_DAMAGED;
     }
 }
 
-static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, size_t n, struct rfc11_unpacking *how, struct buffer *to)
+static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, size_t n,
+                                          struct rfc11_unpacking *how, struct buffer *to)
 {
     static const char *const names[] = {[RFC11_BZIP2] = "bzip2", [RFC11_GZIP] = "gzip"};
     enum decoder_match match;
@@ -235,7 +261,8 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     const struct decoder *decoder = decoder_find(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
         how->is_short = match == DECODER_MAYBE;
-        how->reason = scheme == RFC11_GZIP ? "the content is no gzip member" : "the content is no bzip2 stream";
+        how->reason = scheme == RFC11_GZIP ? "the content is no gzip member"
+                                           : "the content is no bzip2 stream";
         return RFC11_DAMAGED;
     }
     void *state = alloc_zero(to->alloc, 1, decoder->state_size);
@@ -251,7 +278,8 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
 }
 
 /* Deciphers the content [bytes, n) to the end of `to`. */
-static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how, struct buffer *to)
+static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how,
+                                   struct buffer *to)
 {
     if (n < RFC11_IV) {
         how->is_short = true;
@@ -266,8 +294,8 @@ static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_
     return RFC11_UNPACKED;
 }
 
-static enum rfc11_content unpack_content(const struct rfc11_packet *packet, const uint8_t *content, size_t n, struct rfc11_unpacking *how,
-                                         struct buffer *to)
+static enum rfc11_content unpack_content(const struct rfc11_packet *packet, const uint8_t *content,
+                                         size_t n, struct rfc11_unpacking *how, struct buffer *to)
 {
     if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return inflate_content(packet->compression_scheme, content, n, how, to);
@@ -277,12 +305,14 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
     buffer_init(&compressed, to->alloc);
     enum rfc11_content result = decipher(content, n, how, &compressed);
     if (result == RFC11_UNPACKED)
-        result = inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);
+        result =
+            inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);
     buffer_free(&compressed);
     return result;
 }
 
-enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes, struct rfc11_unpacking *how, struct buffer *to)
+enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes,
+                                struct rfc11_unpacking *how, struct buffer *to)
 {
     how->reason = NULL;
     how->is_short = false;
@@ -292,11 +322,13 @@ enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t
     buffer_clear(to);
     if (packet->compression_scheme > RFC11_GZIP || packet->encryption_scheme > RFC11_AES)
         return RFC11_UNKNOWN;
-    if (packet->compression_scheme == RFC11_COMPRESSION_NONE && packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
+    if (packet->compression_scheme == RFC11_COMPRESSION_NONE &&
+        packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return RFC11_PLAIN;
     if (packet->encryption_scheme == RFC11_AES && !how->key.bytes)
         return RFC11_NO_KEY;
     buffer_add(to, bytes, RFC11_HEADER);
     return to->failed ? RFC11_NO_MEMORY
-                      : unpack_content(packet, bytes + RFC11_HEADER, packet->content_size - RFC11_HEADER, how, to);
+                      : unpack_content(packet, bytes + RFC11_HEADER,
+                                       packet->content_size - RFC11_HEADER, how, to);
 }

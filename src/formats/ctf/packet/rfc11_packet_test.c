@@ -1,7 +1,8 @@
-/* Packets of RFC v1.1.  Checksums, compressed and enciphered bytes are those of md5sum, sha1sum, python3 and openssl:
- *   printf 'trace data of a packet' > c; md5sum c; sha1sum c; python3 -c 'import zlib; print(hex(zlib.crc32(open("c","rb").read())))'
- *   python3 -c 'import gzip; print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'      (bz2 likewise)
- *   openssl enc -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
+/* Packets of RFC v1.1.  Checksums, compressed and enciphered bytes are those of md5sum, sha1sum,
+ * python3 and openssl: printf 'trace data of a packet' > c; md5sum c; sha1sum c; python3 -c 'import
+ * zlib; print(hex(zlib.crc32(open("c","rb").read())))' python3 -c 'import gzip;
+ * print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'      (bz2 likewise) openssl enc
+ * -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <stdio.h>
@@ -12,14 +13,19 @@
 
 #define PLAIN "74726163652064617461206f662061207061636b6574"
 #define GZIP "1f8b08000000000002032b294a4c4e5548492c4954c84f53485428484cce4e2d0100ec5df59116000000"
-#define BZIP2 "425a68393141592653596a903d8d00000a118040002f08d40020003100d34d03498d478a13826c888d4e5e0478fe2ee48a70a120d5207b1a"
+#define BZIP2                                                                                      \
+    "425a68393141592653596a903d8d00000a118040002f08d40020003100d34d03498d478a13826c888d4e5e0478fe" \
+    "2ee48a70a120d5207b1a"
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 #define IV "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 #define CIPHER "e672acee46b6e4aa2e08c63b26120234ba3e182b945e"
-#define GZIP_CIPHER "8d8bc58d239680cb5a6acd7d0a7e2d4182165709a5e27b9226f37d6906b9c8a3986ccd06e189e3987885"
+#define GZIP_CIPHER \
+    "8d8bc58d239680cb5a6acd7d0a7e2d4182165709a5e27b9226f37d6906b9c8a3986ccd06e189e3987885"
 
-static const char little[] = "c11ffcc1 78563412 50000000 60000000 04030201 07000000 0807060504030201 1817161514131211 2a000000 20 01 00 03";
-static const char big[] = "c1fc1fc1 12345678 00000050 00000060 01020304 00000007 0102030405060708 1112131415161718 0000002a 20 01 00 03";
+static const char little[] = "c11ffcc1 78563412 50000000 60000000 04030201 07000000 "
+                             "0807060504030201 1817161514131211 2a000000 20 01 00 03";
+static const char big[] = "c1fc1fc1 12345678 00000050 00000060 01020304 00000007 0102030405060708 "
+                          "1112131415161718 0000002a 20 01 00 03";
 
 static void headers_of_both_byte_orders_say_the_same(void **state)
 {
@@ -98,7 +104,8 @@ static void checksums_are_those_of_others(void **state)
 }
 
 /* A packet of this content as stored; gives its size. */
-static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8_t encryption, const char *content)
+static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8_t encryption,
+                            const char *content)
 {
     size_t n = RFC11_HEADER + support_hex(to + RFC11_HEADER, size - RFC11_HEADER, content);
     struct rfc11_packet packet = {.content_size = (uint32_t)n, .packet_size = (uint32_t)n};
@@ -108,8 +115,9 @@ static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8
     return n;
 }
 
-static enum rfc11_content unpack(const struct alloc *alloc, uint8_t compression, uint8_t encryption, const char *content,
-                                 struct rfc11_unpacking *how, struct buffer *to)
+static enum rfc11_content unpack(const struct alloc *alloc, uint8_t compression, uint8_t encryption,
+                                 const char *content, struct rfc11_unpacking *how,
+                                 struct buffer *to)
 {
     uint8_t bytes[256];
     struct rfc11_packet packet;
@@ -126,14 +134,19 @@ static void contents_unpack_behind_their_header(void **state)
         uint8_t compression, encryption;
         const char *content;
     } cases[] = {
-        {RFC11_GZIP, 0, GZIP}, {RFC11_BZIP2, 0, BZIP2}, {0, RFC11_AES, IV CIPHER}, {RFC11_GZIP, RFC11_AES, IV GZIP_CIPHER},
+        {RFC11_GZIP, 0, GZIP},
+        {RFC11_BZIP2, 0, BZIP2},
+        {0, RFC11_AES, IV CIPHER},
+        {RFC11_GZIP, RFC11_AES, IV GZIP_CIPHER},
     };
     uint8_t key[RFC11_KEY];
     (void)support_hex(key, sizeof key, KEY);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rfc11_unpacking how = {.key = {key}};
         struct buffer to;
-        assert_int_equal(unpack(alloc_default(), cases[i].compression, cases[i].encryption, cases[i].content, &how, &to), RFC11_UNPACKED);
+        assert_int_equal(unpack(alloc_default(), cases[i].compression, cases[i].encryption,
+                                cases[i].content, &how, &to),
+                         RFC11_UNPACKED);
         support_assert_hex(to.bytes, 4, "c11ffcc1");
         support_assert_hex(to.bytes + RFC11_HEADER, to.n - RFC11_HEADER, PLAIN);
         assert_int_equal(how.unused, 0);
@@ -149,8 +162,9 @@ static void counters_carry_through_all_sixteen_bytes(void **state)
     (void)support_hex(key, sizeof key, KEY);
     (void)support_hex(iv, sizeof iv, "fffffffffffffffffffffffffffffffe");
     rfc11_cipher(key, iv, zeros, sizeof zeros, stream);
-    support_assert_hex(stream, sizeof stream, "63e5b402b51e48ddfaedf9de99cc2744e999e41d4ca770da5387117b5d8f57ee"
-                                              "f29000b62a499fd0a9f39a6add2e7780f05d76ae4ab99fe5a6f69b3148c2363d");
+    support_assert_hex(stream, sizeof stream,
+                       "63e5b402b51e48ddfaedf9de99cc2744e999e41d4ca770da5387117b5d8f57ee"
+                       "f29000b62a499fd0a9f39a6add2e7780f05d76ae4ab99fe5a6f69b3148c2363d");
 }
 
 static void contents_that_do_not_unpack_say_why(void **state)
@@ -170,7 +184,9 @@ static void contents_that_do_not_unpack_say_why(void **state)
     assert_non_null(strstr(how.reason, "bzip2"));
     buffer_free(&to);
     how.key.bytes = key;
-    assert_int_equal(unpack(alloc_default(), 0, RFC11_AES, "00112233445566778899aabbccddee", &how, &to), RFC11_DAMAGED);
+    assert_int_equal(
+        unpack(alloc_default(), 0, RFC11_AES, "00112233445566778899aabbccddee", &how, &to),
+        RFC11_DAMAGED);
     assert_non_null(strstr(how.reason, "16 bytes"));
     buffer_free(&to);
 }
@@ -194,7 +210,8 @@ static void bytes_behind_a_member_are_counted(void **state)
     (void)state;
     struct buffer to;
     struct rfc11_unpacking how = {.max = 0};
-    assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, GZIP "000000", &how, &to), RFC11_UNPACKED);
+    assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, GZIP "000000", &how, &to),
+                     RFC11_UNPACKED);
     assert_int_equal(how.unused, 3);
     buffer_free(&to);
     assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, "", &how, &to), RFC11_UNPACKED);
@@ -215,7 +232,8 @@ static void unpacking_stops_at_its_limit(void **state)
     buffer_free(&to);
     uint8_t key[RFC11_KEY] = {0};
     how.key.bytes = key;
-    assert_int_equal(unpack(alloc_default(), 0, RFC11_AES, IV PLAIN PLAIN, &how, &to), RFC11_TOO_LARGE);
+    assert_int_equal(unpack(alloc_default(), 0, RFC11_AES, IV PLAIN PLAIN, &how, &to),
+                     RFC11_TOO_LARGE);
     buffer_free(&to);
 }
 
@@ -252,8 +270,13 @@ static void packed_packets_unpack_to_what_they_were(void **state)
         content[i] = (uint8_t)(support_random(&seed) & 0x33);
     (void)support_hex(key, sizeof key, KEY);
     for (unsigned i = 0; i < 3 * 2 * 4 * 2; i++) {
-        struct rfc11_packing how = {.compression = (uint8_t)(i % 3), .encryption = (uint8_t)(i / 3 % 2), .checksum = (uint8_t)(i / 6 % 4)};
-        struct rfc11_packet packet = {.session_id = 7, .section_packet_count = i, .is_big_endian = i / 24}, again;
+        struct rfc11_packing how = {.compression = (uint8_t)(i % 3),
+                                    .encryption = (uint8_t)(i / 3 % 2),
+                                    .checksum = (uint8_t)(i / 6 % 4)};
+        struct rfc11_packet packet = {.session_id = 7,
+                                      .section_packet_count = i,
+                                      .is_big_endian = i / 24},
+                            again;
         struct rfc11_unpacking unpacking = {.key = {key}};
         struct buffer stored, to;
         uint32_t checksum;
@@ -269,7 +292,8 @@ static void packed_packets_unpack_to_what_they_were(void **state)
         assert_int_equal(rfc11_read_header(bytes, stored.n - 6, &again), RFC11_FINE);
         assert_int_equal(again.packet_size, stored.n - 6);
         assert_int_equal(again.section_packet_count, i);
-        assert_true(rfc11_checksum(again.checksum_scheme, bytes + RFC11_HEADER, again.content_size - RFC11_HEADER, &checksum));
+        assert_true(rfc11_checksum(again.checksum_scheme, bytes + RFC11_HEADER,
+                                   again.content_size - RFC11_HEADER, &checksum));
         assert_int_equal(again.checksum, checksum);
         if (how.compression || how.encryption) {
             assert_int_equal(rfc11_unpack(&again, bytes, &unpacking, &to), RFC11_UNPACKED);
@@ -291,9 +315,13 @@ static void packing_is_refused_without_key_and_scheme(void **state)
     struct buffer to;
     ttr_error error;
     buffer_init(&to, alloc_default());
-    assert_int_equal(rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.encryption = RFC11_AES}, &to, &error), TTR_E_MISUSE);
+    assert_int_equal(
+        rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.encryption = RFC11_AES}, &to, &error),
+        TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "key=FILE"));
-    assert_int_equal(rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.compression = 3}, &to, &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(
+        rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.compression = 3}, &to, &error),
+        TTR_E_UNSUPPORTED);
     buffer_free(&to);
 }
 
@@ -335,10 +363,14 @@ static void keys_are_bytes_or_digits(void **state)
     memset(key, 0, sizeof key);
     assert_true(rfc11_parse_key((const uint8_t *)"  " KEY "\n", sizeof KEY + 2, key));
     assert_memory_equal(key, raw, sizeof key);
-    assert_true(rfc11_parse_key((const uint8_t *)"000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F", 64, key));
+    assert_true(rfc11_parse_key(
+        (const uint8_t *)"000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F", 64,
+        key));
     assert_false(rfc11_parse_key((const uint8_t *)KEY, 63, key));
     assert_false(rfc11_parse_key((const uint8_t *)"", 0, key));
-    assert_false(rfc11_parse_key((const uint8_t *)"g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 64, key));
+    assert_false(rfc11_parse_key(
+        (const uint8_t *)"g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 64,
+        key));
 }
 
 static void keys_come_from_files_and_the_environment(void **state)
@@ -375,15 +407,18 @@ struct notes {
     char text[1000];
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                      const char *text)
 {
     struct notes *notes = own;
     size_t n = strlen(notes->text);
     (void)text;
-    (void)snprintf(notes->text + n, sizeof notes->text - n, "%d %s %llu\n", (int)severity, code, (unsigned long long)offset);
+    (void)snprintf(notes->text + n, sizeof notes->text - n, "%d %s %llu\n", (int)severity, code,
+                   (unsigned long long)offset);
 }
 
-static void add_packet(struct buffer *to, const char *content, size_t n, struct rfc11_packet packet, struct rfc11_packing how)
+static void add_packet(struct buffer *to, const char *content, size_t n, struct rfc11_packet packet,
+                       struct rfc11_packing how)
 {
     assert_int_equal(rfc11_pack(&packet, (const uint8_t *)content, n, &how, to, NULL), TTR_OK);
 }
@@ -398,18 +433,22 @@ static void strings_go_on_in_the_next_packet(void **state)
     buffer_init(&bytes, alloc_default());
     ctf_description_init(&description, alloc_default());
     add_packet(&bytes, "trace { ma", 10, packet, (struct rfc11_packing){.align = 64});
-    add_packet(&bytes, "jor = 1;\0\0 }\0", 13, packet, (struct rfc11_packing){.checksum = RFC11_SHA1});
+    add_packet(&bytes, "jor = 1;\0\0 }\0", 13, packet,
+               (struct rfc11_packing){.checksum = RFC11_SHA1});
     add_packet(&bytes, "section", 7, packet, (struct rfc11_packing){.compression = RFC11_BZIP2});
-    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL), TTR_OK);
+    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
+                     TTR_OK);
     assert_int_equal(text.p[text.n], 0);
     support_assert_text(text.p, text.n, "trace { major = 1; }section");
-    assert_true(description.is_big_endian && description.has_byte_order && description.has_session_id);
+    assert_true(description.is_big_endian && description.has_byte_order &&
+                description.has_session_id);
     assert_int_equal(description.session_id, 9);
     assert_int_equal(ctf_text_offset(&text, 0), 48);
     assert_int_equal(ctf_text_offset(&text, 9), 57);
-    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);        /* behind the padding */
-    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10);   /* behind the zeros */
-    assert_int_equal(ctf_text_offset(&text, 20), 64 + 61 + 48);   /* the content as a whole: it was compressed */
+    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* behind the padding */
+    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* behind the zeros */
+    assert_int_equal(ctf_text_offset(&text, 20),
+                     64 + 61 + 48); /* the content as a whole: it was compressed */
     buffer_free(&bytes);
     ctf_description_free(&description);
 }
@@ -421,7 +460,8 @@ static void damaged_metadata_packets_are_noted_and_passed_over(void **state)
     struct ctf_text text = {.file = "metadata"};
     struct buffer bytes;
     struct notes notes = {""};
-    struct rfc11_packet packet = {.session_id = 9}, other = {.session_id = 8}, turned = {.session_id = 9, .is_big_endian = true};
+    struct rfc11_packet packet = {.session_id = 9}, other = {.session_id = 8},
+                        turned = {.session_id = 9, .is_big_endian = true};
     buffer_init(&bytes, alloc_default());
     ctf_description_init(&description, alloc_default());
     description.note = take_note;
@@ -435,10 +475,12 @@ static void damaged_metadata_packets_are_noted_and_passed_over(void **state)
     add_packet(&bytes, "e", 1, packet, (struct rfc11_packing){.align = 0});
     bytes.bytes[4 * 49 + 8] = 100; /* its sizes go behind the end */
     bytes.bytes[4 * 49 + 12] = 100;
-    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL), TTR_OK);
+    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
+                     TTR_OK);
     support_assert_text(text.p, text.n, "ace");
     support_assert_text(notes.text, strlen(notes.text),
-                        "2 ctf.checksum 48\n2 ctf.session-id 53\n2 ctf.byte-order 98\n2 ctf.packet-header 147\n2 ctf.cut 245\n");
+                        "2 ctf.checksum 48\n2 ctf.session-id 53\n2 ctf.byte-order 98\n2 "
+                        "ctf.packet-header 147\n2 ctf.cut 245\n");
     buffer_free(&bytes);
     ctf_description_free(&description);
 }
@@ -453,21 +495,28 @@ static void metadata_without_its_key_is_refused(void **state)
     uint8_t key[RFC11_KEY] = {1};
     struct rfc11_packet packet = {.session_id = 9};
     buffer_init(&bytes, alloc_default());
-    add_packet(&bytes, "secret", 6, packet, (struct rfc11_packing){.encryption = RFC11_AES, .key = {key}});
+    add_packet(&bytes, "secret", 6, packet,
+               (struct rfc11_packing){.encryption = RFC11_AES, .key = {key}});
     ctf_description_init(&description, alloc_default());
-    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, &error),
+                     TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "key=FILE"));
     ctf_description_free(&description);
     ctf_description_init(&description, alloc_default());
-    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, &(struct ctf_key){key}, &text, &error), TTR_OK);
+    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n,
+                                           &(struct ctf_key){key}, &text, &error),
+                     TTR_OK);
     support_assert_text(text.p, text.n, "secret");
     ctf_description_free(&description);
     ctf_description_init(&description, alloc_default());
     bytes.bytes[46] = 9;
-    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, &error),
+                     TTR_E_UNSUPPORTED);
     ctf_description_free(&description);
     ctf_description_init(&description, alloc_default());
-    assert_int_equal(rfc11_unpack_metadata(&description, (const uint8_t *)"junk", 4, NULL, &text, &error), TTR_E_MALFORMED);
+    assert_int_equal(
+        rfc11_unpack_metadata(&description, (const uint8_t *)"junk", 4, NULL, &text, &error),
+        TTR_E_MALFORMED);
     ctf_description_free(&description);
     buffer_free(&bytes);
 }

@@ -1,5 +1,7 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched; of a file with an index that can be right only some: the
- * first, the last, one in the middle, those that overlap, and where a range begins.  What is read whole has all entries held against headers in the end. */
+/* A look ahead over a stream file before its first event is read.  Only headers are touched; of a
+ * file with an index that can be right only some: the first, the last, one in the middle, those
+ * that overlap, and where a range begins.  What is read whole has all entries held against headers
+ * in the end. */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
@@ -11,8 +13,9 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
-#define AHEAD 32u                 /* headers that a disk is asked for at once: 40,000 of them take a quarter of the time */
-#define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
+#define AHEAD \
+    32u /* headers that a disk is asked for at once: 40,000 of them take a quarter of the time */
+#define LOST_MOST 16u /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
 
 struct scan {
@@ -20,8 +23,8 @@ struct scan {
     struct ctf_lanes *lanes;
     struct ctf_look look;
     uint64_t at;
-    uint64_t usual;               /* size of the packet before, in bytes; 0 = none yet */
-    uint64_t foretold;            /* where the first header is that the disk was not asked for yet */
+    uint64_t usual;    /* size of the packet before, in bytes; 0 = none yet */
+    uint64_t foretold; /* where the first header is that the disk was not asked for yet */
     struct ctf_index_check check; /* of the file's index */
 };
 
@@ -64,35 +67,44 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
         lanes->marks_n = CTF_MARKS / 2;
         lanes->stride *= 2;
     }
-    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity, lanes->marks_n + 1, sizeof *lanes->mark))
+    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity,
+                           lanes->marks_n + 1, sizeof *lanes->mark))
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
-    lanes->mark[lanes->marks_n++] = (struct ctf_mark){
-        .offset = scan->at, .oldest = oldest_of(lanes) & (UINT64_MAX >> 1), .is_empty = ctf_is_empty(frame), .usual = scan->usual, .before = before};
+    lanes->mark[lanes->marks_n++] =
+        (struct ctf_mark){.offset = scan->at,
+                          .oldest = oldest_of(lanes) & (UINT64_MAX >> 1),
+                          .is_empty = ctf_is_empty(frame),
+                          .usual = scan->usual,
+                          .before = before};
     return true;
 }
 
-/* Whether a time is so far behind a file's last packet, which is the only one whose end no other confirms, that it can only be damage which has
- * events then: farther than its packets are long. */
+/* Whether a time is so far behind a file's last packet, which is the only one whose end no other
+ * confirms, that it can only be damage which has events then: farther than its packets are long. */
 static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
 {
     const struct ctf_lane *lane = &lanes->lane[0];
     if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
         return false;
-    return (uint64_t)from - (uint64_t)lanes->end > ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
+    return (uint64_t)from - (uint64_t)lanes->end >
+           ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
 }
 
-const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet, uint64_t *wanted)
+const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
+                                       uint64_t *wanted)
 {
     const struct ctf_mark *mark = &lanes->mark[i];
     const uint64_t first = i * lanes->stride;
-    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
+    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) /
+                           lanes->stride; /* before the first, for its counters */
     *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
     *packet = enter * lanes->stride;
     return &lanes->mark[enter];
 }
 
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted)
+const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
+                                     uint64_t *wanted)
 {
     size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
     while (low < high) {
@@ -118,7 +130,9 @@ static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
     _Static_assert(CTF_LANES <= 32, "a bit for each lane");
     for (uint32_t i = 0; i < lanes->n; i++) {
         const struct ctf_lane *other = &lanes->lane[i];
-        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number && other->number == own->number) << i;
+        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number &&
+                          other->number == own->number)
+               << i;
     }
     return set;
 }
@@ -128,7 +142,8 @@ const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t l
     uint64_t next = *i;
     if (!lanes->of || lanes->has_others || next >= lanes->packets)
         return NULL;
-    for (const uint32_t wanted = lanes_of_stream(lanes, lane); next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
+    for (const uint32_t wanted = lanes_of_stream(lanes, lane);
+         next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
         next++;
     const uint64_t mark = next / lanes->stride;
     if (mark >= lanes->marks_n || mark * lanes->stride <= *i)
@@ -158,7 +173,8 @@ static bool reserve_lanes(struct ctf_lanes *lanes)
 {
     if (lanes->n < lanes->capacity)
         return true;
-    struct ctf_lane *lane = alloc_resize(lanes->alloc, lanes->lane, lanes->capacity, CTF_LANES, sizeof *lane);
+    struct ctf_lane *lane =
+        alloc_resize(lanes->alloc, lanes->lane, lanes->capacity, CTF_LANES, sizeof *lane);
     if (!lane)
         return false;
     lanes->lane = lane;
@@ -166,9 +182,10 @@ static bool reserve_lanes(struct ctf_lanes *lanes)
     return true;
 }
 
-/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new one, else any of its stream.  UINT32_MAX
- * when memory is out. */
-static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin, int64_t begin)
+/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new
+ * one, else any of its stream.  UINT32_MAX when memory is out. */
+static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
+                       int64_t begin)
 {
     uint32_t any = CTF_LANES;
     if (frame->packet.size == UINT64_MAX) /* whoever reads it searches for what follows it */
@@ -184,8 +201,11 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
     if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
         return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
-        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
-                                                  .last_full = UINT64_MAX, .is_in_order = true};
+        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
+                                                  .number = frame->number,
+                                                  .has_number = frame->has_number,
+                                                  .last_full = UINT64_MAX,
+                                                  .is_in_order = true};
         return lanes->n++;
     }
     any = any == CTF_LANES ? CTF_LANES - 1 : any;
@@ -193,7 +213,8 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
     return any;
 }
 
-struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const struct ctf_frame *frame)
+struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
+                               const struct ctf_frame *frame)
 {
     struct ctf_lane *own = &lanes->lane[ctf_lane_of(lanes, i)];
     if (ctf_is_of_lane(own, frame))
@@ -210,7 +231,8 @@ static bool record(struct ctf_lanes *lanes, uint32_t lane)
     size_t before = lanes->of_capacity;
     if (lane == 0 && !lanes->of)
         return true;
-    if (!alloc_reserve(lanes->alloc, (void **)&lanes->of, &lanes->of_capacity, (size_t)lanes->packets + 1, 1))
+    if (!alloc_reserve(lanes->alloc, (void **)&lanes->of, &lanes->of_capacity,
+                       (size_t)lanes->packets + 1, 1))
         return false;
     if (before == 0)
         memset(lanes->of, 0, (size_t)lanes->packets);
@@ -228,7 +250,8 @@ static struct ctf_identity identity_of(const struct ctf_packet *packet)
     };
 }
 
-static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin, const int64_t times[2])
+static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
+                        const int64_t times[2])
 {
     if (has_begin && !lane->has_begin) {
         lane->begin = times[0];
@@ -247,9 +270,11 @@ static void tell_order(const struct scan *scan, const struct ctf_frame *frame, i
     const struct ctf_lanes *lanes = scan->lanes;
     bool is_earlier = false;
     for (uint32_t i = 0; i < lanes->n; i++)
-        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin && ctf_is_of_lane(&lanes->lane[i], frame);
+        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin &&
+                      ctf_is_of_lane(&lanes->lane[i], frame);
     if (is_earlier)
-        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time", "a packet of %s begins before one of its stream that stands in front of it",
+        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time",
+                   "a packet of %s begins before one of its stream that stands in front of it",
                    scan->reader->file);
 }
 
@@ -260,8 +285,11 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     int64_t times[2] = {0, 0};
     bool has_begin = times_of(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
-        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
-                                           .last_full = UINT64_MAX, .is_in_order = true};
+        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
+                                           .number = frame->number,
+                                           .has_number = frame->has_number,
+                                           .last_full = UINT64_MAX,
+                                           .is_in_order = true};
     if (!add_mark(scan, frame, times[0]))
         return false;
     scan->reader->trace->has_foreign |= frame->is_foreign;
@@ -285,12 +313,14 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
 
 /* --- By the headers, or the index --- */
 
-/* Packets of one size tell where the next headers are; `before`: the size of the one before the last. */
+/* Packets of one size tell where the next headers are; `before`: the size of the one before the
+ * last. */
 static void foretell(struct scan *scan, uint64_t before)
 {
     const struct source *source = scan->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (scan->look.is_dense || scan->usual != before || scan->at >= size || scan->usual > (size - scan->at) / AHEAD)
+    if (scan->look.is_dense || scan->usual != before || scan->at >= size ||
+        scan->usual > (size - scan->at) / AHEAD)
         return;
     const uint64_t far = scan->at + AHEAD * scan->usual;
     if (scan->foretold < scan->at || scan->foretold > far)
@@ -299,22 +329,26 @@ static void foretell(struct scan *scan, uint64_t before)
         source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
 }
 
-/* The packet at scan->at, and what stands behind it by its own word, which tells whether its size can be right. */
+/* The packet at scan->at, and what stands behind it by its own word, which tells whether its size
+ * can be right. */
 struct hop {
     struct ctf_frame frame[2];
-    unsigned i;                   /* of the packet at hand */
+    unsigned i; /* of the packet at hand */
     enum ctf_framing framing, next;
-    bool has_next;                /* ... and the other frame of the next one */
+    bool has_next; /* ... and the other frame of the next one */
 };
 
 static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
 {
     struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
     hop->framing = hop->has_next ? hop->next : ctf_look_at(&scan->look, scan->at, frame, error);
-    hop->has_next = hop->framing == CTF_FRAMED && frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
+    hop->has_next = hop->framing == CTF_FRAMED &&
+                    frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
     if (hop->has_next)
         hop->next = ctf_look_at(&scan->look, scan->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {scan->at, scan->usual, hop->has_next && hop->next == CTF_FRAMED ? next : NULL, hop->framing};
+    const struct ctf_sized sized = {scan->at, scan->usual,
+                                    hop->has_next && hop->next == CTF_FRAMED ? next : NULL,
+                                    hop->framing};
     hop->framing = ctf_correct_size(scan->reader, &sized, frame);
     const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
     hop->has_next &= !is_resized;
@@ -354,12 +388,14 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         scan->at += scan->usual;
         foretell(scan, before);
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
-        if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
+        if (scan->lanes
+                ->is_whole) /* where most files end: reading tells where this one does by then */
             return TTR_OK;
     }
 }
 
-/* Holds the entries of the index that are left against what lies where they say, which is behind damage; up to some that lie nowhere. */
+/* Holds the entries of the index that are left against what lies where they say, which is behind
+ * damage; up to some that lie nowhere. */
 static void check_rest(struct scan *scan)
 {
     unsigned lost = 0;
@@ -369,7 +405,9 @@ static void check_rest(struct scan *scan)
     struct ctf_frame frame;
     ttr_error error;
     while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
-        enum ctf_framing framing = entry.offset < size ? ctf_look_at(&scan->look, entry.offset, &frame, &error) : CTF_FRAME_SHORT;
+        enum ctf_framing framing = entry.offset < size
+                                       ? ctf_look_at(&scan->look, entry.offset, &frame, &error)
+                                       : CTF_FRAME_SHORT;
         if (framing == CTF_FRAMED)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
@@ -380,10 +418,13 @@ static void check_rest(struct scan *scan)
     ctf_index_check_end(check, scan->lanes->is_whole);
 }
 
-/* Makes of an entry what its packet's header would have been; `like`: the header of another packet. */
-static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, const struct ctf_frame *like, struct ctf_frame *frame)
+/* Makes of an entry what its packet's header would have been; `like`: the header of another packet.
+ */
+static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
+                    const struct ctf_frame *like, struct ctf_frame *frame)
 {
-    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
+    const struct ctf_stream_class *class =
+        ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
     frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
@@ -398,12 +439,14 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, cons
     return frame->kind != NULL;
 }
 
-/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an entry that is wrong is noticed by this, but for a smaller
- * end, which a look at the header behind it tells (ctf_range_holds). */
+/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an
+ * entry that is wrong is noticed by this, but for a smaller end, which a look at the header behind
+ * it tells (ctf_range_holds). */
 static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
 {
-    return entry->stream_id == before->stream_id && entry->instance == before->instance && entry->begin >= before->begin &&
-           (entry->end == 0 || entry->end >= entry->begin) && (entry->end == 0 || entry->end >= before->end);
+    return entry->stream_id == before->stream_id && entry->instance == before->instance &&
+           entry->begin >= before->begin && (entry->end == 0 || entry->end >= entry->begin) &&
+           (entry->end == 0 || entry->end >= before->end);
 }
 
 /* Takes all entries; false where they do not fit: nothing counts then of what was taken. */
@@ -413,11 +456,14 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
     struct ctf_index_entry entry, before = {.end = 0};
     ttr_error error;
     while (ctf_index_next(index, &entry)) {
-        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n || entry.begin < before.end;
-        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
+        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n ||
+                          entry.begin < before.end;
+        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 ||
+            entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED || like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
+        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED ||
+                           like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
@@ -435,7 +481,13 @@ static void reset(struct scan *scan)
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
     lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = lanes->lane, .capacity = lanes->capacity, .stride = 1, .has_times = true,
+    *lanes = (struct ctf_lanes){.alloc = lanes->alloc,
+                                .users = 1,
+                                .n = 1,
+                                .lane = lanes->lane,
+                                .capacity = lanes->capacity,
+                                .stride = 1,
+                                .has_times = true,
                                 .open_at = UINT64_MAX};
     scan->at = scan->usual = 0;
 }
@@ -444,7 +496,8 @@ static void reset(struct scan *scan)
 static bool scan_by_index(struct scan *scan)
 {
     struct ctf_index index;
-    bool is_odd, is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
+    bool is_odd,
+        is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
     bool is_taken = is_there && follow_index(scan, &index);
     ctf_index_close(&index);
     scan->lanes->is_indexed = scan->lanes->is_whole = is_taken;
@@ -494,32 +547,38 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 }
 
 /* Takes apart the packet at a mark; false where none is there that says when it begins. */
-static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark, struct ctf_frame *frame, int64_t *begin)
+static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
+                         struct ctf_frame *frame, int64_t *begin)
 {
     struct ctf_look look;
     int64_t end;
     ttr_error error;
     if (!ctf_look_begin(&look, reader))
         return false;
-    bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED && times_of(frame, begin, &end);
+    bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
+                    times_of(frame, begin, &end);
     ctf_look_end(&look);
     return is_there;
 }
 
-bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark, uint64_t *packet, uint64_t *wanted)
+bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark,
+                     uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_lanes *lanes = reader->lanes;
     struct ctf_frame frame;
     int64_t begin;
-    if (!lanes->is_indexed || *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
+    if (!lanes->is_indexed ||
+        *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
         return true;
     const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
     if (!look_at_mark(reader, first, &frame, &begin) || begin >= from)
         return false;
     bool is_before = *packet + 1 == *wanted && look_at_mark(reader, *mark, &frame, &begin);
-    if (!is_before || frame.packet.size == UINT64_MAX || (*mark)->offset + frame.packet.size / 8 != first->offset) {
-        *mark = first; /* what is said to lie before it is damaged, or too far away to be looked at */
+    if (!is_before || frame.packet.size == UINT64_MAX ||
+        (*mark)->offset + frame.packet.size / 8 != first->offset) {
+        *mark =
+            first; /* what is said to lie before it is damaged, or too far away to be looked at */
         *packet = *wanted;
     }
     return true;
@@ -527,7 +586,8 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
 
 void ctf_scan_check(struct ctf_reader *reader)
 {
-    struct ctf_lanes *lanes = reader->lanes, unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
+    struct ctf_lanes *lanes = reader->lanes,
+                     unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
     struct scan scan = {.reader = reader, .lanes = &unused};
     if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&scan.look, reader))
         return;
@@ -546,7 +606,8 @@ static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t
     ttr_error error;
     int64_t times[2];
     struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
-    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED || frame.is_foreign || !ctf_is_of_lane(lane, &frame))
+    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
+        frame.is_foreign || !ctf_is_of_lane(lane, &frame))
         return;
     if (times_of(&frame, &times[0], &times[1]) && times[0] >= lane->end)
         settle_lane(lane, &frame, true, times);
@@ -566,7 +627,8 @@ bool ctf_scan_rest(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes;
     ttr_error error;
-    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic || !lanes->lane[0].has_begin)
+    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic ||
+        !lanes->lane[0].has_begin)
         return true;
     uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
     if (!bytes)
@@ -583,7 +645,8 @@ bool ctf_scan_rest(struct ctf_reader *reader)
 
 static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
 {
-    return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence && a->size == b->size;
+    return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence &&
+           a->size == b->size;
 }
 
 /* Whether packets behind one that begins at a time may begin before another. */
@@ -595,10 +658,10 @@ static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t oth
 /* Packets of a lane of another file, one after another. */
 struct visit {
     struct scan scan;
-    uint64_t packet;         /* at scan.at */
+    uint64_t packet; /* at scan.at */
     uint32_t lane;
-    struct ctf_frame frame;  /* of the packet found */
-    int64_t begin;           /* when that begins */
+    struct ctf_frame frame; /* of the packet found */
+    int64_t begin;          /* when that begins */
     bool is_over;
 };
 
@@ -607,23 +670,32 @@ static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t
 {
     uint64_t wanted, packet = 0;
     const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct visit visit = {.scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
-                          .packet = packet, .lane = lane};
+    struct visit visit = {
+        .scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
+        .packet = packet,
+        .lane = lane};
     visit.is_over = !ctf_look_begin(&visit.scan.look, reader);
     return visit;
 }
 
-/* The next packet of the lane that says when it begins; false at the end of what can be looked at. */
+/* The next packet of the lane that says when it begins; false at the end of what can be looked at.
+ */
 static bool visit_next(struct visit *visit)
 {
     ttr_error error;
     int64_t end;
     for (bool is_found = false; !visit->is_over && !is_found;) {
         const struct ctf_frame *frame = &visit->frame;
-        enum ctf_framing framing = ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
-        framing = ctf_correct_size(visit->scan.reader, &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
-        is_found = framing == CTF_FRAMED && ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane && times_of(frame, &visit->begin, &end);
-        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || frame->packet.size == UINT64_MAX;
+        enum ctf_framing framing =
+            ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
+        framing = ctf_correct_size(
+            visit->scan.reader,
+            &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
+        is_found = framing == CTF_FRAMED &&
+                   ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane &&
+                   times_of(frame, &visit->begin, &end);
+        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+                         frame->packet.size == UINT64_MAX;
         visit->packet += framing == CTF_FRAMED;
         visit->scan.usual = visit->is_over ? 0 : frame->packet.size / 8;
         visit->scan.at += visit->scan.usual;
@@ -674,12 +746,14 @@ static bool find_twin(const struct visit *first, struct visit *here, bool *has_o
 {
     while (*has_other && here->begin < first->begin)
         *has_other = visit_next(here);
-    const struct ctf_identity a = identity_of(&first->frame.packet), b = identity_of(&here->frame.packet);
+    const struct ctf_identity a = identity_of(&first->frame.packet),
+                              b = identity_of(&here->frame.packet);
     return *has_other && is_same(&a, &b);
 }
 
 /* The second file gives the packet at hand. */
-static bool take_from(const struct visit *first, const struct visit *here, const struct ctf_before *before)
+static bool take_from(const struct visit *first, const struct visit *here,
+                      const struct ctf_before *before)
 {
     struct ctf_lanes *lanes = here->scan.reader->lanes;
     struct ctf_lane *lane = &lanes->lane[here->lane];
@@ -687,12 +761,14 @@ static bool take_from(const struct visit *first, const struct visit *here, const
     uint64_t key[2];
     key_of(&first->frame.packet, key);
     if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity, lane->taken_n + 1, sizeof *lane->taken) ||
+        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
+                       lane->taken_n + 1, sizeof *lane->taken) ||
         !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
         return false;
     lane->taken[lane->taken_n++] = *before;
     input_note(first->scan.reader->in, TTR_NOTE_ODD, twin_of(first).offset, "ctf.damaged-twin",
-               "a packet of %s is damaged: it is read from %s, which has it whole", first->scan.reader->file, here->scan.reader->file);
+               "a packet of %s is damaged: it is read from %s, which has it whole",
+               first->scan.reader->file, here->scan.reader->file);
     return true;
 }
 
@@ -701,15 +777,18 @@ static bool is_better(const struct visit *first, const struct visit *here)
 {
     const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
     const struct ctf_twin a = twin_of(first), b = twin_of(here);
-    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end && !first->is_over && !here->is_over &&
+    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
+           !first->is_over && !here->is_over &&
            ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
-/* A packet that the first file has too is not given here; unless that does not give it either, and it was found before that this one is to. */
+/* A packet that the first file has too is not given here; unless that does not give it either, and
+ * it was found before that this one is to. */
 static bool leave_out(const struct visit *first, const struct visit *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane], *lane = &here->scan.reader->lanes->lane[here->lane];
+    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane],
+                          *lane = &here->scan.reader->lanes->lane[here->lane];
     uint64_t key[2];
     key_of(packet, key);
     if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
@@ -722,13 +801,16 @@ bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *her
     const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
     if (!had_of(here->reader->lanes, here->lane))
         return false;
-    struct visit visit = visit_from(first->reader, first->lane, lane->begin), other = visit_from(here->reader, here->lane, lane->begin);
+    struct visit visit = visit_from(first->reader, first->lane, lane->begin),
+                 other = visit_from(here->reader, here->lane, lane->begin);
     struct ctf_before before = {.is_there = false};
     if (visit.packet == 0)
         before = first->reader->lanes->lane[first->lane].initial;
     bool is_fine = true, has_other = visit_next(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
-        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other) ? take_from(&visit, &other, &before) : leave_out(&visit, &other);
+        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other)
+                      ? take_from(&visit, &other, &before)
+                      : leave_out(&visit, &other);
         ctf_settle_before(&before, &visit.frame.packet);
         goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
     }

@@ -1,8 +1,10 @@
 /* What a stream says is missing: counters of discarded events, numbers of packets.
  *
- * CTF 1.8 and 2: the counter stands for the end of its packet, so events are missing between the end of the packet before and that of this one.
- * RFC: it stands for the packet's begin (docs, decision 10), unless the metadata say that it does not (decision 54).  A first counter that is not 0 tells of events lost before, how many of
- * them in this trace nobody knows unless the packet is the stream's very first. */
+ * CTF 1.8 and 2: the counter stands for the end of its packet, so events are missing between the
+ * end of the packet before and that of this one. RFC: it stands for the packet's begin (docs,
+ * decision 10), unless the metadata say that it does not (decision 54).  A first counter that is
+ * not 0 tells of events lost before, how many of them in this trace nobody knows unless the packet
+ * is the stream's very first. */
 #include "formats/ctf/read/ctf_resync.h"
 
 static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
@@ -15,7 +17,8 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const bool ends_behind = tag == TTR_GAP_EVENTS && ctf_counts_to_end(&reader->trace->class->description);
+    const bool ends_behind =
+        tag == TTR_GAP_EVENTS && ctf_counts_to_end(&reader->trace->class->description);
     bool is_clamped = false;
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
     int64_t end = packet->has_end && ends_behind ? ctf_time(line, packet->end, &is_clamped) : begin;
@@ -32,7 +35,9 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     bool is_far = false;
     const int64_t zero = ctf_time(line, 0, &is_far); /* no event of the stream is earlier */
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
-    event->duration = end > from && from > INT64_MIN ? (uint64_t)end - (uint64_t)from : 0; /* from nobody knows when: as long as nothing */
+    event->duration = end > from && from > INT64_MIN
+                          ? (uint64_t)end - (uint64_t)from
+                          : 0; /* from nobody knows when: as long as nothing */
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;
@@ -52,10 +57,13 @@ static void give_events_gap(struct ctf_reader *reader)
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
         const uint64_t lost = difference(packet->discarded, before->discarded, width);
-        if (packet->discarded < before->discarded && lost >> (width - 1)) /* it did not wrap: it went back */
+        if (packet->discarded < before->discarded &&
+            lost >> (width - 1)) /* it did not wrap: it went back */
             input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
-                       "the counter of discarded events of %s goes from %llu back to %llu: how many are missing there is not known", reader->file,
-                       (unsigned long long)before->discarded, (unsigned long long)packet->discarded);
+                       "the counter of discarded events of %s goes from %llu back to %llu: how "
+                       "many are missing there is not known",
+                       reader->file, (unsigned long long)before->discarded,
+                       (unsigned long long)packet->discarded);
         else if (lost)
             give_gap(reader, TTR_GAP_EVENTS, lost);
         return;
@@ -75,13 +83,15 @@ static void give_packets_gap(struct ctf_reader *reader)
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.packet-order", "packet %llu of %s follows packet %llu",
-                   (unsigned long long)packet->sequence, reader->file, (unsigned long long)before->sequence);
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.packet-order",
+                   "packet %llu of %s follows packet %llu", (unsigned long long)packet->sequence,
+                   reader->file, (unsigned long long)before->sequence);
         return;
     }
     give_gap(reader, TTR_GAP_PACKETS, step - 1);
-    input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost", "%llu packets are missing before packet %llu of %s",
-               (unsigned long long)step - 1, (unsigned long long)packet->sequence, reader->file);
+    input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost",
+               "%llu packets are missing before packet %llu of %s", (unsigned long long)step - 1,
+               (unsigned long long)packet->sequence, reader->file);
 }
 
 void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet)

@@ -1,4 +1,5 @@
-/* Twins.  Bytes of both are compared in parts; only where they differ both are read as streams of one packet each. */
+/* Twins.  Bytes of both are compared in parts; only where they differ both are read as streams of
+ * one packet each. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -76,11 +77,14 @@ static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *sec
         return;
     trace->has_unread_twins = true;
     input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
-               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and so with all like this; to see the others give the traces one by one",
-               first->reader->file, second->reader->file, size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
+               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
+               "so with all like this; to see the others give the traces one by one",
+               first->reader->file, second->reader->file,
+               size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
 }
 
-bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size_bytes)
+bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
+                        uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
     if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {

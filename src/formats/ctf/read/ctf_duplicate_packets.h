@@ -1,13 +1,17 @@
-/* One packet in two files, as overlapping snapshots have it: which of both is read where they differ.
+/* One packet in two files, as overlapping snapshots have it: which of both is read where they
+ * differ.
  *
- * Who only looks at headers takes them for the same.  Where their bytes differ one of them is damaged, or both are: each is read by itself. */
+ * Who only looks at headers takes them for the same.  Where their bytes differ one of them is
+ * damaged, or both are: each is read by itself. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_DUPLICATE_PACKETS_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_DUPLICATE_PACKETS_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_TWINS_MOST 256u                    /* of a trace that are read by themselves; behind them the first is taken, and that is told once */
-#define CTF_TWIN_BYTES ((uint64_t)16 << 20)    /* so are packets that are larger */
+#define CTF_TWINS_MOST                                                                          \
+    256u /* of a trace that are read by themselves; behind them the first is taken, and that is \
+            told once */
+#define CTF_TWIN_BYTES ((uint64_t)16 << 20) /* so are packets that are larger */
 
 /* Where one stands. */
 struct ctf_twin {
@@ -15,7 +19,9 @@ struct ctf_twin {
     uint64_t offset;
 };
 
-/* Whether the second is to be read in place of the first: they differ, the first has damage and the second none. */
-bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size_bytes);
+/* Whether the second is to be read in place of the first: they differ, the first has damage and the
+ * second none. */
+bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
+                        uint64_t size_bytes);
 
 #endif

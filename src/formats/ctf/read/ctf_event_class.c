@@ -1,5 +1,6 @@
-/* Streams and event classes as they are met: what is the same for all events of a class in one stream is found once and copied into
- * each of them; and what an event's fields need to be walked. */
+/* Streams and event classes as they are met: what is the same for all events of a class in one
+ * stream is found once and copied into each of them; and what an event's fields need to be walked.
+ */
 #include <string.h>
 #include <strings.h>
 
@@ -7,14 +8,15 @@
 #include "formats/ctf/read/ctf_build_index.h"
 
 #define FIRST_IDS 4u
-#define SMALL_IDS 8u /* up to so many, tables stand beside those of other streams */
+#define SMALL_IDS 8u     /* up to so many, tables stand beside those of other streams */
 #define DENSE_IDS 65536u /* ids below have a table; all are in that of indices */
 
 /* LTTng's levels: those of syslog, then ever finer debugging. */
 static uint8_t level_of(const struct ctf_event_class *event)
 {
-    static const uint8_t levels[] = {TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
-                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_INFO};
+    static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
+                                     TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO,
+                                     TTR_LEVEL_INFO};
     if (!event->has_log_level || event->log_level < 0)
         return TTR_LEVEL_NONE;
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
@@ -22,16 +24,17 @@ static uint8_t level_of(const struct ctf_event_class *event)
 
 /* --- Finding streams --- */
 
-/* What a reader of many streams finds one by, beside a number: a stream class, as it is in the description or made ready, which is as far from the next
- * as there are ways. */
+/* What a reader of many streams finds one by, beside a number: a stream class, as it is in the
+ * description or made ready, which is as far from the next as there are ways. */
 enum way {
-    WAY_PACKET = 0,       /* its kind; what packets say, where they say it: one more */
-    WAY_FIRST = 2,        /* its kind's first, the same; that of them which was met first */
-    WAY_TRACK = 4,        /* its class; the track of its events */
-    WAY_CLASS = 5         /* its class; that which was met first */
+    WAY_PACKET = 0, /* its kind; what packets say, where they say it: one more */
+    WAY_FIRST = 2,  /* its kind's first, the same; that of them which was met first */
+    WAY_TRACK = 4,  /* its class; the track of its events */
+    WAY_CLASS = 5   /* its class; that which was met first */
 };
 
-static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way, uint64_t number)
+static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way,
+                                      uint64_t number)
 {
     const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + way, number);
     return found ? reader->streams[*found] : NULL;
@@ -46,25 +49,32 @@ static bool put_first(struct pairmap *map, uint64_t a, uint64_t b, uint32_t valu
 static bool index_stream(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];
-    const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class, first = stream->kind ? (uintptr_t)stream->kind->first : 0;
+    const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
+                    first = stream->kind ? (uintptr_t)stream->kind->first : 0;
     struct pairmap *map = &reader->stream_of;
-    return pairmap_put(map, kind + WAY_PACKET + stream->has_number, stream->has_number ? stream->number : 0, i) &&
-           put_first(map, first + WAY_FIRST + stream->has_number, stream->number, i) && pairmap_put(map, class + WAY_TRACK, stream->track, i) &&
+    return pairmap_put(map, kind + WAY_PACKET + stream->has_number,
+                       stream->has_number ? stream->number : 0, i) &&
+           put_first(map, first + WAY_FIRST + stream->has_number, stream->number, i) &&
+           pairmap_put(map, class + WAY_TRACK, stream->track, i) &&
            put_first(map, class + WAY_CLASS, 0, i);
 }
 
-/* Has the stream that was added last found as the others are, which are looked at one by one while they are few. */
+/* Has the stream that was added last found as the others are, which are looked at one by one while
+ * they are few. */
 static bool index_last(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
-    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine; i++)
+    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine;
+         i++)
         is_fine = index_stream(reader, (uint32_t)i);
     return is_fine;
 }
 
-/* The stream of an event by its class and its track; one of the class where the track is another. */
-static struct ctf_stream *stream_of_event(const struct ctf_reader *reader, const struct ctf_stream_class *class, ttr_id track)
+/* The stream of an event by its class and its track; one of the class where the track is another.
+ */
+static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
+                                          const struct ctf_stream_class *class, ttr_id track)
 {
     struct ctf_stream *found = reader->stream;
     if (found && found->class == class && found->track == track)
@@ -92,8 +102,10 @@ struct view {
     struct bits header; /* where the event's begins */
 };
 
-/* The layout of a root that stands before bodies, and where that begins; NULL when there is none. */
-static const struct layout *stand_before(const struct view *view, enum type_root root, struct bits *bits)
+/* The layout of a root that stands before bodies, and where that begins; NULL when there is none.
+ */
+static const struct layout *stand_before(const struct view *view, enum type_root root,
+                                         struct bits *bits)
 {
     const struct ctf_packet *packet = view->packet;
     *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
@@ -107,8 +119,10 @@ static const struct layout *stand_before(const struct view *view, enum type_root
     return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
 }
 
-/* Fills the slots that a layout needs from the roots before it; those may need others, which stand before them. */
-static void fill_imports(const struct view *view, const struct layout *layout, struct layout_run *run)
+/* Fills the slots that a layout needs from the roots before it; those may need others, which stand
+ * before them. */
+static void fill_imports(const struct view *view, const struct layout *layout,
+                         struct layout_run *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(layout, &n);
@@ -125,7 +139,8 @@ static void fill_imports(const struct view *view, const struct layout *layout, s
     }
 }
 
-void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header, struct layout_run *run)
+void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
+                struct layout_run *run)
 {
     struct view view = {reader, &reader->packets[reader->slot], reader->stream->kind, *header};
     fill_imports(&view, layout, run);
@@ -136,14 +151,19 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
     const struct ctf_trace *trace = schema->trace;
     if (schema->reader)
         return (struct ctf_origin){schema->reader, schema->stream};
-    struct ctf_origin origin = {.reader = (size_t)event->source - trace->readers_from < trace->readers_n ? trace->readers[event->source - trace->readers_from] : NULL};
+    struct ctf_origin origin = {.reader =
+                                    (size_t)event->source - trace->readers_from < trace->readers_n
+                                        ? trace->readers[event->source - trace->readers_from]
+                                        : NULL};
     if (origin.reader)
         origin.stream = stream_of_event(origin.reader, schema->event->stream, event->track);
     return origin;
 }
 
-/* Where an event begins, in bytes from its packet's base.  Its payload may be a copy, but for the RFC's: what was unpacked has no places in the file. */
-static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet, const ttr_event *event)
+/* Where an event begins, in bytes from its packet's base.  Its payload may be a copy, but for the
+ * RFC's: what was unpacked has no places in the file. */
+static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet,
+                         const ttr_event *event)
 {
     if (reader->trace->class->description.version == CTF_RFC_1_1)
         return (uint64_t)(event->payload - packet->base);
@@ -156,12 +176,14 @@ static struct view view_of(const struct ctf_origin *origin, const ttr_event *eve
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
     *from = place_of(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
-    struct bits header = bits_over(packet->base, *from + ctf_header_bit(event), end < packet->content_end ? end : packet->content_end);
+    struct bits header = bits_over(packet->base, *from + ctf_header_bit(event),
+                                   end < packet->content_end ? end : packet->content_end);
     return (struct view){reader, packet, origin->stream->kind, header};
 }
 
 /* Where the body of an event stands. */
-static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
+static void place_body(const struct layout_schema *base, const ttr_event *event,
+                       struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
@@ -169,9 +191,12 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
         run->bits = (struct bits){.failed = true};
         return;
     }
-    const struct ctf_packet *packet = &origin.reader->packets[event->part % origin.reader->slots_most];
-    uint64_t from = place_of(origin.reader, packet, event) * 8, end = from + (uint64_t)event->payload_size * 8;
-    /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have reached the cache. */
+    const struct ctf_packet *packet =
+        &origin.reader->packets[event->part % origin.reader->slots_most];
+    uint64_t from = place_of(origin.reader, packet, event) * 8,
+             end = from + (uint64_t)event->payload_size * 8;
+    /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have
+     * reached the cache. */
     run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
@@ -183,12 +208,13 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
 }
 
 /* Where the context of its packet stands, or its own header. */
-static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event, ttr_group group,
-                                        struct layout_run *run)
+static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event,
+                                        ttr_group group, struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     uint64_t from;
-    if (!event->payload_size || !schema->event || (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
+    if (!event->payload_size || !schema->event ||
+        (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
         return NULL;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
     if (!origin.stream)
@@ -200,7 +226,8 @@ static const struct layout *place_group(const struct layout_schema *base, const 
     struct view view = view_of(&origin, event, &from);
     if (from > view.packet->content_end)
         return NULL;
-    const struct layout *layout = stand_before(&view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
+    const struct layout *layout = stand_before(
+        &view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
         layout = origin.stream->kind->context_shown;
     if (layout)
@@ -212,13 +239,16 @@ static const struct layout *place_group(const struct layout_schema *base, const 
 static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
-    return reader && event->part < reader->slots_most && reader->packets ? reader->packets[event->part].offset + 1 : 0;
+    return reader && event->part < reader->slots_most && reader->packets
+               ? reader->packets[event->part].offset + 1
+               : 0;
 }
 
 /* Where something may end: nowhere of its own, for it has no bits; at a byte; inside one. */
 enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
-/* Of a row of types what stands last counts; where that may have no bits, what stands before it does. */
+/* Of a row of types what stands last counts; where that may have no bits, what stands before it
+ * does. */
 static unsigned ends_of(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;
@@ -229,26 +259,34 @@ static unsigned ends_of(const struct type *type)
     case TYPE_INT:
     case TYPE_FLAGS:
     case TYPE_FLOAT:
-    case TYPE_NULL: return type->bits % 8 || type->align < 3 ? ENDS_INSIDE : ENDS_AT_BYTE;
+    case TYPE_NULL:
+        return type->bits % 8 || type->align < 3 ? ENDS_INSIDE : ENDS_AT_BYTE;
     case TYPE_STRUCT:
         for (uint32_t i = type->members_n; i > 0 && (ends & ENDS_NOWHERE); i--)
             ends = (ends & ~(unsigned)ENDS_NOWHERE) | ends_of(type->members[i - 1].type);
         return ends;
-    case TYPE_ARRAY: return type->count ? ends_of(type->element) : ends;
-    case TYPE_SEQUENCE: return (type->has_inline_length ? ends_of(type->length_type) : ends) | ends_of(type->element);
-    case TYPE_OPTIONAL: return ends | ends_of(type->element);
+    case TYPE_ARRAY:
+        return type->count ? ends_of(type->element) : ends;
+    case TYPE_SEQUENCE:
+        return (type->has_inline_length ? ends_of(type->length_type) : ends) |
+               ends_of(type->element);
+    case TYPE_OPTIONAL:
+        return ends | ends_of(type->element);
     case TYPE_VARIANT:
         for (uint32_t i = 0; i < type->members_n; i++)
             ends |= ends_of(type->members[i].type);
         return ends;
-    default: return ENDS_AT_BYTE;
+    default:
+        return ENDS_AT_BYTE;
     }
 }
 
 /* Whether events of a class may end inside a byte. */
-static bool may_end_inside(const struct ctf_stream_class *stream, const struct ctf_event_class *event)
+static bool may_end_inside(const struct ctf_stream_class *stream,
+                           const struct ctf_event_class *event)
 {
-    const struct type *const parts[] = {event->payload, event->context, stream->event_context, stream->event_header};
+    const struct type *const parts[] = {event->payload, event->context, stream->event_context,
+                                        stream->event_header};
     unsigned ends = ENDS_NOWHERE;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && (ends & ENDS_NOWHERE); i++)
         if (parts[i])
@@ -256,7 +294,8 @@ static bool may_end_inside(const struct ctf_stream_class *stream, const struct c
     return ends & ENDS_INSIDE;
 }
 
-void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to)
+void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
+                    uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
     uint64_t first = packet->base_bit + place_of(schema->reader, packet, event) * 8;
@@ -304,7 +343,8 @@ static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
 }
 
 /* A name that tracers keep in a field of fixed size becomes that of a thread that has none. */
-static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body, ttr_id id)
+static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class,
+                        const uint8_t *body, ttr_id id)
 {
     ttr *t = reader->trace->t;
     ttr_thread thread;
@@ -319,24 +359,29 @@ static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class
     return true;
 }
 
-bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body)
+bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
+                        const uint8_t *body)
 {
-    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0, tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
+    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0,
+             tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
     return reader->last_thread && pid == reader->last_pid && tid == reader->last_tid;
 }
 
-ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body)
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+                       const uint8_t *body)
 {
     ttr *t = reader->trace->t;
     uint16_t source = reader->trace->thread_source;
-    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0, tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
+    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0,
+             tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
     if (reader->last_thread && pid == reader->last_pid && tid == reader->last_tid)
         return reader->last_thread;
     ttr_id id;
     if (!class->tid.bytes)
         id = context_process(t, source, pid);
     else
-        id = class->pid.bytes ? context_thread(t, source, pid, tid) : context_thread_by_tid(t, source, tid);
+        id = class->pid.bytes ? context_thread(t, source, pid, tid)
+                              : context_thread_by_tid(t, source, tid);
     if (!id || !name_thread(reader, class, body, id))
         return 0;
     reader->last_pid = pid;
@@ -350,36 +395,44 @@ static bool is_leb(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Where a member of the common context begins: at a fixed place of whole bytes, or behind LEB128 numbers that begin at one. */
-static const struct type *find_begin(const struct layout *layout, const struct type *context, ttr_text name, struct ctf_spot *spot)
+/* Where a member of the common context begins: at a fixed place of whole bytes, or behind LEB128
+ * numbers that begin at one. */
+static const struct type *find_begin(const struct layout *layout, const struct type *context,
+                                     ttr_text name, struct ctf_spot *spot)
 {
     struct layout_spot found;
-    const struct type_member *member = context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
+    const struct type_member *member =
+        context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
     const struct type *type = member ? member->type : NULL;
     if (!type)
         return NULL;
-    while (member > context->members && is_leb(member[-1].type) && member->type->align <= 3 && !member->type->unit && spot->skipped < UINT8_MAX) {
+    while (member > context->members && is_leb(member[-1].type) && member->type->align <= 3 &&
+           !member->type->unit && spot->skipped < UINT8_MAX) {
         spot->skipped++;
         member--;
     }
-    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) || found.bit / 8 > UINT16_MAX)
+    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) ||
+        found.bit / 8 > UINT16_MAX)
         return NULL;
     spot->at = (uint16_t)(found.bit / 8);
     return type;
 }
 
 /* Where a number or text of the common context lies. */
-static struct ctf_spot find_spot(const struct layout *layout, const struct type *context, const char *const *names)
+static struct ctf_spot find_spot(const struct layout *layout, const struct type *context,
+                                 const char *const *names)
 {
     for (; *names; names++) {
         struct ctf_spot spot = {0};
-        const struct type *type = find_begin(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
+        const struct type *type =
+            find_begin(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
         if (!type)
             continue;
         spot.is_big_endian = type->is_big_endian;
         spot.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
         spot.is_leb = is_leb(type);
-        if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) && (type->bits == 32 || type->bits == 64) && !type->is_reversed)
+        if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) &&
+            (type->bits == 32 || type->bits == 64) && !type->is_reversed)
             spot.bytes = (uint8_t)(type->bits / 8);
         if (spot.is_leb)
             spot.bytes = 8;
@@ -394,14 +447,19 @@ static struct ctf_spot find_spot(const struct layout *layout, const struct type 
 /* Finds where threads lie, once in a class of traces; NULL when memory is out. */
 static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
 {
-    static const char *const pids[] = {"_vpid", "vpid", "_pid", "pid", "_perf_pid", "perf_pid", NULL};
-    static const char *const tids[] = {"_vtid", "vtid", "_tid", "tid", "_perf_tid", "perf_tid", NULL};
+    static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
+                                       "_perf_pid", "perf_pid", NULL};
+    static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
+                                       "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_spots *spots = event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
+    struct ctf_spots *spots =
+        event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
     if (!spots)
         return event->spots;
     const struct type *context = event->stream->event_context;
-    *spots = (struct ctf_spots){find_spot(event->layout, context, pids), find_spot(event->layout, context, tids), find_spot(event->layout, context, names)};
+    *spots = (struct ctf_spots){find_spot(event->layout, context, pids),
+                                find_spot(event->layout, context, tids),
+                                find_spot(event->layout, context, names)};
     if (spots->name.is_leb)
         spots->name.bytes = 0;
     if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
@@ -420,16 +478,21 @@ static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event,
     struct layout_spec spec = {
         .t = trace->t,
         .arena = &trace->class->description.arena,
-        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = event->context, [ROOT_PAYLOAD] = event->payload},
-        .outer = {[ROOT_PACKET_HEADER] = trace->class->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
+        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context,
+                 [ROOT_SPECIFIC_CONTEXT] = event->context,
+                 [ROOT_PAYLOAD] = event->payload},
+        .outer = {[ROOT_PACKET_HEADER] = trace->class->description.packet_header,
+                  [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
-        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU | (trace->class->hides_mapped ? 0 : UINT64_C(1) << CTF_ROLE_TIME),
+        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU |
+                       (trace->class->hides_mapped ? 0 : UINT64_C(1) << CTF_ROLE_TIME),
     };
     if (event->layout || (!stream->event_context && !event->context && !event->payload))
         return true;
     event->layout = layout_compile(&spec, error);
     spec.shows_hidden = true;
-    if (event->layout && (ctf_moves_clock(stream->event_context) || ctf_moves_clock(event->context) || ctf_moves_clock(event->payload)))
+    if (event->layout && (ctf_moves_clock(stream->event_context) ||
+                          ctf_moves_clock(event->context) || ctf_moves_clock(event->payload)))
         return (event->times = layout_compile(&spec, error)) != NULL;
     return event->layout != NULL;
 }
@@ -440,7 +503,8 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     struct intern *strings = &trace->t->strings;
     const char *colon = event->name.n ? memchr(event->name.p, ':', event->name.n) : NULL;
     uint32_t name = intern_add(strings, event->name.p ? event->name.p : "", event->name.n);
-    uint32_t provider = colon ? intern_add(strings, event->name.p, (size_t)(colon - event->name.p)) : 0;
+    uint32_t provider =
+        colon ? intern_add(strings, event->name.p, (size_t)(colon - event->name.p)) : 0;
     if (name == UINT32_MAX || provider == UINT32_MAX) {
         (void)fail_memory(error);
         return false;
@@ -450,8 +514,8 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* The packet context where it has members for people, or none at all: one of nothing but sizes and times is not shown as a part of events, not
- * even as an empty one. */
+/* The packet context where it has members for people, or none at all: one of nothing but sizes and
+ * times is not shown as a part of events, not even as an empty one. */
 static const struct type *shown_context(const struct type *context)
 {
     if (context && context->members_n == 0)
@@ -464,7 +528,8 @@ static const struct type *shown_context(const struct type *context)
     return NULL;
 }
 
-void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event, struct event_class *about)
+void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
+                        struct event_class *about)
 {
     const struct ctf_stream_class *stream = event->stream;
     *about = (struct event_class){
@@ -473,8 +538,8 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
         .stream_id = stream->id,
         .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
         .level = level_of(event),
-        .root = {trace->class->description.packet_header, shown_context(stream->packet_context), stream->event_header, stream->event_context,
-                 event->context, event->payload},
+        .root = {trace->class->description.packet_header, shown_context(stream->packet_context),
+                 stream->event_header, stream->event_context, event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
         .log_level = event->log_level,
@@ -482,7 +547,8 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
     };
 }
 
-static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
+static const struct event_class *describe(struct ctf_reader *reader,
+                                          const struct ctf_event_class *event)
 {
     struct event_class *about = arena_take(&reader->trace->met, sizeof *about);
     if (about)
@@ -492,22 +558,30 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
     return about;
 }
 
-static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, const struct event_class *about)
+static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
+                       const struct event_class *about)
 {
     const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
-    bool is_listed = schema->event && reader->trace->class->is_dialect && ctf_is_listed(schema->event);
-    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops, .own = schema,
-                                                                        .start = start, .start_with = layout_start_with(&schema->base),
-                                                                        .format = reader->trace->format,
-                                                                        .event_class = is_listed ? NULL : about});
+    bool is_listed =
+        schema->event && reader->trace->class->is_dialect && ctf_is_listed(schema->event);
+    schema->id = context_add_schema(
+        reader->trace->t,
+        &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
+                         .own = schema,
+                         .start = start,
+                         .start_with = layout_start_with(&schema->base),
+                         .format = reader->trace->format,
+                         .event_class = is_listed ? NULL : about});
     return schema->id != 0;
 }
 
 /* A class of our own dialect says more than others. */
-static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event, struct ctf_class *class, ttr_error *error)
+static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
+                         struct ctf_class *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_said *said = trace->class->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
+    struct ctf_said *said =
+        trace->class->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
     if (!trace->class->is_dialect)
         return true;
     if (!said) {
@@ -531,14 +605,17 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
 /* Whether streams share the schemas of their events. */
 static bool shares_schemas(const struct ctf_reader *reader)
 {
-    return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu && !(reader->in->flags & TTR_READ_DEFINITIONS);
+    return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
+           !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
 /* The place of the schema that streams share; NULL when memory is out. */
-static struct ctf_schema **shared_place(struct ctf_trace *trace, const struct ctf_event_class *event)
+static struct ctf_schema **shared_place(struct ctf_trace *trace,
+                                        const struct ctf_event_class *event)
 {
     const size_t had = trace->schemas_n;
-    if (!alloc_reserve(&trace->t->counted, (void **)&trace->schemas, &trace->schemas_n, event->number + 1, sizeof(struct ctf_schema *)))
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->schemas, &trace->schemas_n,
+                       event->number + 1, sizeof(struct ctf_schema *)))
         return NULL;
     for (size_t i = had; i < trace->schemas_n; i++)
         trace->schemas[i] = NULL;
@@ -556,10 +633,16 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
     const struct event_class *about = describe(reader, event);
     if (!schema || !about)
         return NULL;
-    *schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->trace->scratch, .place = place_body, .place_group = place_group,
+    *schema = (struct ctf_schema){.base = {.layout = event->layout,
+                                           .scratch = &reader->trace->scratch,
+                                           .place = place_body,
+                                           .place_group = place_group,
                                            .packet = packet_number},
-                                  .trace = reader->trace, .event = event, .ends_inside = may_end_inside(reader->stream->kind->class, event),
-                                  .stream = is_shared ? NULL : reader->stream, .reader = is_shared ? NULL : reader};
+                                  .trace = reader->trace,
+                                  .event = event,
+                                  .ends_inside = may_end_inside(reader->stream->kind->class, event),
+                                  .stream = is_shared ? NULL : reader->stream,
+                                  .reader = is_shared ? NULL : reader};
     if (event->layout) {
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);
@@ -574,19 +657,24 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
     return schema;
 }
 
-static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event, ttr_error *error)
+static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event,
+                                    ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
         return NULL;
     struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
     const struct ctf_spots *spots = event->layout ? find_threads(reader->trace, event) : NULL;
-    struct ctf_schema *schema = class && (spots || !event->layout) ? schema_of(reader, event) : NULL;
+    struct ctf_schema *schema =
+        class && (spots || !event->layout) ? schema_of(reader, event) : NULL;
     if (!schema) {
         (void)fail_memory(error);
         return NULL;
     }
-    *class = (struct ctf_class){.layout = event->layout, .times = event->times, .schema = schema, .has_imports = schema->has_imports};
+    *class = (struct ctf_class){.layout = event->layout,
+                                .times = event->times,
+                                .schema = schema,
+                                .has_imports = schema->has_imports};
     if (class->layout) {
         class->fixed = layout_fixed_bits(class->layout);
         class->pid = spots->pid;
@@ -615,26 +703,34 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
 static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
-    if (!alloc_reserve(alloc, (void **)&stream->by_index, &stream->by_index_n, need, sizeof *stream->by_index))
+    if (!alloc_reserve(alloc, (void **)&stream->by_index, &stream->by_index_n, need,
+                       sizeof *stream->by_index))
         return false;
     if (stream->by_index_n > before)
-        memset(stream->by_index + before, 0, (stream->by_index_n - before) * sizeof *stream->by_index);
+        memset(stream->by_index + before, 0,
+               (stream->by_index_n - before) * sizeof *stream->by_index);
     return true;
 }
 
 static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_t need)
 {
     const struct alloc *alloc = &trace->t->counted;
-    const size_t had = stream->by_id_n, doubled = 2 * had > FIRST_IDS ? 2 * had : FIRST_IDS, n = need > doubled ? need : doubled;
+    const size_t had = stream->by_id_n, doubled = 2 * had > FIRST_IDS ? 2 * had : FIRST_IDS,
+                 n = need > doubled ? need : doubled;
     if (need <= had)
         return true;
     const bool is_small = n <= SMALL_IDS;
-    void *memory = is_small ? ctf_take_entries(trace, n) : alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
+    void *memory = is_small ? ctf_take_entries(trace, n)
+                            : alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
     if (!memory)
         return false;
-    struct ctf_entry *by_id = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+    struct ctf_entry *by_id =
+        (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
     for (size_t i = 0; i < n; i++)
-        by_id[i] = i < had ? stream->by_id[i] : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
+        by_id[i] =
+            i < had
+                ? stream->by_id[i]
+                : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
     alloc_free(alloc, stream->by_id_memory, had + 1, sizeof *stream->by_id);
     stream->by_id_memory = is_small ? NULL : memory;
     stream->by_id = by_id;
@@ -671,7 +767,8 @@ static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
     if (class->is_usual && !class->has_thread)
         entry->bytes = bytes_of(stream, class);
     stream->has_extended |= id >= stream->kind->plan.escape;
-    stream->first_most = entry->bytes.first > stream->first_most ? entry->bytes.first : stream->first_most;
+    stream->first_most =
+        entry->bytes.first > stream->first_most ? entry->bytes.first : stream->first_most;
 }
 
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
@@ -682,7 +779,8 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
     if (!found)
         return NULL;
     uint32_t index = *found;
-    if (!reserve_index(alloc, stream, (size_t)index + 1) || (id < DENSE_IDS && !reserve_id(reader->trace, stream, (size_t)id + 1))) {
+    if (!reserve_index(alloc, stream, (size_t)index + 1) ||
+        (id < DENSE_IDS && !reserve_id(reader->trace, stream, (size_t)id + 1))) {
         (void)fail_memory(error);
         return NULL;
     }
@@ -699,19 +797,22 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
 {
     if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
-        const struct ctf_stream *other = find_stream(reader, stream->kind->first, WAY_FIRST + stream->has_number, stream->number);
+        const struct ctf_stream *other = find_stream(
+            reader, stream->kind->first, WAY_FIRST + stream->has_number, stream->number);
         return other ? other->first : stream;
     }
     for (size_t i = 0; i < reader->streams_n && stream->kind; i++) {
         struct ctf_stream *other = reader->streams[i];
-        if (other->kind && other->kind->first == stream->kind->first && other->has_number == stream->has_number && other->number == stream->number)
+        if (other->kind && other->kind->first == stream->kind->first &&
+            other->has_number == stream->has_number && other->number == stream->number)
             return other->first;
     }
     return stream;
 }
 
-/* What a stream's file is called where it is written, which is not compressed: the reader's name without the suffix of its compression, unless another file of
- * the folder is called so.  NULL when memory is out. */
+/* What a stream's file is called where it is written, which is not compressed: the reader's name
+ * without the suffix of its compression, unless another file of the folder is called so.  NULL when
+ * memory is out. */
 static const char *written_name(const struct ctf_reader *reader)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
@@ -720,10 +821,14 @@ static const char *written_name(const struct ctf_reader *reader)
     if (!*source_compression(reader->in->source))
         return reader->file;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && bare == n; i++)
-        if (n > strlen(suffixes[i]) && strcasecmp(reader->file + n - strlen(suffixes[i]), suffixes[i]) == 0)
+        if (n > strlen(suffixes[i]) &&
+            strcasecmp(reader->file + n - strlen(suffixes[i]), suffixes[i]) == 0)
             bare = n - strlen(suffixes[i]);
-    const char *name = bare < n && reader->file[bare - 1] != '/' ? arena_copy(&reader->trace->met, reader->file, bare) : reader->file;
-    return name && reader->trace->folder && folder_find(reader->trace->folder, name) ? reader->file : name;
+    const char *name = bare < n && reader->file[bare - 1] != '/'
+                           ? arena_copy(&reader->trace->met, reader->file, bare)
+                           : reader->file;
+    return name && reader->trace->folder && folder_find(reader->trace->folder, name) ? reader->file
+                                                                                     : name;
 }
 
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
@@ -735,18 +840,30 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     const char *file = written_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)
         return NULL;
-    *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = file,
-                                  .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
-                                  .schema = schema, .is_entered_late = reader->is_entered_late, .time = INT64_MIN};
-    *schema = (struct ctf_schema){.base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
-    const struct ctf_lane *lane = reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
+    *stream = (struct ctf_stream){.trace = reader->trace,
+                                  .class = frame->kind ? frame->kind->class : NULL,
+                                  .kind = frame->kind,
+                                  .file = file,
+                                  .number = frame->has_number ? frame->number : reader->number,
+                                  .has_number = frame->has_number,
+                                  .schema = schema,
+                                  .is_entered_late = reader->is_entered_late,
+                                  .time = INT64_MIN};
+    *schema = (struct ctf_schema){
+        .base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
+    const struct ctf_lane *lane =
+        reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     if (lane)
         stream->before = lane->initial;
     stream->first = first_of(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)
-        stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
-    return stream->track && ctf_trace_know(reader->trace, reader) && add_schema(reader, schema, NULL) ? stream : NULL;
+        stream->track = context_add_track(
+            t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
+    return stream->track && ctf_trace_know(reader->trace, reader) &&
+                   add_schema(reader, schema, NULL)
+               ? stream
+               : NULL;
 }
 
 /* The stream of a packet that was met; NULL = none was. */
@@ -757,7 +874,8 @@ static struct ctf_stream *stream_met(const struct ctf_reader *reader, const stru
         return find_stream(reader, frame->kind, WAY_PACKET + frame->has_number, number);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
-        if (stream->kind == frame->kind && stream->has_number == frame->has_number && (!frame->has_number || stream->number == number))
+        if (stream->kind == frame->kind && stream->has_number == frame->has_number &&
+            (!frame->has_number || stream->number == number))
             return stream;
     }
     return NULL;
@@ -768,7 +886,8 @@ struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_fra
     struct ctf_stream *stream = stream_met(reader, frame);
     if (stream)
         return stream;
-    if (!alloc_reserve(&reader->trace->t->counted, (void **)&reader->streams, &reader->streams_capacity, reader->streams_n + 1,
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&reader->streams,
+                       &reader->streams_capacity, reader->streams_n + 1,
                        sizeof(struct ctf_stream *)))
         return NULL;
     stream = make_stream(reader, frame);

@@ -1,8 +1,9 @@
-/* The loop over the events of a packet, as far as the window holds them: header, class, end of the body, view.
+/* The loop over the events of a packet, as far as the window holds them: header, class, end of the
+ * body, view.
  *
- * Nothing here moves the window or decides about damage: the loop stops and says why (enum ctf_stop), ctf_read.c goes on from there.
- * The context is touched only where a class or a thread is met for the first time; decoding ahead, which is for usual events only, stops
- * there. */
+ * Nothing here moves the window or decides about damage: the loop stops and says why (enum
+ * ctf_stop), ctf_read.c goes on from there. The context is touched only where a class or a thread
+ * is met for the first time; decoding ahead, which is for usual events only, stops there. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -14,12 +15,12 @@
 /* What the loop keeps at hand. */
 struct loop {
     struct ctf_reader *reader;
-    ttr_event *events;       /* to fill: n so far, room for more */
+    ttr_event *events; /* to fill: n so far, room for more */
     uint32_t n, room;
-    bool is_ahead;           /* on another thread: see struct format */
+    bool is_ahead; /* on another thread: see struct format */
     const struct ctf_plan *plan;
     const uint8_t *base;
-    uint64_t at, end;        /* bits from base */
+    uint64_t at, end; /* bits from base */
     uint64_t header_at, body_at;
     struct ctf_header header;
     struct ctf_class *class;
@@ -63,7 +64,9 @@ static void note_cut_text(const struct loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     input_note(reader->in, TTR_NOTE_ODD, reader->offset + (loop->header_at >> 3), "ctf.odd-length",
-               "a text of wide characters in an event of %s ends inside one: its length should be a multiple of theirs", reader->file);
+               "a text of wide characters in an event of %s ends inside one: its length should be "
+               "a multiple of theirs",
+               reader->file);
 }
 
 /* Finds the end of a body of variable size. */
@@ -89,7 +92,8 @@ static enum ctf_stop measure(struct loop *loop)
 static enum ctf_stop pass_body(struct loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
-    struct ctf_class *class = loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
+    struct ctf_class *class =
+        loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
     if (UNLIKELY(!class)) {
         ttr_error own = {.status = TTR_OK};
         class = ctf_class_of(loop->reader, loop->header.id, &own);
@@ -120,37 +124,43 @@ static enum ctf_stop pass_body(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Whether the header to come is all zeros, and so is what a tracer did not come to fill: CTF_STOP_ZERO, else CTF_STOP_FULL; CTF_STOP_EDGE
- * where the window must show more of it first. */
+/* Whether the header to come is all zeros, and so is what a tracer did not come to fill:
+ * CTF_STOP_ZERO, else CTF_STOP_FULL; CTF_STOP_EDGE where the window must show more of it first. */
 static enum ctf_stop look_for_zeros(const struct loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
-    uint64_t first = (loop->at + 7) >> 3, left = loop->end >> 3, n = loop->plan->kind == CTF_PLAN_LOADS ? loop->plan->loads.bits >> 3 : 0;
+    uint64_t first = (loop->at + 7) >> 3, left = loop->end >> 3,
+             n = loop->plan->kind == CTF_PLAN_LOADS ? loop->plan->loads.bits >> 3 : 0;
     n = n < ZEROS_LEAST ? ZEROS_LEAST : n;
     for (uint64_t i = 0; i < n && first + i < left; i++)
         if (loop->base[first + i])
             return CTF_STOP_FULL;
-    return first + n <= left || loop->end == reader->content_end || reader->in->window.at_end ? CTF_STOP_ZERO : CTF_STOP_EDGE;
+    return first + n <= left || loop->end == reader->content_end || reader->in->window.at_end
+               ? CTF_STOP_ZERO
+               : CTF_STOP_EDGE;
 }
 
 static void note_backward(struct ctf_reader *reader, const ttr_event *event)
 {
     input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.backward",
-               "an event of %s is %llu ns before the one that it follows in its stream", reader->file,
-               (unsigned long long)reader->time - (unsigned long long)event->time);
+               "an event of %s is %llu ns before the one that it follows in its stream",
+               reader->file, (unsigned long long)reader->time - (unsigned long long)event->time);
 }
 
 static __attribute__((noinline)) void clamp(struct ctf_reader *reader, ttr_event *event)
 {
     event->flags |= TTR_EVENT_CLAMPED;
     input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.far-time",
-               "the time of an event of %s (%llu ticks) is none that 64 bits of nanoseconds hold: the nearest one stands for it", reader->file,
-               (unsigned long long)event->ticks);
+               "the time of an event of %s (%llu ticks) is none that 64 bits of nanoseconds hold: "
+               "the nearest one stands for it",
+               reader->file, (unsigned long long)event->ticks);
 }
 
-/* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
-static inline void fill_view(ttr_event *event, const struct ctf_views *views, struct ctf_class *class, uint64_t header_at,
-                             uint64_t body_at, uint64_t end)
+/* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and
+ * that ends at `end`. */
+static inline void fill_view(ttr_event *event, const struct ctf_views *views,
+                             struct ctf_class *class, uint64_t header_at, uint64_t body_at,
+                             uint64_t end)
 {
     uint64_t first = header_at >> 3;
     ctf_copy_event(event, &class->model);
@@ -165,7 +175,8 @@ static inline void fill_view(ttr_event *event, const struct ctf_views *views, st
 }
 
 /* The view's time; what is odd about it is told. */
-static inline void set_time(struct ctf_reader *reader, ttr_event *event, const struct ctf_views *views)
+static inline void set_time(struct ctf_reader *reader, ttr_event *event,
+                            const struct ctf_views *views)
 {
     bool is_clamped = false;
     if (UNLIKELY(!views->has_time)) {
@@ -184,17 +195,20 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event, const s
     reader->time = event->time;
 }
 
-/* Whether decoding ahead may give an event: where it neither needs the context nor has something to tell. */
-static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class, const struct ctf_views *views, uint64_t body_at,
-                           uint64_t ticks)
+/* Whether decoding ahead may give an event: where it neither needs the context nor has something to
+ * tell. */
+static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class,
+                           const struct ctf_views *views, uint64_t body_at, uint64_t ticks)
 {
     bool is_clamped = false;
-    if (class->has_thread && !(body_at & 7) && !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
+    if (class->has_thread && !(body_at & 7) &&
+        !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
         return false;
     return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
 }
 
-/* Whether an event is not before the time up to which they are wanted; then the input has stopped. */
+/* Whether an event is not before the time up to which they are wanted; then the input has stopped.
+ */
 static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views, uint64_t ticks)
 {
     struct input *in = reader->in;
@@ -207,21 +221,29 @@ static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views
     return in->is_stopped;
 }
 
-/* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
- * whatever is not so, at its begin, and behind the first before plain ones.  All that the loop needs is copied first: what is stored
- * through pointers could be anything. */
-static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared, bool has_plain)
+/* The usual events, as many as come in a row: two loads for the header, a class met before, a body
+ * that needs nothing from outside.  Stops at whatever is not so, at its begin, and behind the first
+ * before plain ones.  All that the loop needs is copied first: what is stored through pointers
+ * could be anything. */
+static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared,
+                                                bool has_plain)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_run *run = &reader->run;
     const struct ctf_views views = *shared;
-    const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
-                                  .loads = loop->plan->loads, .wide = loop->plan->wide, .has_wide = loop->plan->has_wide};
+    const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian,
+                                  .only_id = loop->plan->only_id,
+                                  .escape = loop->plan->escape,
+                                  .loads = loop->plan->loads,
+                                  .wide = loop->plan->wide,
+                                  .has_wide = loop->plan->has_wide};
     const struct ctf_entry *const by_id = reader->stream->by_id;
-    const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1, end = loop->end;
+    const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1,
+                   end = loop->end;
     const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
     struct ctf_header header = {.ticks = loop->header.ticks};
-    ttr_event *event = loop->events + loop->n, *const first = event, *const stop = loop->events + loop->room;
+    ttr_event *event = loop->events + loop->n, *const first = event,
+              *const stop = loop->events + loop->room;
     const bool is_ahead = loop->is_ahead, has_until = reader->in->until != INT64_MAX;
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
@@ -235,11 +257,13 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
             break;
         const uint64_t body_at = header_at + header.bits;
         struct ctf_class *class = header.id < ids ? by_id[header.id].class : NULL;
-        if (UNLIKELY(!class || !class->is_usual) || (has_plain && event > first && by_id[header.id].bytes.rest != LAYOUT_BYTES_NONE))
+        if (UNLIKELY(!class || !class->is_usual) ||
+            (has_plain && event > first && by_id[header.id].bytes.rest != LAYOUT_BYTES_NONE))
             break;
         if ((body_at & 7) || !layout_shape_pass(&class->shape, &bits, body_at, &next)) {
             run->bits.at = body_at;
-            if (class->layout && (layout_measure(class->layout, run) != LAYOUT_FINE || run->has_cut_text))
+            if (class->layout &&
+                (layout_measure(class->layout, run) != LAYOUT_FINE || run->has_cut_text))
                 break;
             next = class->layout ? run->bits.at : body_at;
         }
@@ -262,8 +286,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     loop->header.ticks = ticks;
 }
 
-/* Fills in what an event says of itself in our dialect; one that only names a thread is no event.  The events before
- * that are given first: whoever has them asks for the name that is known now. */
+/* Fills in what an event says of itself in our dialect; one that only names a thread is no event.
+ * The events before that are given first: whoever has them asks for the name that is known now. */
 static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
@@ -287,17 +311,20 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     return CTF_STOP_FAILED;
 }
 
-/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events behind (CTF 1.8.3, 8). */
+/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events
+ * behind (CTF 1.8.3, 8). */
 static void move_clock(struct loop *loop)
 {
     struct layout_run *run = &loop->reader->run;
-    struct bits body = bits_over(loop->base, loop->body_at, loop->at), header = bits_over(loop->base, loop->header_at, loop->end);
+    struct bits body = bits_over(loop->base, loop->body_at, loop->at),
+                header = bits_over(loop->base, loop->header_at, loop->end);
     ctf_import(loop->reader, loop->class->times, &header, run);
     ctf_walk_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
 /* One event of any kind. */
-static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct ctf_views *views)
+static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
+                                                       const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
     uint64_t ticks = loop->header.ticks, at = loop->at;
@@ -339,7 +366,8 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
     struct ctf_run run;
-    struct reader_some some = {.until = reader->in->until, .events = loop->events, .room = loop->room, .n = loop->n};
+    struct reader_some some = {
+        .until = reader->in->until, .events = loop->events, .room = loop->room, .n = loop->n};
     ctf_run_init(&run, reader, views);
     run.base.next = run.bytes + ((loop->at + 7) >> 3);
     run.end = loop->end >> 3;
@@ -355,11 +383,19 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
 
 static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_t n, uint32_t room)
 {
-    return (struct loop){.reader = reader, .events = events, .n = n, .room = room, .plan = &reader->stream->kind->plan,
-                         .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end, .header.ticks = reader->ticks};
+    return (struct loop){.reader = reader,
+                         .events = events,
+                         .n = n,
+                         .room = room,
+                         .plan = &reader->stream->kind->plan,
+                         .base = reader->bits.base,
+                         .at = reader->bits.at,
+                         .end = reader->bits.end,
+                         .header.ticks = reader->ticks};
 }
 
-/* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within 64 bits. */
+/* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within
+ * 64 bits. */
 static void find_plain_ticks(struct ctf_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
@@ -372,7 +408,8 @@ static void find_plain_ticks(struct ctf_views *views)
 /* Bytes behind the reader's base that are at hand. */
 static uint64_t bytes_there(const struct ctf_reader *reader)
 {
-    const uint64_t end = reader->bits.end >> 3, n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
+    const uint64_t end = reader->bits.end >> 3,
+                   n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
     return n > end ? n : end;
 }
 
@@ -380,9 +417,14 @@ static struct ctf_views views_of(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_kind *kind = reader->stream->kind;
-    struct ctf_views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .there = bytes_there(reader),
-                          .part = reader->slot, .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
-                          .has_time = kind->plan.has_time};
+    struct ctf_views views = {.timeline = &kind->timeline,
+                              .base = reader->bits.base,
+                              .offset = reader->offset,
+                              .there = bytes_there(reader),
+                              .part = reader->slot,
+                              .cpu = packet->has_cpu ? packet->cpu : 0,
+                              .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
+                              .has_time = kind->plan.has_time};
     find_plain_ticks(&views);
     return views;
 }
@@ -390,7 +432,8 @@ static struct ctf_views views_of(const struct ctf_reader *reader)
 static bool has_usual_events(const struct ctf_reader *reader)
 {
     const struct ctf_plan *plan = &reader->stream->kind->plan;
-    return plan->kind == CTF_PLAN_LOADS && plan->loads.bits > 0 && !ctf_ends_with_zeros(&reader->frame);
+    return plan->kind == CTF_PLAN_LOADS && plan->loads.bits > 0 &&
+           !ctf_ends_with_zeros(&reader->frame);
 }
 
 /* Leaves the reader where the loop stopped. */
@@ -407,7 +450,8 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     struct input *in = reader->in;
     struct loop loop = loop_of(reader, in->events, in->n, in->batch);
     const struct ctf_views views = views_of(reader);
-    bool has_usual = has_usual_events(reader), has_plain = has_usual && ctf_run_can(loop.plan, &views);
+    bool has_usual = has_usual_events(reader),
+         has_plain = has_usual && ctf_run_can(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
     while (loop.n < loop.room && stop == CTF_STOP_FULL && !in->is_stopped) {
         const uint32_t before = loop.n;
@@ -424,7 +468,8 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     }
     leave(reader, &loop, in->n);
     in->n = loop.n;
-    const bool is_begun = in->has_times || in->n > 0; /* when the first event was is not told by a run */
+    const bool is_begun =
+        in->has_times || in->n > 0; /* when the first event was is not told by a run */
     if (in->run && in->is_stopped && has_plain && !reader->is_unpacked && is_begun)
         ctf_run_begin((struct ctf_run *)in->run, reader, &views);
     return stop;

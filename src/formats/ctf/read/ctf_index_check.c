@@ -1,6 +1,8 @@
-/* Indexes held against the packets' own headers, number by number.  The first that is wrong is told with both words, the others are counted.
+/* Indexes held against the packets' own headers, number by number.  The first that is wrong is told
+ * with both words, the others are counted.
  *
- * What is not compared: sizes of a packet that does not tell them, and the stream's number and the packet's, where headers or the index lack them. */
+ * What is not compared: sizes of a packet that does not tell them, and the stream's number and the
+ * packet's, where headers or the index lack them. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -8,8 +10,9 @@
 
 #define NUMBERS 9u
 
-static const char *const number_names[NUMBERS] = {"offset", "packet_size", "content_size", "timestamp_begin", "timestamp_end", "events_discarded",
-                                                  "stream_id", "stream_instance_id", "packet_seq_num"};
+static const char *const number_names[NUMBERS] = {
+    "offset",           "packet_size", "content_size",       "timestamp_begin", "timestamp_end",
+    "events_discarded", "stream_id",   "stream_instance_id", "packet_seq_num"};
 
 void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *reader)
 {
@@ -18,7 +21,8 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
     check->is_there = ctf_index_open(&check->index, reader->trace, reader->file, &is_odd);
     if (is_odd)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
+                   "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and "
+                   "whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
                    reader->file, CTF_INDEX_MAGIC);
 }
 
@@ -43,11 +47,13 @@ static uint64_t place_of(const struct ctf_index *index)
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
 
-static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found, uint64_t expected, uint64_t offset)
+static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found, uint64_t expected,
+                 uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
     input_note(reader->in, TTR_NOTE_ODD, offset, "ctf.bad-index",
-               "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64 " as the packet at byte %" PRIu64
+               "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64
+               " as the packet at byte %" PRIu64
                " says; it is not used, \"convert --to=ctf\" makes a right one",
                reader->file, place_of(&check->index), number_names[i], found, expected, offset);
 }
@@ -58,15 +64,26 @@ struct both {
 };
 
 /* The first number that is wrong; NUMBERS where none is. */
-static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry, uint64_t offset, const struct ctf_frame *frame, struct both *both)
+static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry,
+                        uint64_t offset, const struct ctf_frame *frame, struct both *both)
 {
     const struct ctf_packet *packet = &frame->packet;
     const bool has_size = packet->size != UINT64_MAX, has_instance = index->has_instance;
-    *both = (struct both){.found = {entry->offset, entry->size, entry->content, entry->begin, entry->end, entry->discarded, entry->stream_id, entry->instance,
-                                    entry->sequence},
-                          .expected = {offset, packet->size, packet->content, packet->has_begin ? packet->begin : 0, packet->has_end ? packet->end : 0,
-                                       packet->has_discarded ? packet->discarded : 0, frame->kind->class->id, frame->number, packet->sequence}};
-    const bool is_known[NUMBERS] = {true, has_size, has_size, true, true, true, true, has_instance && frame->has_number,
+    *both = (struct both){
+        .found = {entry->offset, entry->size, entry->content, entry->begin, entry->end,
+                  entry->discarded, entry->stream_id, entry->instance, entry->sequence},
+        .expected = {offset, packet->size, packet->content, packet->has_begin ? packet->begin : 0,
+                     packet->has_end ? packet->end : 0,
+                     packet->has_discarded ? packet->discarded : 0, frame->kind->class->id,
+                     frame->number, packet->sequence}};
+    const bool is_known[NUMBERS] = {true,
+                                    has_size,
+                                    has_size,
+                                    true,
+                                    true,
+                                    true,
+                                    true,
+                                    has_instance && frame->has_number,
                                     has_instance && packet->has_sequence};
     unsigned i = 0;
     while (i < NUMBERS && (!is_known[i] || both->found[i] == both->expected[i]))
@@ -74,13 +91,15 @@ static unsigned compare(const struct ctf_index *index, const struct ctf_index_en
     return i;
 }
 
-bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry, uint64_t offset, const struct ctf_frame *frame)
+bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry,
+                    uint64_t offset, const struct ctf_frame *frame)
 {
     struct both both;
     return compare(index, entry, offset, frame, &both) == NUMBERS;
 }
 
-void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset, const struct ctf_frame *frame)
+void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
+                            const struct ctf_frame *frame)
 {
     struct both both;
     check->packets++;
@@ -97,7 +116,8 @@ void ctf_index_check_nothing(struct ctf_index_check *check)
     const struct ctf_reader *reader = check->reader;
     check->is_taken = false;
     input_note(reader->in, TTR_NOTE_ODD, check->entry.offset, "ctf.bad-index",
-               "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64 "; it is not used, \"convert --to=ctf\" makes a right one",
+               "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
+               "; it is not used, \"convert --to=ctf\" makes a right one",
                reader->file, place_of(&check->index), check->entry.offset);
 }
 
@@ -106,6 +126,7 @@ void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
     const struct ctf_reader *reader = check->reader;
     if (check->is_there && is_whole && check->packets != check->index.n)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64 ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
+                   "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64
+                   ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
                    reader->file, check->index.n, check->packets);
 }

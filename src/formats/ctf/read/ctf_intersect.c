@@ -13,11 +13,14 @@ static void end_stream(struct ctf_intersection *at)
     at->streams++;
 }
 
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *lane, bool goes_on, const char *file)
+void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *lane, bool goes_on,
+                          const char *file)
 {
     struct ctf_lane *stream = &at->stream;
     if (!lane->has_begin) {
-        at->timeless = lane->kind || !lane->is_in_order ? file : at->timeless; /* else there is no packet in it */
+        at->timeless = lane->kind || !lane->is_in_order
+                           ? file
+                           : at->timeless; /* else there is no packet in it */
         return;
     }
     if (goes_on && stream->kind) {
@@ -32,7 +35,8 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
 {
     const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
-    return lane->has_begin && (trace->class->quirks.event_after_packet || (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
+    return lane->has_begin && (trace->class->quirks.event_after_packet ||
+                               (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
 
 ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error)
@@ -45,7 +49,8 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
     while ((status = ttr_read(&in->base, &batch, error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            if (event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME) && event->time > lane->end)
+            if (event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME) &&
+                event->time > lane->end)
                 lane->end = event->time;
         }
     ttr_close(&in->base);
@@ -56,12 +61,17 @@ ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, 
 {
     end_stream(at);
     if (at->timeless)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s: nobody knows when all streams are active: packets of %s do not say when they "
-                    "begin, or cannot be looked at ahead", trace, at->timeless);
+        return fail(
+            error, TTR_E_UNSUPPORTED, NO_OFFSET,
+            "%s: nobody knows when all streams are active: packets of %s do not say when they "
+            "begin, or cannot be looked at ahead",
+            trace, at->timeless);
     if (at->streams == 0)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no streams that could be active at one time", trace);
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "%s has no streams that could be active at one time", trace);
     if (at->from > at->to)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s: there is no time at which all %llu streams are active", trace,
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "%s: there is no time at which all %llu streams are active", trace,
                     (unsigned long long)at->streams);
     return TTR_OK;
 }

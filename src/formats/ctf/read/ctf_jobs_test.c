@@ -1,4 +1,5 @@
-/* What other threads decode and write is what is read and written without them.  The trace is made here byte by byte. */
+/* What other threads decode and write is what is read and written without them.  The trace is made
+ * here byte by byte. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,16 +20,22 @@
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; "
+    "} := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; }; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; };\n"
-    "  event.header := struct { u32 id; ts timestamp; }; event.context := struct { u32 vpid; u32 vtid; }; };\n"
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 "
+    "content_size; u64 packet_size; };\n"
+    "  event.header := struct { u32 id; ts timestamp; }; event.context := struct { u32 vpid; u32 "
+    "vtid; }; };\n"
     "event { name = \"text\"; id = 0; stream_id = 0; fields := struct { string s; }; };\n"
     "event { name = \"number\"; id = 1; stream_id = 0; fields := struct { u64 n; }; };\n"
-    "event { name = \"list\"; id = 2; stream_id = 0; fields := struct { u32 len; u32 v[len]; }; };\n"
-    "event { name = \"wide\"; id = 3; stream_id = 0; fields := struct { integer { size = 128; align = 8; } w; }; };\n";
+    "event { name = \"list\"; id = 2; stream_id = 0; fields := struct { u32 len; u32 v[len]; }; "
+    "};\n"
+    "event { name = \"wide\"; id = 3; stream_id = 0; fields := struct { integer { size = 128; "
+    "align = 8; } w; }; };\n";
 
 static void add_u32(struct buffer *to, uint32_t x)
 {
@@ -101,12 +108,15 @@ static uint64_t read_all(const ttr_file *files, unsigned streams, unsigned jobs,
             ttr_fields fields;
             ttr_field field;
             assert_true(ttr_thread_get(t, event->thread, &thread));
-            uint64_t words[] = {hash, (uint64_t)event->time, event->offset, event->name, event->source, thread.pid, thread.tid};
+            uint64_t words[] = {hash,        (uint64_t)event->time, event->offset,
+                                event->name, event->source,         thread.pid,
+                                thread.tid};
             hash = hash_bytes(words, sizeof words);
             ttr_fields_begin(t, event, &fields);
             while (ttr_fields_next(&fields, &field)) {
-                uint64_t value[] = {hash, field.value.type == TTR_TYPE_TEXT ? hash_bytes(field.value.text.p, field.value.text.n)
-                                                                            : field.value.v.u};
+                uint64_t value[] = {hash, field.value.type == TTR_TYPE_TEXT
+                                              ? hash_bytes(field.value.text.p, field.value.text.n)
+                                              : field.value.v.u};
                 hash = hash_bytes(value, sizeof value);
             }
         }
@@ -133,7 +143,8 @@ static void make_trace(struct trace *trace)
         buffer_init(&trace->stream[i], alloc_default());
         for (unsigned k = 0; k < PACKETS; k++)
             add_packet(&trace->stream[i], &time, &seed);
-        trace->files[i + 1] = (ttr_file){.name = names[i], .bytes = trace->stream[i].bytes, .n = trace->stream[i].n};
+        trace->files[i + 1] =
+            (ttr_file){.name = names[i], .bytes = trace->stream[i].bytes, .n = trace->stream[i].n};
     }
 }
 
@@ -159,7 +170,8 @@ static void jobs_change_nothing_of_what_is_read(void **state)
 }
 
 /* Writes all; gives the bytes, and how many events and losses were counted. */
-static void write_all(const struct trace *trace, const char *format, unsigned jobs, struct buffer *to, uint64_t counts[2])
+static void write_all(const struct trace *trace, const char *format, unsigned jobs,
+                      struct buffer *to, uint64_t counts[2])
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -220,17 +232,19 @@ static ttr_reader *open_again(void *own, ttr *t)
     struct again *again = own;
     ttr_error error = {0};
     atomic_fetch_add(&again->opened, 1);
-    return again->files ? ttr_open_files(t, "made", again->files, again->streams + 1, NULL, &error) : NULL;
+    return again->files ? ttr_open_files(t, "made", again->files, again->streams + 1, NULL, &error)
+                        : NULL;
 }
 
-/* How a trace is written: by how many other threads, which read `again`; so many batches of it, or all; the output fails behind so many bytes. */
+/* How a trace is written: by how many other threads, which read `again`; so many batches of it, or
+ * all; the output fails behind so many bytes. */
 struct sharing {
     const char *format;
     unsigned threads, streams;
     struct again *again;
     uint64_t batches;
     size_t fails_at;
-    bool is_cut;  /* the last batch has one event less */
+    bool is_cut; /* the last batch has one event less */
 };
 
 struct output {
@@ -250,7 +264,8 @@ static int64_t take_bytes(void *own, const void *bytes, size_t n)
 }
 
 /* Writes as told; gives how that ended, the bytes, and what was counted. */
-static ttr_status write_shared(const struct trace *trace, const struct sharing *how, struct buffer *to, uint64_t counts[3])
+static ttr_status write_shared(const struct trace *trace, const struct sharing *how,
+                               struct buffer *to, uint64_t counts[3])
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -263,7 +278,9 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
     assert_true(in && out);
     assert_true(ttr_write_shared(out, how->threads, open_again, how->again) == (how->threads > 0));
     buffer_clear(to);
-    for (uint64_t i = 0; status == TTR_OK && (how->batches == 0 || i < how->batches) && ttr_read(in, &batch, &error) == TTR_OK; i++) {
+    for (uint64_t i = 0; status == TTR_OK && (how->batches == 0 || i < how->batches) &&
+                         ttr_read(in, &batch, &error) == TTR_OK;
+         i++) {
         batch.n -= how->is_cut && i + 1 == how->batches;
         status = ttr_write(out, &batch, &error);
     }
@@ -287,7 +304,8 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
 }
 
 /* Writes without other threads and with one and two of them, which must be the same. */
-static void check_sharing(const struct trace *trace, struct sharing how, const struct again *read_again)
+static void check_sharing(const struct trace *trace, struct sharing how,
+                          const struct again *read_again)
 {
     struct buffer alone, shared;
     uint64_t counted[3], counts[3];
@@ -314,7 +332,8 @@ static void threads_that_read_the_same_change_nothing_of_what_is_written(void **
     make_trace(&trace);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         for (unsigned streams = 1; streams <= STREAMS; streams += streams == 1 ? 1 : STREAMS - 2)
-            check_sharing(&trace, (struct sharing){.format = formats[i], .streams = streams}, &(struct again){.files = trace.files, .streams = streams});
+            check_sharing(&trace, (struct sharing){.format = formats[i], .streams = streams},
+                          &(struct again){.files = trace.files, .streams = streams});
     drop_trace(&trace);
 }
 
@@ -324,14 +343,18 @@ static void threads_that_read_something_else_are_sent_away(void **state)
     (void)state;
     struct trace trace;
     make_trace(&trace);
-    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2}, &(struct again){.files = trace.files, .streams = 3});
-    check_sharing(&trace, (struct sharing){.format = "text", .streams = 3}, &(struct again){.files = trace.files, .streams = 2});
-    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2}, &(struct again){.files = NULL});
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2},
+                  &(struct again){.files = trace.files, .streams = 3});
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 3},
+                  &(struct again){.files = trace.files, .streams = 2});
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2},
+                  &(struct again){.files = NULL});
     trace.files[2].n -= 12345; /* is read so, and was whole when it was opened again */
     ttr_file whole[STREAMS + 1];
     memcpy(whole, trace.files, sizeof whole);
     whole[2].n += 12345;
-    check_sharing(&trace, (struct sharing){.format = "babeltrace2", .streams = 2}, &(struct again){.files = whole, .streams = 2});
+    check_sharing(&trace, (struct sharing){.format = "babeltrace2", .streams = 2},
+                  &(struct again){.files = whole, .streams = 2});
     drop_trace(&trace);
 }
 
@@ -342,8 +365,13 @@ static void output_that_ends_early_is_what_it_would_be_alone(void **state)
     make_trace(&trace);
     const struct again same = {.files = trace.files, .streams = 2};
     for (uint64_t batches = 1; batches < 200; batches += 1 + batches / 3) {
-        check_sharing(&trace, (struct sharing){.format = "babeltrace2", .streams = 2, .batches = batches}, &same);
-        check_sharing(&trace, (struct sharing){.format = "text", .streams = 2, .batches = batches, .is_cut = true}, &same);
+        check_sharing(&trace,
+                      (struct sharing){.format = "babeltrace2", .streams = 2, .batches = batches},
+                      &same);
+        check_sharing(
+            &trace,
+            (struct sharing){.format = "text", .streams = 2, .batches = batches, .is_cut = true},
+            &same);
     }
     drop_trace(&trace);
 }
@@ -355,7 +383,8 @@ static void an_output_that_fails_ends_all_threads(void **state)
     make_trace(&trace);
     const struct again same = {.files = trace.files, .streams = 2};
     for (size_t bytes = 1; bytes < 2000000; bytes *= 7)
-        check_sharing(&trace, (struct sharing){.format = "text", .streams = 2, .fails_at = bytes}, &same);
+        check_sharing(&trace, (struct sharing){.format = "text", .streams = 2, .fails_at = bytes},
+                      &same);
     drop_trace(&trace);
 }
 
@@ -378,12 +407,13 @@ static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_change_nothing_of_what_is_read),
-                                       cmocka_unit_test(jobs_change_nothing_of_what_is_written),
-                                       cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
-                                       cmocka_unit_test(threads_that_read_something_else_are_sent_away),
-                                       cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),
-                                       cmocka_unit_test(an_output_that_fails_ends_all_threads),
-                                       cmocka_unit_test(formats_whose_events_do_not_stand_alone_are_not_shared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_change_nothing_of_what_is_read),
+        cmocka_unit_test(jobs_change_nothing_of_what_is_written),
+        cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
+        cmocka_unit_test(threads_that_read_something_else_are_sent_away),
+        cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),
+        cmocka_unit_test(an_output_that_fails_ends_all_threads),
+        cmocka_unit_test(formats_whose_events_do_not_stand_alone_are_not_shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move, shows in nothing that is given.  All streams have the
- * same bytes, so that each instant has an event of each, in the order of their numbers. */
+/* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move,
+ * shows in nothing that is given.  All streams have the same bytes, so that each instant has an
+ * event of each, in the order of their numbers. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,52 +14,60 @@
 #include "support/support.h"
 
 #define STREAMS 250u
-#define EVENTS 1200u      /* of a stream: more than a window holds */
-#define HIT 300u          /* the event of the first packet whose time is damaged */
-#define FAR_EVENTS 250u   /* the same of larger ones */
-#define PACKET_EVENTS 400u /* of a packet at most */
-#define COPY_MEMORY (12u << 20) /* what a copy may take */
-#define ANEW_MEMORY (14u << 20) /* what encoding anew may take */
-#define SHARED_MEMORY (12u << 20) /* what one of several readers may take */
-#define STAT_MEMORY (5u << 19) /* what counting and checking may take */
-#define SPANS 100000       /* more events than wait for one another to come in order */
+#define EVENTS 1200u                 /* of a stream: more than a window holds */
+#define HIT 300u                     /* the event of the first packet whose time is damaged */
+#define FAR_EVENTS 250u              /* the same of larger ones */
+#define PACKET_EVENTS 400u           /* of a packet at most */
+#define COPY_MEMORY (12u << 20)      /* what a copy may take */
+#define ANEW_MEMORY (14u << 20)      /* what encoding anew may take */
+#define SHARED_MEMORY (12u << 20)    /* what one of several readers may take */
+#define STAT_MEMORY (5u << 19)       /* what counting and checking may take */
+#define SPANS 100000                 /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
-#define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
+#define FAR 256u /* bytes: what a value is aligned to, from its packet's begin */
 
 /* Metadata of 1.8 with such headers of events, and a class of events that have these fields. */
-#define METADATA(header, fields)                                                                                                                       \
-    "/* CTF 1.8 */\n"                                                                                                                                  \
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"                                        \
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"                                       \
-    "clock { name = c; freq = 1000000000; };\n"                                                                                                        \
-    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                                                        \
-    "typealias integer { size = 27; align = 1; map = clock.c.value; } := short_ts;\n"                                                                  \
-    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct " header "; };\n"                        \
+#define METADATA(header, fields)                                                                  \
+    "/* CTF 1.8 */\n"                                                                             \
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = " \
+    "8; } := u64;\n"                                                                              \
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "    \
+    "stream_id; }; };\n"                                                                          \
+    "clock { name = c; freq = 1000000000; };\n"                                                   \
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                   \
+    "typealias integer { size = 27; align = 1; map = clock.c.value; } := short_ts;\n"             \
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; "          \
+    "event.header := struct " header "; };\n"                                                     \
     "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { " fields " }; };\n"
 
 #define PLAIN_FIELDS "u32 number; string word;"
 
 static const char plain_metadata[] = METADATA("{ u32 id; ts timestamp; }", PLAIN_FIELDS);
 
-static const char far_metadata[] = METADATA("{ u32 id; ts timestamp; }",
-                                            "enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
-                                            " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
+static const char far_metadata[] =
+    METADATA("{ u32 id; ts timestamp; }",
+             "enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
+             " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
 
 /* Headers as LTTng has them: those of higher ids, and any, may be longer ones. */
-#define EXTENDED_METADATA(long_ts)                                                                                                                      \
-    METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;"                                                      \
-             " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; " long_ts " timestamp; } extended; } v; } align(8)",             \
-             PLAIN_FIELDS) "event { name = \"x\"; id = 300; stream_id = 0; fields := struct { " PLAIN_FIELDS " }; };\n"
+#define EXTENDED_METADATA(long_ts)                                                                 \
+    METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;" \
+             " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; " long_ts   \
+             " timestamp; } extended; } v; } align(8)",                                            \
+             PLAIN_FIELDS)                                                                         \
+    "event { name = \"x\"; id = 300; stream_id = 0; fields := struct { " PLAIN_FIELDS " }; };\n"
 
 static const char extended_metadata[] = EXTENDED_METADATA("ts");
 
 /* The same bytes, but headers end inside one. */
-static const char uneven_metadata[] = EXTENDED_METADATA("integer { size = 60; align = 1; map = clock.c.value; }");
+static const char uneven_metadata[] =
+    EXTENDED_METADATA("integer { size = 60; align = 1; map = clock.c.value; }");
 
 enum made { MADE_PLAIN, MADE_FAR, MADE_EXTENDED };
 
 /* So that the next event begins where alignments to less than FAR do not hold by chance. */
-static const char far_rest[] = "a text with which values that are aligned are not followed by the next event at once, but later";
+static const char far_rest[] = "a text with which values that are aligned are not followed by the "
+                               "next event at once, but later";
 
 static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
 {
@@ -171,7 +180,8 @@ static void make_many(struct many *many, const char *metadata, size_t metadata_n
     many->file[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
     for (unsigned i = 0; i < STREAMS; i++) {
         (void)snprintf(many->name[i], sizeof many->name[i], "s%03u", i);
-        many->file[i + 1] = (ttr_file){.name = many->name[i], .bytes = many->stream.bytes, .n = many->stream.n};
+        many->file[i + 1] =
+            (ttr_file){.name = many->name[i], .bytes = many->stream.bytes, .n = many->stream.n};
     }
 }
 
@@ -234,16 +244,21 @@ static void extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit(voi
 
 static const char own_metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; "
+    "} := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; }; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
     "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; u32 own; };\n"
     "event.header := struct { u32 id; ts timestamp; u32 more; }; };\n"
-    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; string word; }; };\n"
-    "event { name = \"far\"; id = 1; stream_id = 0; fields := struct { integer { size = 32; align = 2048; } number; string word; }; };\n";
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; string word; }; "
+    "};\n"
+    "event { name = \"far\"; id = 1; stream_id = 0; fields := struct { integer { size = 32; align "
+    "= 2048; } number; string word; }; };\n";
 
-/* Of the first events some have a field that is aligned to the packet's begin: they are no plain ones. */
+/* Of the first events some have a field that is aligned to the packet's begin: they are no plain
+ * ones. */
 static bool is_aligned(uint32_t i)
 {
     return i < OWN_EVENTS / 3 && i % 3 == 0;
@@ -269,7 +284,8 @@ static void make_own(struct buffer *to, uint32_t own)
         to->bytes[8 + i] = (uint8_t)(to->n * 8 >> 8 * (i % 8));
 }
 
-static uint64_t number_of_group(const ttr *t, const ttr_event *event, ttr_group group, const char *name)
+static uint64_t number_of_group(const ttr *t, const ttr_event *event, ttr_group group,
+                                const char *name)
 {
     ttr_fields fields;
     ttr_field field;
@@ -317,7 +333,8 @@ static void packets_and_headers_of_events_are_those_of_their_own_stream(void **s
     for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END;) {
         assert_int_equal(status, TTR_OK);
         for (uint32_t i = 0; i < batch.n; i++, given++)
-            expect_own(t, ttr_batch_at(&batch, i), (uint32_t)(given % STREAMS), (uint32_t)(given / STREAMS));
+            expect_own(t, ttr_batch_at(&batch, i), (uint32_t)(given % STREAMS),
+                       (uint32_t)(given / STREAMS));
     }
     assert_int_equal(given, STREAMS * OWN_EVENTS);
     ttr_close(in);
@@ -347,8 +364,9 @@ static void a_trace_takes_no_more_memory_behind_a_thousand_others(void **state)
     ttr *t = ttr_new(NULL);
     buffer_init(&stream, alloc_default());
     make_own(&stream, 0);
-    const ttr_file file[2] = {{.name = "metadata", .bytes = own_metadata, .n = sizeof own_metadata - 1},
-                              {.name = "s", .bytes = stream.bytes, .n = stream.n}};
+    const ttr_file file[2] = {
+        {.name = "metadata", .bytes = own_metadata, .n = sizeof own_metadata - 1},
+        {.name = "s", .bytes = stream.bytes, .n = stream.n}};
     (void)memory_of_trace(t, file);
     const uint64_t early = memory_of_trace(t, file);
     for (unsigned i = 0; i < 1000; i++)
@@ -392,7 +410,8 @@ static void read_hit(struct many *many, unsigned n, const struct buffer *hit, ui
     ttr_free(t);
 }
 
-/* What is no event may say anything of its time: the packets behind it come when it is their turn. */
+/* What is no event may say anything of its time: the packets behind it come when it is their turn.
+ */
 static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void **state)
 {
     static const unsigned streams[] = {6, STREAMS}; /* read in both ways */
@@ -402,7 +421,8 @@ static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void 
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
     buffer_init(&hit, alloc_default());
     buffer_add(&hit, many.stream.bytes, many.stream.n);
-    const size_t at = place_of_event(HIT), last = place_of_event(PACKET_EVENTS - 1), end = place_of_event(PACKET_EVENTS) - 1;
+    const size_t at = place_of_event(HIT), last = place_of_event(PACKET_EVENTS - 1),
+                 end = place_of_event(PACKET_EVENTS) - 1;
     for (unsigned i = 0; i < 2; i++) {
         hit.bytes[at] = 0xff; /* of the id */
         hit.bytes[at + 4 + 6] = 1;
@@ -417,7 +437,8 @@ static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void 
     buffer_free(&many.stream);
 }
 
-/* A time that no clock gets to is not one that comes later: the stream is asked again, not waited for. */
+/* A time that no clock gets to is not one that comes later: the stream is asked again, not waited
+ * for. */
 static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
 {
     (void)state;
@@ -449,7 +470,8 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
     ttr_status status;
     unsigned source = 0;
     assert_true(ttr_write_scattered(out, in));
-    for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK; source = ttr_batch_at(&batch, batch.n - 1)->source) {
+    for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK;
+         source = ttr_batch_at(&batch, batch.n - 1)->source) {
         assert_true(ttr_batch_at(&batch, 0)->source >= source);
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     }
@@ -535,7 +557,8 @@ static void make_folder(const struct many *many, const char *folder)
     }
 }
 
-/* Packets are copied as a whole, and larger here than a window; for who does not copy them they are read as for any other use. */
+/* Packets are copied as a whole, and larger here than a window; for who does not copy them they are
+ * read as for any other use. */
 static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void **state)
 {
     static struct many many;
@@ -569,7 +592,8 @@ static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void 
 static bool fits(const char *folder, uint32_t readers)
 {
     const ttr_options options = {.size = sizeof options, .max_memory = SHARED_MEMORY};
-    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_NO_MMAP, .readers = readers};
+    const ttr_read_options reading = {
+        .size = sizeof reading, .flags = TTR_READ_NO_MMAP, .readers = readers};
     ttr *t = ttr_new(&options);
     ttr_batch batch;
     ttr_status status;
@@ -606,7 +630,10 @@ static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not
     static const char *const formats[] = {"ctf", "fxt", NULL};
     for (unsigned i = 0; i < 6; i++) {
         const bool is_moved = i >= 3;
-        const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .copied_to = formats[i % 3], .time_offset = is_moved ? 7 : 0};
+        const ttr_read_options reading = {.size = sizeof reading,
+                                          .flags = TTR_READ_DEFINITIONS,
+                                          .copied_to = formats[i % 3],
+                                          .time_offset = is_moved ? 7 : 0};
         ttr_batch batch;
         ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
         assert_int_equal(ttr_read(in, &batch, NULL), TTR_OK);
@@ -617,7 +644,8 @@ static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not
     buffer_free(&many.stream);
 }
 
-static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory(void **state)
+static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory(
+    void **state)
 {
     static struct many many;
     (void)state;
@@ -721,7 +749,8 @@ static void many_streams_without_spans_are_counted_one_behind_another_in_little_
     buffer_free(&many.stream);
 }
 
-static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64_t time, uint32_t cpu)
+static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64_t time,
+                     uint32_t cpu)
 {
     ttr_event_begin(builder, kind, time, NULL, "work");
     ttr_on_thread(builder, 1, 2);
@@ -730,7 +759,8 @@ static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 
-/* A thread that begins on one processor and ends on that before: all ends come before all begins in their files. */
+/* A thread that begins on one processor and ends on that before: all ends come before all begins in
+ * their files. */
 static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
 {
     (void)state;
@@ -763,24 +793,28 @@ static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
-                                       cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
-                                       cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
-                                       cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
-                                       cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
-                                       cmocka_unit_test(a_trace_takes_no_more_memory_behind_a_thousand_others),
-                                       cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
-                                       cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
-                                       cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(so_are_those_with_metadata_in_another_language),
-                                       cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
-                                       cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-                                       cmocka_unit_test(readers_of_one_trace_share_the_memory_for_windows),
-                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
-                                       cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
-                                       cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),
-                                       cmocka_unit_test(many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
+        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
+        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
+        cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
+        cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
+        cmocka_unit_test(a_trace_takes_no_more_memory_behind_a_thousand_others),
+        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
+        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
+        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
+        cmocka_unit_test(so_are_those_with_metadata_in_another_language),
+        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
+        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
+        cmocka_unit_test(readers_of_one_trace_share_the_memory_for_windows),
+        cmocka_unit_test(
+            definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
+        cmocka_unit_test(
+            who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
+        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
+        cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),
+        cmocka_unit_test(
+            many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
+        cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

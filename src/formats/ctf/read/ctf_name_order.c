@@ -1,4 +1,5 @@
-/* The order of file names in which numbers are numbers: whole runs of digits are compared by what they say. */
+/* The order of file names in which numbers are numbers: whole runs of digits are compared by what
+ * they say. */
 #include "formats/ctf/read/ctf_name_order.h"
 
 #include <stdbool.h>

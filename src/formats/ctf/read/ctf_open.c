@@ -1,7 +1,9 @@
-/* Opening traces: an input for each stream file, once it is known what the trace is read by (ctf_open_metadata.c).
+/* Opening traces: an input for each stream file, once it is known what the trace is read by
+ * (ctf_open_metadata.c).
  *
- * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  What is not
- * in order within a file is dealt into lanes that are (ctf_build_index.h); how all of them become one is in ctf_stream_set.h. */
+ * Every regular file of the folder but `metadata` is a stream file; hidden files and those of
+ * subfolders (index/) are none.  What is not in order within a file is dealt into lanes that are
+ * (ctf_build_index.h); how all of them become one is in ctf_stream_set.h. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -21,8 +23,12 @@
 #define WINDOW_LEAST ((size_t)12 << 10)
 #define MANY_FILES ((size_t)256)
 #define READERS_MOST 1024u
-#define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
-#define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
+#define FILE_BYTES                                                                            \
+    ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only \
+                          touched as far as it is taken */
+#define FEW_LANES                                                                                  \
+    ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of \
+                     what is read */
 
 /* --- Stream files --- */
 
@@ -39,14 +45,16 @@ static bool is_stream_file(const struct ctf_opening *opening, const struct folde
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Empty files are only told to copies, also where they cannot be opened; what is gone since the folder was listed is told as what cannot be.
- * `source`: of the file, where it could be opened. */
-static bool is_nothing(const struct ctf_opening *opening, const struct folder_file *file, const struct source *source)
+/* Empty files are only told to copies, also where they cannot be opened; what is gone since the
+ * folder was listed is told as what cannot be. `source`: of the file, where it could be opened. */
+static bool is_nothing(const struct ctf_opening *opening, const struct folder_file *file,
+                       const struct source *source)
 {
     uint64_t size = 0;
     if (wants_copies(opening))
         return false;
-    return source ? source_disk_size(source) == 0 : folder_file_size(opening->trace->folder, file, &size) && size == 0;
+    return source ? source_disk_size(source) == 0
+                  : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
 static bool has_section(const struct ctf_opening *opening, const struct folder_file *file)
@@ -54,7 +62,8 @@ static bool has_section(const struct ctf_opening *opening, const struct folder_f
     const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
     uint32_t cpu;
-    return description->version != CTF_RFC_1_1 || rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
+    return description->version != CTF_RFC_1_1 ||
+           rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
 /* Few places for packets, where there are many inputs. */
@@ -62,11 +71,13 @@ static void choose_slots(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most = chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
+        ((struct ctf_reader *)in->own)->slots_most =
+            chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
 }
 
 /* Takes the source over; NULL stands for one that cannot be opened. */
-static struct input *make_input(struct ctf_opening *opening, const struct folder_file *file, struct source *source, ttr_error *error)
+static struct input *make_input(struct ctf_opening *opening, const struct folder_file *file,
+                                struct source *source, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
@@ -84,9 +95,11 @@ static struct input *make_input(struct ctf_opening *opening, const struct folder
 }
 
 /* The same once more, of a file of which there is one. */
-static struct input *make_another(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
+static struct input *make_another(struct ctf_opening *opening, const struct folder_file *file,
+                                  ttr_error *error)
 {
-    return make_input(opening, file, folder_source(opening->trace->folder, file, &opening->how, error), error);
+    return make_input(opening, file,
+                      folder_source(opening->trace->folder, file, &opening->how, error), error);
 }
 
 /* Lets an input read a lane. */
@@ -105,7 +118,8 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 }
 
 /* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
-static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
+static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file,
+                              ttr_error *error)
 {
     struct ctf_opened *opened = &opening->set->opened[opening->set->n - 1];
     const struct ctf_reader *reader = opened->in->own;
@@ -129,9 +143,14 @@ static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
 }
 
 /* An input takes its lane. */
-static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
+static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes,
+                            uint32_t i, ttr_error *error)
 {
-    struct ctf_opened opened = {.in = in, .lane_i = i, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
+    struct ctf_opened opened = {.in = in,
+                                .lane_i = i,
+                                .lane = lanes->lane[i],
+                                .folder = opening->set->folders,
+                                .file = opening->files};
     note_times(opening->trace, &opened.lane);
     opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
     opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
@@ -140,21 +159,25 @@ static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struc
         return status;
     opening->first = opening->first ? opening->first : in;
     join_lane(in, lanes, i);
-    return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK : fail_memory(error);
+    return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK
+                                                                               : fail_memory(error);
 }
 
 /* Whether the reason is one trace's or file's own, so that others can be read. */
 static bool is_of_trace(const struct ctf_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
-    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
+    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE &&
+           status != TTR_AGAIN;
 }
 
 /* An input without events; the caller adds it. */
-static struct input *make_silent(struct ctf_opening *opening, const char *path, uint64_t number, ttr_error *error)
+static struct input *make_silent(struct ctf_opening *opening, const char *path, uint64_t number,
+                                 ttr_error *error)
 {
     struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
-    struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
+    struct input *in =
+        source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
     if (!in)
         return NULL;
     ctf_trace_join(opening->trace, in, CTF_METADATA, number);
@@ -162,8 +185,10 @@ static struct input *make_silent(struct ctf_opening *opening, const char *path, 
     return in;
 }
 
-/* In the place of a file of which nothing can be read: an input without events that tells why, as damage of these bytes. */
-static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file *file, const ttr_region *where, const char *reason, ttr_error *error)
+/* In the place of a file of which nothing can be read: an input without events that tells why, as
+ * damage of these bytes. */
+static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file *file,
+                           const ttr_region *where, const char *reason, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
@@ -172,12 +197,16 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
     if (!in)
         return error->status;
     in->size = where->bytes;
-    ttr_status status = input_damage(in, where->offset, where->bytes, where->code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
+    ttr_status status = input_damage(in, where->offset, where->bytes, where->code, error, "%.*s",
+                                     (int)strcspn(reason, "\n"), reason);
     if (status != TTR_OK) {
         ttr_close(&in->base);
         return status;
     }
-    status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
+    status = ctf_set_add(
+        opening->set,
+        &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
+        error);
     if (status != TTR_OK)
         return status;
     if (in->id == trace->thread_source)
@@ -186,8 +215,10 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
     return TTR_OK;
 }
 
-/* Inputs of the lanes of a file have together the room of one that has none: a window for each would be as much as there are lanes. */
-static void share_window(struct ctf_opening *opening, struct input *first, const struct ctf_lanes *lanes)
+/* Inputs of the lanes of a file have together the room of one that has none: a window for each
+ * would be as much as there are lanes. */
+static void share_window(struct ctf_opening *opening, struct input *first,
+                         const struct ctf_lanes *lanes)
 {
     if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
@@ -199,34 +230,42 @@ static void share_window(struct ctf_opening *opening, struct input *first, const
 }
 
 /* A file that cannot be opened, where others may be read. */
-static ttr_status pass_over(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
+static ttr_status pass_over(struct ctf_opening *opening, const struct folder_file *file,
+                            ttr_error *error)
 {
     const ttr_error reason = *error;
     if (!is_of_trace(opening->set, reason.status))
         return reason.status;
     if (opening->unreadable++ == 0)
         opening->reason = reason;
-    return stand_in(opening, file, &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"}, reason.text, error);
+    return stand_in(opening, file, &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"},
+                    reason.text, error);
 }
 
-/* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack their sections, and the events are lost. */
-static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct folder_file *file, bool is_lost, ttr_error *error)
+/* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack
+ * their sections, and the events are lost. */
+static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct folder_file *file,
+                                    bool is_lost, ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
-        ctf_opening_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
+        ctf_opening_note(opening, TTR_NOTE_ODD, 0, code,
+                         "the file %s has the name of no section: it was passed over", file->name);
         return TTR_OK;
     }
-    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
-                                 "no stream file has a section in the metadata, which may have been cut", error);
+    ttr_status status = stand_in(
+        opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
+        "no stream file has a section in the metadata, which may have been cut", error);
     if (status == TTR_OK && !opening->first)
         opening->first = opening->set->opened[opening->set->n - 1].in;
     return status;
 }
 
-/* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets in the order of the file. */
-static ttr_status open_file(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
+/* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets
+ * in the order of the file. */
+static ttr_status open_file(struct ctf_opening *opening, const struct folder_file *file,
+                            ttr_error *error)
 {
     opening->how.chunk = opening->set->chunk;
     opening->how.is_sparse = false;
@@ -258,15 +297,18 @@ static ttr_status open_file(struct ctf_opening *opening, const struct folder_fil
     return status;
 }
 
-/* What stands among the stream files but cannot be one, since packets are looked for where they lie. */
+/* What stands among the stream files but cannot be one, since packets are looked for where they
+ * lie. */
 static void tell_others(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
-    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
+    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link));
+         i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: it was passed over", name,
-                      is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
+            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file",
+                             "%s is a %s: it was passed over", name,
+                             is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
 /* True where no stream file has a section. */
@@ -274,7 +316,8 @@ static bool has_no_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
-        if (is_stream_file(opening, file) && has_section(opening, file) && !is_nothing(opening, file, NULL))
+        if (is_stream_file(opening, file) && has_section(opening, file) &&
+            !is_nothing(opening, file, NULL))
             return false;
     return true;
 }
@@ -286,7 +329,8 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     opening->how.windows = opening->set->windows;
-    const bool is_lost = trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
+    const bool is_lost =
+        trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
@@ -300,14 +344,16 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     return status;
 }
 
-/* A trace without stream files has one input all the same, without events, which knows what its metadata says. */
+/* A trace without stream files has one input all the same, without events, which knows what its
+ * metadata says. */
 static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
         return error->status;
     in->size = opening->metadata_n; /* what is told of it lies inside */
-    ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
+    ttr_status status = ctf_set_add(
+        opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
         return status;
     opening->first = in;
@@ -323,7 +369,10 @@ static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
         return error->status;
     in->size = opening->metadata_n;
     in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
-    ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
+    ttr_status status = ctf_set_add(
+        opening->set,
+        &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
+        error);
     if (status != TTR_OK)
         return status;
     opening->first = in;
@@ -333,14 +382,17 @@ static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
 
 /* --- All together --- */
 
-/* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is set. */
-static ttr_status read_choice(const struct ctf_opening *opening, const char *key, const char *usual, const char *other, bool *is_other, ttr_error *error)
+/* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is
+ * set. */
+static ttr_status read_choice(const struct ctf_opening *opening, const char *key, const char *usual,
+                              const char *other, bool *is_other, ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
     if (!value || *is_other || strcmp(value, usual) == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key, value, usual, other);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key,
+                value, usual, other);
 }
 
 static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
@@ -349,7 +401,8 @@ static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_erro
     opening->set->intersects = value && strcmp(value, "yes") == 0;
     if (!value || opening->set->intersects || strcmp(value, "no") == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option stream-intersection=%s of ctf: expected yes or no", value);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                "option stream-intersection=%s of ctf: expected yes or no", value);
 }
 
 static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
@@ -358,9 +411,11 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "time", "exact", "double", &opening->trace->class->rounds_times, error);
+        status = read_choice(opening, "time", "exact", "double",
+                             &opening->trace->class->rounds_times, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "mapped", "shown", "hidden", &opening->trace->class->hides_mapped, error);
+        status = read_choice(opening, "mapped", "shown", "hidden",
+                             &opening->trace->class->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
@@ -382,11 +437,14 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
 }
 
 /* Adds the inputs of a folder's trace to the set; takes the folder over. */
-static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only, ttr_error *error)
+static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only,
+                             ttr_error *error)
 {
     ttr *t = set->t;
-    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
-    struct ctf_opening opening = {.t = t, .set = set, .only = only, .options = set->options, .trace = trace};
+    struct ctf_trace *trace =
+        ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
+    struct ctf_opening opening = {
+        .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
         return TTR_E_NOMEM;
     notes_init(&opening.notes, &t->counted);
@@ -402,8 +460,10 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
-/* In the place of a trace that cannot be read: an input without events that tells why, as damage there. */
-static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code, const char *reason, ttr_error *error)
+/* In the place of a trace that cannot be read: an input without events that tells why, as damage
+ * there. */
+static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code,
+                               const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -416,7 +476,8 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
     ctf_trace_join(trace, in, CTF_METADATA, 0);
     ctf_trace_release(trace);
     ((struct ctf_reader *)in->own)->is_nothing = true;
-    ttr_status status = input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
+    ttr_status status =
+        input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
         return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
     ttr_close(&in->base);
@@ -424,7 +485,8 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
 }
 
 /* In the place of a folder of which nothing tells how to read it. */
-static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found, ttr_error *error)
+static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found,
+                              ttr_error *error)
 {
     char path[1024];
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
@@ -433,8 +495,10 @@ static ttr_status open_untold(struct ctf_set *set, const struct folder_found *fo
     return open_refused(set, path, "directory.untold", found->untold, error);
 }
 
-/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted in *bad; the first time it stays in `first`. */
-static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad, ttr_error *first)
+/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted
+ * in *bad; the first time it stays in `first`. */
+static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad,
+                              ttr_error *first)
 {
     char path[1024];
     ttr_error own = {0};
@@ -470,7 +534,8 @@ static size_t readers_of(const ttr_read_options *options)
 }
 
 /* Compares the metadata of folders, where there are several of them or a further file. */
-static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found, const char *further, ttr_error *error)
+static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found,
+                               const char *further, ttr_error *error)
 {
     if (found->n < 2 && !further)
         return TTR_OK;
@@ -478,11 +543,14 @@ static ttr_status compare_with(struct ctf_set *set, const struct folders_found *
     return set->grown ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless other metadata are given for all of them.  What is wrong with options is told by who reads them. */
-static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found, ttr_error *error)
+/* Compares the metadata of several folders, unless other metadata are given for all of them.  What
+ * is wrong with options is told by who reads them. */
+static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found,
+                                   ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
-    const struct options_list list = {alloc, set->options ? set->options->format_options : NULL, &format_ctf, false};
+    const struct options_list list = {alloc, set->options ? set->options->format_options : NULL,
+                                      &format_ctf, false};
     char **copies = NULL;
     size_t copies_n = 0;
     ttr_error own = {0};
@@ -495,7 +563,8 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
     return status;
 }
 
-static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found, const char *only, ttr_error *error)
+static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found,
+                            const char *only, ttr_error *error)
 {
     const struct folder_found *folders = found->list;
     const size_t n = found->n;
@@ -507,7 +576,8 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
     if (set->files >= MANY_FILES)
         context_expect(set->t, set->files * FILE_BYTES);
     status = compare_metadata(set, found, &own);
-    set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */
+    set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk)
+                              : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
@@ -532,12 +602,14 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
     return reader;
 }
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found,
+                             const ttr_read_options *options, ttr_error *error)
 {
     return open_all(&(struct ctf_set){.t = t, .options = options}, found, NULL, error);
 }
 
-ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
+                            const ttr_read_options *options, ttr_error *error)
 {
     const struct folders_found found = {&(struct folder_found){folder, NULL}, 1, false};
     return open_all(&(struct ctf_set){.t = t, .options = options}, &found, only, error);

@@ -1,7 +1,8 @@
 /* Opening traces: what tells how a trace is read.
  *
- * That is the file `metadata` of its folder, one that is given instead, or that of another folder of the trace, which begins with its own and goes
- * on (ctf_metadata_prefix.h).  What is to be told of it waits until there is an input. */
+ * That is the file `metadata` of its folder, one that is given instead, or that of another folder
+ * of the trace, which begins with its own and goes on (ctf_metadata_prefix.h).  What is to be told
+ * of it waits until there is an input. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -13,22 +14,26 @@
 #include "formats/ctf/read/rfc11_read.h"
 #include "model/options.h"
 
-void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
+                      const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    notes_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
+    notes_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
+              values);
     va_end(values);
 }
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                      const char *text)
 {
     struct ctf_opening *opening = own;
     opening->trace->class->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
     ctf_opening_note(opening, severity, offset, code, "%s", text);
 }
 
-ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n, ttr_error *error)
+ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
+                                  ttr_error *error)
 {
     struct window window;
     struct source *source = source_open(&t->counted, path, NULL, error);
@@ -36,7 +41,8 @@ ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, siz
         return error->status;
     ttr_status status = source_fill(source, 0, (size_t)CTF_METADATA_MAX, &window, error);
     if (status == TTR_OK && window.n == CTF_METADATA_MAX)
-        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
+        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX,
+                      "%s is larger than %llu MiB, too large for metadata", path,
                       (unsigned long long)(CTF_METADATA_MAX >> 20));
     if (status == TTR_OK && !(*bytes = alloc_zero(&t->counted, window.n + 1, 1)))
         status = fail_memory(error);
@@ -54,15 +60,18 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
     const char *other = options_get(opening->copies, opening->copies_n, "metadata");
     if (other) {
         (void)snprintf(opening->path, sizeof opening->path, "%s", other);
-        return ctf_read_metadata_file(opening->t, other, &trace->class->metadata, &trace->class->metadata_n, error);
+        return ctf_read_metadata_file(opening->t, other, &trace->class->metadata,
+                                      &trace->class->metadata_n, error);
     }
     const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
     if (ctf_grown_lend(opening->set->grown, opening->set->folders, trace))
         return TTR_OK;
     if (!file)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "%s holds no file \"%s\", which tells how the others are read",
                     folder_path(trace->folder), CTF_METADATA);
-    return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata, &trace->class->metadata_n, error);
+    return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata,
+                       &trace->class->metadata_n, error);
 }
 
 /* The first damage of the metadata; NULL where there is none. */
@@ -82,15 +91,20 @@ static bool names_file(const struct ctf_opening *opening, const ttr_note *note)
 
 static ttr_status refuse_damage(const struct ctf_opening *opening, ttr_error *error)
 {
-    const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT ? ctf_opening_damage(opening) : NULL;
+    const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT
+                                 ? ctf_opening_damage(opening)
+                                 : NULL;
     if (!damage)
         return TTR_OK;
     if (names_file(opening, damage))
-        return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text, damage->code);
-    return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code);
+        return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text,
+                    damage->code);
+    return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path,
+                damage->text, damage->code);
 }
 
-/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts: what it breaks of that grammar would mislead. */
+/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts:
+ * what it breaks of that grammar would mislead. */
 static bool lacks_opening(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
@@ -105,15 +119,20 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     bool is_packetised;
     description->note = take_note;
     description->note_own = opening;
-    enum ctf_version version = ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
-    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
+    enum ctf_version version =
+        ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
+    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata,
+                                            trace->class->metadata_n, &key, &text, error);
     text.is_part = opening->is_part;
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
-    if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised && lacks_opening(&text))
-        status = fail(error, TTR_E_MALFORMED, 0, "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must", opening->path);
+    if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised &&
+        lacks_opening(&text))
+        status = fail(error, TTR_E_MALFORMED, 0,
+                      "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
+                      opening->path);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
@@ -141,7 +160,8 @@ static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
 
 /* --- Metadata that grew --- */
 
-/* Makes a class of the longer metadata of another folder; what is to be told of them is told where they lie. */
+/* Makes a class of the longer metadata of another folder; what is to be told of them is told where
+ * they lie. */
 static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
@@ -161,14 +181,17 @@ static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *erro
     if (is_there && !ctf_trace_share(trace))
         status = make_class(&longer, &own);
     if (status != TTR_E_NOMEM)
-        ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
+        ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL,
+                              longer.notes.n > 0);
     notes_free(&longer.notes);
     ctf_trace_release(trace);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* What was made of the longer metadata, where they are this trace's; NULL with TTR_OK where there are none, or none of use. */
-static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trace **longer, ttr_error *error)
+/* What was made of the longer metadata, where they are this trace's; NULL with TTR_OK where there
+ * are none, or none of use. */
+static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trace **longer,
+                              ttr_error *error)
 {
     bool is_bad;
     const struct ctf_grown *grown = opening->set->grown;
@@ -176,7 +199,8 @@ static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trac
     *longer = NULL;
     if (!ctf_grown_has_more(grown, folder))
         return TTR_OK;
-    ttr_status status = ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
+    ttr_status status =
+        ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
     *longer = ctf_grown_longer(grown, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
@@ -189,8 +213,10 @@ static void adopt(struct ctf_opening *opening, const struct ctf_trace *longer)
     ctf_trace_adopt(opening->trace, longer->class);
 }
 
-/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a tracer declares events before it writes them,
- * but what it had declared need not have come into these.  Longer ones that are damaged themselves are no better than these as long as these are not. */
+/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a
+ * tracer declares events before it writes them, but what it had declared need not have come into
+ * these.  Longer ones that are damaged themselves are no better than these as long as these are
+ * not. */
 static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -203,11 +229,14 @@ static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
         ctf_grown_keep_quiet(opening->set->grown, opening->set->folders);
     adopt(opening, longer);
     if (is_bad)
-        ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata", "%s begins with these metadata and goes on: the events are read by it", opening->longer);
+        ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
+                         "%s begins with these metadata and goes on: the events are read by it",
+                         opening->longer);
     return TTR_OK;
 }
 
-/* Metadata that are no use by themselves, as they end before they declare a stream, cost nothing where others begin with them and go on. */
+/* Metadata that are no use by themselves, as they end before they declare a stream, cost nothing
+ * where others begin with them and go on. */
 static ttr_status take_longer_alone(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
@@ -223,8 +252,11 @@ static ttr_status take_longer_alone(struct ctf_opening *opening, ttr_error *erro
         return reason.status;
     }
     adopt(opening, longer);
-    ctf_opening_note(opening, TTR_NOTE_DAMAGE, opening->metadata_n, "ctf.cut-metadata", "the metadata end before they declare a stream");
-    ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata", "%s begins with these metadata and goes on: the events are read by it", opening->longer);
+    ctf_opening_note(opening, TTR_NOTE_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
+                     "the metadata end before they declare a stream");
+    ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
+                     "%s begins with these metadata and goes on: the events are read by it",
+                     opening->longer);
     return TTR_OK;
 }
 
@@ -256,21 +288,26 @@ static const char *consequence_of(const struct ctf_opening *opening, const ttr_n
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
-    return opening->longer ? ", where those of another folder go on, which are read" : ", which is left out";
+    return opening->longer ? ", where those of another folder go on, which are read"
+                           : ", which is left out";
 }
 
-/* Notes of metadata without damage are told by the first stream's input, which has no such places: the texts have them. */
+/* Notes of metadata without damage are told by the first stream's input, which has no such places:
+ * the texts have them. */
 void ctf_opening_tell(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
-        const bool has_place = opening->is_metadata || !note->first_offset || note->first_offset == NO_OFFSET || names_file(opening, note);
+        const bool has_place = opening->is_metadata || !note->first_offset ||
+                               note->first_offset == NO_OFFSET || names_file(opening, note);
         const char *consequence = consequence_of(opening, note);
         char place[48] = "";
         if (!has_place)
-            (void)snprintf(place, sizeof place, CTF_METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
+            (void)snprintf(place, sizeof place,
+                           CTF_METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
         for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s%s", place, note->text, consequence);
+            input_note(opening->first, note->severity,
+                       opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s%s",
+                       place, note->text, consequence);
     }
 }
-

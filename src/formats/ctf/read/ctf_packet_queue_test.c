@@ -1,4 +1,5 @@
-/* One file with packets of many data streams: what it takes to read it, and what its streams are called where it is made anew. */
+/* One file with packets of many data streams: what it takes to read it, and what its streams are
+ * called where it is made anew. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,20 +16,25 @@
 #include "support/support.h"
 
 #define STREAMS 300u
-#define EVENTS 3u          /* of a packet */
-#define PACKETS 2u         /* of a stream */
-#define SMALL 256u         /* bytes of a packet */
+#define EVENTS 3u  /* of a packet */
+#define PACKETS 2u /* of a stream */
+#define SMALL 256u /* bytes of a packet */
 #define LARGE 65536u
 #define LARGE_PACKETS 64u
-#define MEMORY (12u << 20) /* what reading 16 streams of one file may take: windows of a MiB for each would be 16 */
+#define MEMORY                                                                                   \
+    (12u << 20) /* what reading 16 streams of one file may take: windows of a MiB for each would \
+                   be 16 */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; "
+    "} := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; u32 stream_instance_id; }; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 of; };\n"
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 "
+    "content_size; u64 packet_size; u32 of; };\n"
     "  event.header := struct { u32 id; ts timestamp; }; };\n"
     "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 own; }; };\n";
 
@@ -114,13 +120,15 @@ static uint64_t stream_of_file(const char *folder, const char *name)
     return stream;
 }
 
-static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met(void **state)
+static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met(
+    void **state)
 {
     (void)state;
     static const char *const options[] = {"version=1.8", "version=2", "version=1.1"};
     uint64_t time = 1000;
     struct buffer made = make_file(STREAMS, STREAMS * PACKETS, SMALL, &time);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", made.bytes, made.n}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64], name[32] = "s";
         assert_non_null(mkdtemp(folder));
@@ -132,7 +140,8 @@ static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_
             if (k % 50 < 3)
                 assert_int_equal(stream_of_file(path, name), STREAMS - k);
         }
-        assert_int_equal(files_count(path), STREAMS + 1 + (i < 2)); /* metadata, and an index but in v1.1 */
+        assert_int_equal(files_count(path),
+                         STREAMS + 1 + (i < 2)); /* metadata, and an index but in v1.1 */
         assert_int_equal(files_remove(folder), 0);
     }
     buffer_free(&made);
@@ -144,11 +153,14 @@ static void numbers_that_files_have_already_are_left_out(void **state)
     (void)state;
     for (unsigned is_late = 0; is_late < 2; is_late++) {
         uint64_t early = 100, time = 1000, late = 100000;
-        struct buffer made = make_file(3, 6, SMALL, &time), other = make_file(1, 1, SMALL, is_late ? &late : &early);
-        other.bytes[8] = 9;             /* the data stream, and what events tell of it */
+        struct buffer made = make_file(3, 6, SMALL, &time),
+                      other = make_file(1, 1, SMALL, is_late ? &late : &early);
+        other.bytes[8] = 9; /* the data stream, and what events tell of it */
         for (unsigned i = 0; i < EVENTS; i++)
             other.bytes[48 + 12 + 16 * i] = 9;
-        const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}, {"s-2", other.bytes, other.n}};
+        const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                                  {"s", made.bytes, made.n},
+                                  {"s-2", other.bytes, other.n}};
         for (unsigned is_rfc = 0; is_rfc < 2; is_rfc++) {
             char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
             assert_non_null(mkdtemp(folder));
@@ -190,7 +202,8 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
     struct ctf_stream_class class[] = {{.name = {"s", 1}}, {.name = {"s-2", 3}}};
-    struct ctf_kind_out kind[] = {{.class = &class[0]}, {.class = &class[1]}}, *kinds[] = {&kind[0], &kind[1]};
+    struct ctf_kind_out kind[] = {{.class = &class[0]}, {.class = &class[1]}},
+                        *kinds[] = {&kind[0], &kind[1]};
     struct ctf_trace_out trace = {.description.version = CTF_RFC_1_1, .kinds = kinds, .kinds_n = 1};
     keymap_init(&w.given, alloc_default());
     assert_null(ctf_given_kind(&w, &trace, 1));
@@ -199,9 +212,12 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     assert_true(ctf_give_kind(&w, &trace, 2));
     assert_ptr_equal(ctf_given_kind(&w, &trace, 2), &kind[1]);
     assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s_3", 3}, 1, &kind[0]}));
-    assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
+    assert_false(ctf_given_is_other(
+        &w, &trace,
+        &(struct ctf_file_given){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
     assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2", 3}, 1, &kind[0]}));
-    assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2_4", 5}, 3, &kind[0]}));
+    assert_true(
+        ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2_4", 5}, 3, &kind[0]}));
     assert_true(ctf_give_file(&w, &trace, &kind[0], (ttr_text){"s-5_1", 5}));
     assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5", 3}));
     assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5_1", 5}));
@@ -215,7 +231,8 @@ static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void
     (void)state;
     uint64_t time = 1000, events = 0;
     struct buffer made = make_file(STREAMS, STREAMS * PACKETS, SMALL, &time);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made.bytes, made.n}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", made.bytes, made.n}};
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
     ttr_track track;
@@ -274,7 +291,8 @@ static void inputs_of_one_file_have_together_the_room_of_one(void **state)
 /* How often that is told of a file. */
 static uint64_t count_notes(const struct buffer *made, const char *code)
 {
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made->bytes, made->n}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", made->bytes, made->n}};
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
     ttr_report report = {.size = sizeof report};
@@ -291,7 +309,8 @@ static uint64_t count_notes(const struct buffer *made, const char *code)
     return count;
 }
 
-/* Streams have inputs in common where they are more than these may be: what goes back is each stream's own. */
+/* Streams have inputs in common where they are more than these may be: what goes back is each
+ * stream's own. */
 static void packets_of_two_streams_may_overlap_in_one_input(void **state)
 {
     (void)state;
@@ -319,20 +338,26 @@ static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
     buffer_free(&made);
 }
 
-static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(void **state)
+static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(
+    void **state)
 {
     (void)state;
-    struct ctf_lane lane[] = {{.number = 1, .has_number = true}, {.number = 2, .has_number = true}, {.number = 1, .has_number = true}};
+    struct ctf_lane lane[] = {{.number = 1, .has_number = true},
+                              {.number = 2, .has_number = true},
+                              {.number = 1, .has_number = true}};
     struct ctf_mark mark[] = {{.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
     uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
-    struct ctf_lanes lanes = {.lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
+    struct ctf_lanes lanes = {
+        .lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
     uint64_t i = 1;
-    assert_ptr_equal(ctf_skip_others(&lanes, 0, &i), &mark[2]); /* the fifth is of the same stream */
+    assert_ptr_equal(ctf_skip_others(&lanes, 0, &i),
+                     &mark[2]); /* the fifth is of the same stream */
     assert_int_equal(i, 4);
     assert_null(ctf_skip_others(&lanes, 0, &i));
     assert_int_equal(i, 4);
     i = 6;
-    assert_null(ctf_skip_others(&lanes, 0, &i)); /* the last is looked at: what is behind it may be anyone's */
+    assert_null(ctf_skip_others(&lanes, 0,
+                                &i)); /* the last is looked at: what is behind it may be anyone's */
     i = 1;
     assert_null(ctf_skip_others(&lanes, 1, &i));
     lanes.has_others = true;
@@ -343,7 +368,8 @@ static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_nex
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met),
+        cmocka_unit_test(
+            streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met),
         cmocka_unit_test(numbers_that_files_have_already_are_left_out),
         cmocka_unit_test(the_number_of_a_name_is_known_without_trying_those_before),
         cmocka_unit_test(files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of),
@@ -351,7 +377,8 @@ int main(void)
         cmocka_unit_test(inputs_of_one_file_have_together_the_room_of_one),
         cmocka_unit_test(packets_of_two_streams_may_overlap_in_one_input),
         cmocka_unit_test(a_file_that_ends_inside_a_header_is_told_of_once),
-        cmocka_unit_test(packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
+        cmocka_unit_test(
+            packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* A look at headers; see the header.  What was read for one packet is kept for the next, as those of small ones stand near to each other. */
+/* A look at headers; see the header.  What was read for one packet is kept for the next, as those
+ * of small ones stand near to each other. */
 #include "formats/ctf/read/ctf_peek_header.h"
 
 #include "base/status.h"
@@ -9,7 +10,8 @@
 
 bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
 {
-    *look = (struct ctf_look){.reader = reader, .alloc = &reader->trace->t->counted, .room = CTF_LOOK_FIRST};
+    *look = (struct ctf_look){
+        .reader = reader, .alloc = &reader->trace->t->counted, .room = CTF_LOOK_FIRST};
     look->bytes = alloc_zero(look->alloc, CTF_LOOK_FIRST, 1);
     return look->bytes != NULL;
 }
@@ -28,21 +30,25 @@ static bool widen(struct ctf_look *look, size_t room)
 /* Bytes of the file from an offset on. */
 struct at_hand {
     struct bits bits;
-    bool is_end;             /* there are no more */
-    bool is_all;             /* there is no room for more */
+    bool is_end; /* there are no more */
+    bool is_all; /* there is no room for more */
 };
 
-/* What is at hand of them, where that is more than most headers have, or what the file has: as much as there is room for where that was not enough. */
-static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to, ttr_error *error)
+/* What is at hand of them, where that is more than most headers have, or what the file has: as much
+ * as there is room for where that was not enough. */
+static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to,
+                         ttr_error *error)
 {
     const uint64_t behind = look->from + look->n;
     size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_LOOK_FIRST;
     *to = (struct at_hand){.is_end = false};
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
-        if (look->is_dense && (look->room >= PEEK_DENSE || widen(look, PEEK_DENSE))) /* without memory it takes longer */
+        if (look->is_dense && (look->room >= PEEK_DENSE ||
+                               widen(look, PEEK_DENSE))) /* without memory it takes longer */
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;
-        const int64_t n = source_peek_at(look->reader->in->source, offset, look->bytes, wanted, error);
+        const int64_t n =
+            source_peek_at(look->reader->in->source, offset, look->bytes, wanted, error);
         look->from = offset;
         look->n = n > 0 ? (size_t)n : 0;
         to->is_end = look->n < wanted;
@@ -50,17 +56,22 @@ static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all,
         if (n < 0)
             return false;
     }
-    to->bits = bits_over(look->bytes + (offset - look->from), 0, (look->from + look->n - offset) * 8);
+    to->bits =
+        bits_over(look->bytes + (offset - look->from), 0, (look->from + look->n - offset) * 8);
     return true;
 }
 
-enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame, ttr_error *error)
+enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame,
+                             ttr_error *error)
 {
     for (bool wants_all = false;; wants_all = true) {
         struct at_hand at;
         if (!take_at_hand(look, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
-        enum ctf_framing framing = at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits, frame, error) : CTF_FRAME_SHORT;
+        enum ctf_framing framing =
+            at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
+                                           frame, error)
+                        : CTF_FRAME_SHORT;
         look->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
             return framing;
@@ -76,14 +87,17 @@ struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t want
     struct at_hand at;
     ttr_error error;
     bool is_there = take_at_hand(look, offset, false, &at, &error);
-    if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX && (look->room >= wanted || widen(look, (size_t)wanted)))
+    if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX &&
+        (look->room >= wanted || widen(look, (size_t)wanted)))
         is_there = take_at_hand(look, offset, true, &at, &error);
     return is_there ? at.bits : bits_over(look->bytes, 0, 0);
 }
 
 void ctf_look_shrink(struct ctf_look *look)
 {
-    uint8_t *smaller = look->room > PEEK_DENSE ? alloc_resize(look->alloc, look->bytes, look->room, CTF_LOOK_FIRST, 1) : NULL;
+    uint8_t *smaller = look->room > PEEK_DENSE
+                           ? alloc_resize(look->alloc, look->bytes, look->room, CTF_LOOK_FIRST, 1)
+                           : NULL;
     if (!smaller)
         return;
     look->bytes = smaller;

@@ -1,7 +1,9 @@
-/* Reading a stream file: packets one after another, their events in batches, what is between and what is wrong.
+/* Reading a stream file: packets one after another, their events in batches, what is between and
+ * what is wrong.
  *
- * The window moves only while the batch is empty (model/input.h): whoever wants it moved says STEP_HOLD when events wait.  Within a
- * packet it moves by multiples of 64 bytes from the packet's begin, or of 4,096 where its types say so, so that alignments stay what they are. */
+ * The window moves only while the batch is empty (model/input.h): whoever wants it moved says
+ * STEP_HOLD when events wait.  Within a packet it moves by multiples of 64 bytes from the packet's
+ * begin, or of 4,096 where its types say so, so that alignments stay what they are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +14,17 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define HEAD_BYTES ((size_t)128)        /* most packet headers with their contexts are smaller */
+#define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
 #define MOVE_BYTES ((size_t)1024)
-#define CONTENT_AHEAD ((uint64_t)256)  /* bytes */
-#define EVENTS_BEFORE 3u                /* a definition and two gaps may stand before the events of a packet */
+#define CONTENT_AHEAD ((uint64_t)256) /* bytes */
+#define EVENTS_BEFORE 3u /* a definition and two gaps may stand before the events of a packet */
 
 enum step {
     STEP_GO,
-    STEP_HOLD,    /* the window must move, and events wait */
+    STEP_HOLD, /* the window must move, and events wait */
     STEP_END,
-    STEP_FAILED   /* reader->status */
+    STEP_FAILED /* reader->status */
 };
 
 static enum step failed(struct ctf_reader *reader, ttr_status status)
@@ -46,7 +48,8 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
-    if (is_in_window(reader, offset) && (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
+    if (is_in_window(reader, offset) &&
+        (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
@@ -66,7 +69,8 @@ static struct bits packet_bits(const struct ctf_reader *reader)
 
 /* --- Definitions, for copies --- */
 
-static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream, enum ctf_definition tag)
+static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream,
+                            enum ctf_definition tag)
 {
     ttr_event *event = input_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
@@ -103,8 +107,9 @@ static enum step at_end(struct ctf_reader *reader)
     const uint64_t end = source_end(reader->in->source);
     if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
         reader->is_cut_told = true;
-        ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error, "%s ends inside a packet: %llu bytes of it are missing", reader->file,
-                                         (unsigned long long)(reader->next - end));
+        ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error,
+                                         "%s ends inside a packet: %llu bytes of it are missing",
+                                         reader->file, (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
             return failed(reader, status);
     }
@@ -128,12 +133,14 @@ static enum step meet_tail(struct ctf_reader *reader)
     if (reader->lane) /* the first lane's input tells */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
-        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
+        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet",
+                   (unsigned long long)n, reader->file);
         return STEP_GO;
     }
-    return failed(reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
-                                       "%s ends inside the header of a packet, with %llu byte%s of it", reader->file,
-                                       (unsigned long long)n, n == 1 ? "" : "s"));
+    return failed(reader,
+                  input_damage(in, from, n, "ctf.cut-header", reader->error,
+                               "%s ends inside the header of a packet, with %llu byte%s of it",
+                               reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* The packet at reader->next cannot be taken: what follows from its header is not to be trusted. */
@@ -143,7 +150,8 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
     bool is_zero;
     if (reader->in->n)
         return STEP_HOLD;
-    ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1, &is_zero); /* where events stop, a packet may begin */
+    ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1,
+                                   &is_zero); /* where events stop, a packet may begin */
     if (status != TTR_OK)
         return failed(reader, status);
     uint64_t n = reader->next - from;
@@ -152,16 +160,19 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
         return STEP_GO;
     if (n == 0) {
         input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
-                   "packets of %s follow others that tell no size: one is taken to end where the next begins", reader->file);
-        return STEP_GO;
-    }
-    if (is_zero) {
-        input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n,
+                   "packets of %s follow others that tell no size: one is taken to end where the "
+                   "next begins",
                    reader->file);
         return STEP_GO;
     }
-    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; %llu byte%s skipped", reader->file,
-                                       frame->text, (unsigned long long)n, n == 1 ? "" : "s"));
+    if (is_zero) {
+        input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros",
+                   "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
+        return STEP_GO;
+    }
+    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error,
+                                       "%s: %s; %llu byte%s skipped", reader->file, frame->text,
+                                       (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Keeps header and context of the packet for whoever asks for values in them. */
@@ -178,28 +189,39 @@ static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
 static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
-    const bool tells_content = !frame->is_resized && !is_rfc(reader); /* else it is damage, and told as that */
+    const bool tells_content =
+        !frame->is_resized && !is_rfc(reader); /* else it is damage, and told as that */
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !is_rfc(reader))
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace", "a packet of %s has the uuid of another trace",
-                   reader->file);
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
+                   "a packet of %s has the uuid of another trace", reader->file);
     if (frame->is_overfull && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s claims more content than it has room for; read as far as events go", reader->file);
+        input_note(
+            reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
+            "a packet of %s claims more content than it has room for; read as far as events go",
+            reader->file);
     if (frame->is_underfull && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s claims less content than its header alone has; read as far as events go", reader->file);
+                   "a packet of %s claims less content than its header alone has; read as far as "
+                   "events go",
+                   reader->file);
     else if (frame->is_unfinished && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
-                   "a packet of %s was never finished by its tracer: its sizes are not set; read as far as events go", reader->file);
+                   "a packet of %s was never finished by its tracer: its sizes are not set; read "
+                   "as far as events go",
+                   reader->file);
     if (frame->has_unset_size)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unset-size",
-                   "a packet of %s tells the size of its content, but not its own: the next one is looked for behind the content", reader->file);
+                   "a packet of %s tells the size of its content, but not its own: the next one is "
+                   "looked for behind the content",
+                   reader->file);
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end", "a packet of %s ends before it begins", reader->file);
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end",
+                   "a packet of %s ends before it begins", reader->file);
 }
 
-/* The time of events that have none: when their packet begins, else when the one before it ended, else the zero of their stream's clock. */
+/* The time of events that have none: when their packet begins, else when the one before it ended,
+ * else the zero of their stream's clock. */
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
@@ -209,23 +231,30 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
         return ctf_time(line, packet->begin, &is_clamped);
     if (before->is_there && before->has_end)
         return ctf_time(line, before->end, &is_clamped);
-    bool has_zero = reader->time == INT64_MIN && reader->trace->class->description.version == CTF_2 && reader->stream->kind->class->clock;
+    bool has_zero = reader->time == INT64_MIN &&
+                    reader->trace->class->description.version == CTF_2 &&
+                    reader->stream->kind->class->clock;
     return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
-/* Packets of a stream follow those of another, `last`, in the same input: times are compared with those of the own one. */
-static void change_stream(struct ctf_reader *reader, struct ctf_stream *last, const struct ctf_packet *packet)
+/* Packets of a stream follow those of another, `last`, in the same input: times are compared with
+ * those of the own one. */
+static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
+                          const struct ctf_packet *packet)
 {
     const struct ctf_stream *own = reader->stream->first;
     bool is_clamped = false;
     if (!last || last->first == own || !reader->stream->kind->plan.has_time)
         return;
     last->first->time = reader->time;
-    const int64_t begin = packet->has_begin ? ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped) : reader->time;
+    const int64_t begin =
+        packet->has_begin ? ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped)
+                          : reader->time;
     reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
 }
 
-/* What stands behind the content of a packet is not read, as far as windows end there; beside some bytes, for events are looked at in more than they have. */
+/* What stands behind the content of a packet is not read, as far as windows end there; beside some
+ * bytes, for events are looked at in more than they have. */
 static void pass_padding(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
@@ -233,14 +262,19 @@ static void pass_padding(const struct ctf_reader *reader, const struct ctf_packe
         source_needless(reader->in->source, packet->offset + content, packet->offset + size);
 }
 
-/* Tells of a first event that a range which ends long before its packet does not find (ctf_is_behind_range). */
+/* Tells of a first event that a range which ends long before its packet does not find
+ * (ctf_is_behind_range). */
 static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
     uint64_t ticks;
-    const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin); /* else that is told */
-    if (has_times && !reader->trace->class->quirks.event_before_packet && ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event", "an event of %s is earlier than its packet's begin", reader->file);
+    const bool has_times =
+        packet->has_begin &&
+        !(packet->has_end && packet->end < packet->begin); /* else that is told */
+    if (has_times && !reader->trace->class->quirks.event_before_packet &&
+        ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event",
+                   "an event of %s is earlier than its packet's begin", reader->file);
 }
 
 static enum step enter_packet(struct ctf_reader *reader)
@@ -252,7 +286,8 @@ static enum step enter_packet(struct ctf_reader *reader)
     if (!reader->stream)
         return failed(reader, fail_memory(reader->error));
     if (!reader->packets)
-        reader->packets = alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
+        reader->packets =
+            alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
     if (!reader->packets)
         return failed(reader, fail_memory(reader->error));
     reader->slot = reader->slots_n++;
@@ -268,7 +303,8 @@ static enum step enter_packet(struct ctf_reader *reader)
     pass_padding(reader, packet);
     reader->is_inside = true;
     reader->is_unpacked = false;
-    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
+    reader->is_damaged =
+        frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
     reader->is_size_told = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
@@ -293,18 +329,22 @@ static enum step enter_packet(struct ctf_reader *reader)
 }
 
 /* The packet, which is one of those that are read here, is the one before from now on. */
-static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind, const struct ctf_packet *packet)
+static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
+                       const struct ctf_packet *packet)
 {
     bool is_clamped = false;
     if (packet->has_begin)
-        reader->packet_end = ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
+        reader->packet_end =
+            ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
 }
 
 /* What entering the packet needs in the window. */
 static enum step see_content(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
-    bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded && frame->packet.size <= CTF_COPY_MAX * 8, wants_empty_batch = false;
+    bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded &&
+                   frame->packet.size <= CTF_COPY_MAX * 8,
+         wants_empty_batch = false;
     uint64_t need = is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
     if (wants_empty_batch && reader->in->n)
         return STEP_HOLD;
@@ -321,11 +361,14 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
-/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own lane's input tells what is wrong of it. */
-static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from, bool is_mine)
+/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own
+ * lane's input tells what is wrong of it. */
+static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset,
+                       uint64_t from, bool is_mine)
 {
     const bool is_resized = reader->frame.is_resized;
-    const uint64_t said = is_resized ? reader->frame.said_size : packet->size, next = offset + packet->size / 8;
+    const uint64_t said = is_resized ? reader->frame.said_size : packet->size,
+                   next = offset + packet->size / 8;
     reader->next = ctf_go_on(reader, from, next);
     reader->usual = reader->next - offset;
     reader->tells_cut = is_mine;
@@ -335,10 +378,16 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
     if (reader->is_size_told || !is_mine)
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
-    return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                                       "%s: the packet at byte %llu says that it has %llu %s, but %s behind %llu bytes: read on there", reader->file,
-                                       (unsigned long long)offset, (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                                       reader->next < source_end(reader->in->source) ? "another one begins" : "the file ends", (unsigned long long)reader->usual));
+    return failed(reader,
+                  input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                               "%s: the packet at byte %llu says that it has %llu %s, but %s "
+                               "behind %llu bytes: read on there",
+                               reader->file, (unsigned long long)offset,
+                               (unsigned long long)(said % 8 ? said : said / 8),
+                               said % 8 ? "bits" : "bytes",
+                               reader->next < source_end(reader->in->source) ? "another one begins"
+                                                                             : "the file ends",
+                               (unsigned long long)reader->usual));
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -356,9 +405,13 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->is_size_told = false;
-    enum step step = go_on(reader, &frame->packet, reader->next, reader->next + (frame->packet.content + 7) / 8, is_mine);
+    enum step step = go_on(reader, &frame->packet, reader->next,
+                           reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
-    const struct ctf_mark *mark = !is_mine && reader->lanes && step == STEP_GO ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i) : NULL;
+    const struct ctf_mark *mark =
+        !is_mine && reader->lanes && step == STEP_GO
+            ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i)
+            : NULL;
     if (mark) {
         reader->next = mark->offset;
         reader->usual = mark->usual;
@@ -366,11 +419,12 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Whether another file of the stream gives this packet: snapshots overlap.  What this file gives in place of one that is damaged there comes behind what
- * comes before that. */
+/* Whether another file of the stream gives this packet: snapshots overlap.  What this file gives in
+ * place of one that is damaged there comes behind what comes before that. */
 static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    const struct ctf_lane *lane = reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
+    const struct ctf_lane *lane =
+        reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     const uint32_t had = lane ? ctf_lane_had(lane, &frame->packet) : 0;
     struct ctf_stream *stream = had >= CTF_TAKEN ? ctf_stream_of(reader, frame) : NULL;
     if (stream)
@@ -383,16 +437,24 @@ static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
-    bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    enum step step = is_mine && reader->to != INT64_MAX ? see(reader, reader->next, ctf_first_event_room(frame)) : STEP_GO;
+    bool is_mine = reader->takes_all || !reader->lanes ||
+                   ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
+    enum step step = is_mine && reader->to != INT64_MAX
+                         ? see(reader, reader->next, ctf_first_event_room(frame))
+                         : STEP_GO;
     if (step != STEP_GO)
         return step;
     const struct bits bits = packet_bits(reader);
-    if (is_mine && ctf_is_behind_range(reader, frame, &bits)) /* damage may hide anything, and what has no events says nothing of those behind it */
-        return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame) ? STEP_END : pass_packet(reader, is_mine);
+    if (is_mine &&
+        ctf_is_behind_range(reader, frame, &bits)) /* damage may hide anything, and what has no
+                                                      events says nothing of those behind it */
+        return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame)
+                   ? STEP_END
+                   : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
-                   "a packet of %s stands in another file of its stream too: left out here", reader->file);
+                   "a packet of %s stands in another file of its stream too: left out here",
+                   reader->file);
         return pass_packet(reader, is_mine);
     }
     if (!is_mine || reader->packet_i < reader->wanted)
@@ -403,24 +465,28 @@ static enum step take_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Whether the file ends here, for who reads up to a time: events wait, and that nothing comes behind them is to be known before the window
- * can move. */
+/* Whether the file ends here, for who reads up to a time: events wait, and that nothing comes
+ * behind them is to be known before the window can move. */
 static bool ends_here(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
     const bool is_seen = in->window.at_end && reader->next == in->window.offset + in->window.n;
     uint8_t byte;
     ttr_error error;
-    if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) && reader->next >= source_end(in->source))
-        reader->is_over = is_seen || source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
+    if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) &&
+        reader->next >= source_end(in->source))
+        reader->is_over =
+            is_seen || source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
     return reader->is_over;
 }
 
-/* Whether the look ahead saw what stands behind the packet at `next`, and all sizes up to there were right. */
+/* Whether the look ahead saw what stands behind the packet at `next`, and all sizes up to there
+ * were right. */
 static bool is_known(const struct ctf_reader *reader)
 {
     const struct ctf_lanes *lanes = reader->lanes;
-    return lanes && !lanes->is_indexed && !lanes->has_corrected && reader->packet_i + 1 < lanes->packets;
+    return lanes && !lanes->is_indexed && !lanes->has_corrected &&
+           reader->packet_i + 1 < lanes->packets;
 }
 
 static enum step between(struct ctf_reader *reader)
@@ -438,9 +504,12 @@ static enum step between(struct ctf_reader *reader)
         if (n == 0)
             return at_end(reader);
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
-        const enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
+        const enum ctf_framing framing =
+            ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_sized sized = {reader->next, reader->usual, NULL, framing};
-        switch (framing == CTF_FRAMED && is_known(reader) ? framing : ctf_correct_size(reader, &sized, &reader->frame)) {
+        switch (framing == CTF_FRAMED && is_known(reader)
+                    ? framing
+                    : ctf_correct_size(reader, &sized, &reader->frame)) {
         case CTF_FRAMED:
             return take_packet(reader);
         case CTF_FRAME_FAILED:
@@ -448,7 +517,8 @@ static enum step between(struct ctf_reader *reader)
         case CTF_FRAME_BAD:
             return lose_packet(reader, &reader->frame);
         case CTF_FRAME_FOREIGN:
-            return ctf_pass_foreign(reader) == TTR_OK ? STEP_GO : failed(reader, reader->error->status);
+            return ctf_pass_foreign(reader) == TTR_OK ? STEP_GO
+                                                      : failed(reader, reader->error->status);
         case CTF_FRAME_SHORT:
             break;
         }
@@ -456,8 +526,10 @@ static enum step between(struct ctf_reader *reader)
             return meet_tail(reader);
         if (need >= HEAD_MAX) {
             reader->frame.code = "ctf.bad-packet";
-            (void)snprintf(reader->frame.text, sizeof reader->frame.text, "its header and context take more than %llu MiB, which is more than is looked at",
-                           (unsigned long long)(n >> 20));
+            (void)snprintf(
+                reader->frame.text, sizeof reader->frame.text,
+                "its header and context take more than %llu MiB, which is more than is looked at",
+                (unsigned long long)(n >> 20));
             return lose_packet(reader, &reader->frame);
         }
     }
@@ -465,12 +537,16 @@ static enum step between(struct ctf_reader *reader)
 
 /* --- Inside a packet --- */
 
-/* Tells of events that a range which begins long behind their packet does not find (ctf_find_mark). */
+/* Tells of events that a range which begins long behind their packet does not find (ctf_find_mark).
+ */
 static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    const bool has_times = reader->stream->kind->plan.has_time && packet->has_end && reader->given && !is_rfc(reader); /* which tells by itself */
-    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin && !reader->trace->class->quirks.event_after_packet)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event", "an event of %s is later than its packet's end", reader->file);
+    const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
+                           reader->given && !is_rfc(reader); /* which tells by itself */
+    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
+        !reader->trace->class->quirks.event_after_packet)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
+                   "an event of %s is later than its packet's end", reader->file);
 }
 
 static enum step leave_packet(struct ctf_reader *reader)
@@ -484,16 +560,21 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (reader->given)
         settle_end(reader, reader->stream->kind, packet);
     tell_late(reader, packet);
-    uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
+    uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
+                                         8; /* what is lost begins in the byte of its first bit */
     enum step step = STEP_GO;
     if (packet->size == UINT64_MAX)
         reader->next = here;
     else
-        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
+        step = go_on(reader, packet, packet->offset,
+                     was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here,
+                     true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
-    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source) : ctf_bytes_from(reader, packet->offset) >= n;
-    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
+    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source)
+                                       : ctf_bytes_from(reader, packet->offset) >= n;
+    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
+                        (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
     return step;
 }
 
@@ -503,19 +584,25 @@ static enum step move_window(struct ctf_reader *reader)
     struct input *in = reader->in;
     if (in->n)
         return STEP_HOLD;
-    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step, had = ctf_bytes_from(reader, reader->offset + shift / 8);
+    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step,
+             had = ctf_bytes_from(reader, reader->offset + shift / 8);
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        const ttr_status lost = ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (ttr_read_options.max_record)");
-        return lost == TTR_OK ? leave_packet(reader) : failed(reader, fail_option(reader->error, reader->error->status, "max_record"));
+        const ttr_status lost =
+            ctf_lose_event(reader, "ctf.too-large",
+                           "an event is larger than a record may be (ttr_read_options.max_record)");
+        return lost == TTR_OK ? leave_packet(reader)
+                              : failed(reader, fail_option(reader->error, reader->error->status,
+                                                           "max_record"));
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
     if (status != TTR_OK)
         return failed(reader, status);
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->offset += shift / 8;
-    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset), reader->bits.at - shift, 0);
+    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset),
+                             reader->bits.at - shift, 0);
     reader->content_end -= reader->content_end == UINT64_MAX ? 0 : shift;
     packet->base = reader->bits.base;
     packet->base_bit += shift;
@@ -523,7 +610,8 @@ static enum step move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Whether what is left is the padding of a last byte: packets that tell one size, or none, have whole bytes, whatever their events end with. */
+/* Whether what is left is the padding of a last byte: packets that tell one size, or none, have
+ * whole bytes, whatever their events end with. */
 static bool is_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -531,31 +619,36 @@ static bool is_padding(const struct ctf_reader *reader)
     if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
-    return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
+    return last >> (8 - left) == 0 ||
+           (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
 }
 
 /* The events stopped where the content or the window ends. */
 static enum step meet_edge(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1, begin = (reader->bits.at + mask) & ~mask;
+    uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1,
+             begin = (reader->bits.at + mask) & ~mask;
     bool is_content = reader->bits.end == reader->content_end;
     if (!is_content && !in->window.at_end)
         return move_window(reader);
-    if ((begin >= reader->bits.end || is_padding(reader)) && (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
+    if ((begin >= reader->bits.end || is_padding(reader)) &&
+        (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
         if (!is_content)
             reader->bits.at = reader->bits.end;
         return leave_packet(reader);
     }
     ttr_status status;
     if (is_content)
-        status = ctf_lose_event(reader, "ctf.cut-event", "an event goes on behind the content of its packet");
+        status = ctf_lose_event(reader, "ctf.cut-event",
+                                "an event goes on behind the content of its packet");
     else
         status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
 
-/* An event cannot be read: where its size is stored it alone is lost, else what is left of its packet. */
+/* An event cannot be read: where its size is stored it alone is lost, else what is left of its
+ * packet. */
 static enum step lose_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
@@ -572,7 +665,8 @@ static enum step lose_event(struct ctf_reader *reader, const char *code, const c
 
 static enum step inside(struct ctf_reader *reader)
 {
-    uint64_t shown = reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
+    uint64_t shown =
+        reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
     switch (ctf_run_events(reader)) {
@@ -586,7 +680,9 @@ static enum step inside(struct ctf_reader *reader)
         return STEP_HOLD;
     case CTF_STOP_ZERO:
         if (!ctf_ends_with_zeros(&reader->frame))
-            status = ctf_lose_event(reader, "ctf.empty-event", "an event takes no bits, so that there would be no end of them");
+            status =
+                ctf_lose_event(reader, "ctf.empty-event",
+                               "an event takes no bits, so that there would be no end of them");
         break;
     case CTF_STOP_UNKNOWN:
         return lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
@@ -619,13 +715,15 @@ static void begin_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* Who reads up to a time wants all events before it, not those before the window's end: it is moved where it may not hold them, as far as
- * one can tell from the last times. */
+/* Who reads up to a time wants all events before it, not those before the window's end: it is moved
+ * where it may not hold them, as far as one can tell from the last times. */
 static enum step look_forward(struct ctf_reader *reader)
 {
-    const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next, went = here - reader->looked_from;
+    const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
+                   went = here - reader->looked_from;
     const struct input *in = reader->in;
-    const uint64_t left = ctf_bytes_from(reader, here), most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
+    const uint64_t left = ctf_bytes_from(reader, here),
+                   most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
     reader->stride = reader->stride < most ? reader->stride : most;
     reader->looked_from = here;

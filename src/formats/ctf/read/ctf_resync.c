@@ -1,7 +1,9 @@
 /* Salvage: what is left of a stream where a packet or an event in it is damaged.
  *
- * Packets that begin with the magic number are found again by it: a candidate counts when its header and context can be taken apart (with
- * the uuid of the trace where packets have one).  Without a magic number nothing behind the damage can be trusted, but for what ctf_size_repair.c finds. */
+ * Packets that begin with the magic number are found again by it: a candidate counts when its
+ * header and context can be taken apart (with the uuid of the trace where packets have one).
+ * Without a magic number nothing behind the damage can be trusted, but for what ctf_size_repair.c
+ * finds. */
 #include "formats/ctf/read/ctf_resync.h"
 
 #include <stdio.h>
@@ -24,28 +26,36 @@ ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size
 {
     struct ctf_frame frame;
     struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
-    enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED && (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
+    enum ctf_framing framing =
+        ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
+    *is_one = framing == CTF_FRAMED &&
+              (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
-/* Where the next packet may begin: by the magic number, of the RFC in either byte order where packets have both. */
-const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
+/* Where the next packet may begin: by the magic number, of the RFC in either byte order where
+ * packets have both. */
+const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
+                              const uint8_t *end)
 {
-    const uint8_t *magic = trace->class->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
+    const uint8_t *magic = trace->class->magic,
+                  reversed[] = {magic[3], magic[2], magic[1], magic[0]};
     const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->class->magic);
     if (!trace->other_order)
         return p;
-    const uint8_t *before = p ? p + sizeof reversed - 1 : end, *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
+    const uint8_t *before = p ? p + sizeof reversed - 1 : end,
+                  *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
     return q ? q : p;
 }
 
-/* Looks through the bytes of the window from *at on, up to where a candidate would not be whole; *at is where the search goes on. */
+/* Looks through the bytes of the window from *at on, up to where a candidate would not be whole;
+ * *at is where the search goes on. */
 static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *is_found)
 {
     const struct window *window = &reader->in->window;
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
-    const uint8_t *last = window->at_end || (size_t)(end - begin) < CTF_CANDIDATE ? end : end - CTF_CANDIDATE;
+    const uint8_t *last =
+        window->at_end || (size_t)(end - begin) < CTF_CANDIDATE ? end : end - CTF_CANDIDATE;
     while (begin < last) {
         const uint8_t *p = ctf_find_magic(reader->trace, begin, end);
         if (!p || p >= last)
@@ -92,7 +102,8 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = ctf_place(reader, reader->bits.at), end = packet->offset + (packet->content + 7) / 8;
+    uint64_t from = ctf_place(reader, reader->bits.at),
+             end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX) {
         reader->is_lost = true;
@@ -103,11 +114,13 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const struct source *source = reader->in->source;
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
-    if (reader->is_unpacked) { /* places in what was unpacked are none of the file: they may lie behind all that is stored */
+    if (reader->is_unpacked) { /* places in what was unpacked are none of the file: they may lie
+                                  behind all that is stored */
         from = from < end ? from : end;
         from = from < file_end ? from : file_end;
     }
-    const uint64_t next = packet->offset + packet->size / 8, sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
+    const uint64_t next = packet->offset + packet->size / 8,
+                   sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
     if (sooner < next || reader->frame.is_resized) {
         reader->is_size_told = true;
         end = sooner < end ? sooner : end;
@@ -115,10 +128,14 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         reader->is_cut_told = true;
         end = file_end;
     }
-    const uint64_t lost = reader->is_unpacked ? (reader->content_end - reader->bits.at + 7) / 8 : end - from;
-    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu byte%s of %sthe packet at byte %llu %s skipped",
-                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)lost, lost == 1 ? "" : "s",
-                        reader->is_unpacked ? "what was unpacked of " : "", (unsigned long long)packet->offset, lost == 1 ? "is" : "are");
+    const uint64_t lost =
+        reader->is_unpacked ? (reader->content_end - reader->bits.at + 7) / 8 : end - from;
+    return input_damage(reader->in, from, end - from, code, reader->error,
+                        "%s: %s (id %llu); %llu byte%s of %sthe packet at byte %llu %s skipped",
+                        reader->file, what, (unsigned long long)reader->bad_id,
+                        (unsigned long long)lost, lost == 1 ? "" : "s",
+                        reader->is_unpacked ? "what was unpacked of " : "",
+                        (unsigned long long)packet->offset, lost == 1 ? "is" : "are");
 }
 
 ttr_status ctf_pass_foreign(struct ctf_reader *reader)
@@ -133,6 +150,7 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
     reader->usual = n;
     if (reader->lane) /* the first lane's input tells */
         return TTR_OK;
-    return input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
+    return input_damage(reader->in, from, n, frame->code, reader->error,
+                        "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
                         (unsigned long long)n);
 }

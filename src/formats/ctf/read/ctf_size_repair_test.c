@@ -1,4 +1,5 @@
-/* Packets whose header says a wrong size: all events of all packets are given, and the damage is told. */
+/* Packets whose header says a wrong size: all events of all packets are given, and the damage is
+ * told. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,23 +15,29 @@
 #define EVENTS 5u
 #define HEAD_BYTES 32u
 #define EVENT_BYTES 10u
-#define SIZE_AT 12u          /* of the packet's size, in its header; that of its content stands behind */
-#define MAGIC_BYTES 4u       /* which streams without a magic number do not have */
+#define SIZE_AT 12u    /* of the packet's size, in its header; that of its content stands behind */
+#define MAGIC_BYTES 4u /* which streams without a magic number do not have */
 
 static const char metadata[] =
-    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
+    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = "
+    "32; align = 8; } := u32;"
     "typealias integer { size = 64; align = 8; } := u64; clock { name = c; freq = 1000000000; };"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := time;"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };"
-    "stream { id = 0; packet.context := struct { u64 packet_size; u32 content_size; u64 unused; }; event.header := struct { u8 id; time timestamp; }; };"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; u32 stream_instance_id; }; };"
+    "stream { id = 0; packet.context := struct { u64 packet_size; u32 content_size; u64 unused; }; "
+    "event.header := struct { u8 id; time timestamp; }; };"
     "event { name = e; id = 1; stream_id = 0; fields := struct { u8 x; }; };";
 
 static const char plain_metadata[] =
-    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
+    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = "
+    "32; align = 8; } := u32;"
     "typealias integer { size = 64; align = 8; } := u64; clock { name = c; freq = 1000000000; };"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := time;"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 stream_id; u32 stream_instance_id; }; };"
-    "stream { id = 0; packet.context := struct { u64 packet_size; u32 content_size; u64 packet_seq_num; }; event.header := struct { u8 id; time timestamp; }; };"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 stream_id; u32 "
+    "stream_instance_id; }; };"
+    "stream { id = 0; packet.context := struct { u64 packet_size; u32 content_size; u64 "
+    "packet_seq_num; }; event.header := struct { u8 id; time timestamp; }; };"
     "event { name = e; id = 1; stream_id = 0; fields := struct { u8 x; }; };";
 
 static void put_number(struct buffer *to, uint64_t value, size_t n)
@@ -137,7 +144,8 @@ static void a_good_stream_has_no_damage(void **state)
     buffer_free(&stream);
 }
 
-/* Whichever bit of a size that is whole bytes: it is larger or smaller, ends in another packet, between two, or behind the file. */
+/* Whichever bit of a size that is whole bytes: it is larger or smaller, ends in another packet,
+ * between two, or behind the file. */
 static void a_wrong_size_hides_no_packet(void **state)
 {
     (void)state;
@@ -147,13 +155,15 @@ static void a_wrong_size_hides_no_packet(void **state)
             struct buffer stream;
             make_stream(&stream, 0);
             turn_bit(&stream, packets[p], SIZE_AT, bit);
-            const bool is_unset = PACKET_BYTES * 8 == UINT64_C(1) << bit; /* it says 0 then, and the padding is zero */
+            const bool is_unset = PACKET_BYTES * 8 ==
+                                  UINT64_C(1) << bit; /* it says 0 then, and the padding is zero */
             const struct given given = read_stream(&stream, 0);
             assert_int_equal(given.events, PACKETS * EVENTS);
             assert_int_equal(given.damage, !is_unset);
             if (!is_unset)
                 assert_int_equal(read_stream(&stream, TTR_READ_STRICT).status, TTR_E_MALFORMED);
-            assert_true(read_stream(&stream, TTR_READ_DEFINITIONS).events >= EVENTS); /* those of the packet that is not copied */
+            assert_true(read_stream(&stream, TTR_READ_DEFINITIONS).events >=
+                        EVENTS); /* those of the packet that is not copied */
             buffer_free(&stream);
         }
 }
@@ -168,7 +178,8 @@ static void a_size_that_is_too_small_costs_no_event(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < HEAD_BYTES + EVENTS * EVENT_BYTES; size++)
-        for (unsigned first = 4; first < PACKETS; first += PACKETS - 5) { /* in the middle; and the last one */
+        for (unsigned first = 4; first < PACKETS;
+             first += PACKETS - 5) { /* in the middle; and the last one */
             struct buffer stream;
             make_stream(&stream, 0);
             set_size(&stream, first, size);
@@ -195,7 +206,8 @@ static void nor_do_two_in_sequence(void **state)
     }
 }
 
-/* By their numbers, which say that a packet comes behind another, also packets are found whose sizes cannot be. */
+/* By their numbers, which say that a packet comes behind another, also packets are found whose
+ * sizes cannot be. */
 static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state)
 {
     (void)state;
@@ -214,13 +226,16 @@ static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state
     }
 }
 
-/* What is left of a packet may hold numbers that would be the header of one that ends with the file. */
+/* What is left of a packet may hold numbers that would be the header of one that ends with the
+ * file. */
 static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
 {
     (void)state;
-    static const char text[] = "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; trace { major = 1; minor = 8; byte_order = le; };"
-                               "stream { packet.context := struct { u32 packet_size; u32 unused; }; };"
-                               "event { name = e; fields := struct { u32 x; u32 y; }; };";
+    static const char text[] =
+        "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; trace { major = 1; "
+        "minor = 8; byte_order = le; };"
+        "stream { packet.context := struct { u32 packet_size; u32 unused; }; };"
+        "event { name = e; fields := struct { u32 x; u32 y; }; };";
     const uint32_t words[] = {12 * 32, 0, 1, 2, 3, 4, 4 * 32, 5, 6, 7};
     struct buffer stream;
     buffer_init(&stream, alloc_default());
@@ -269,7 +284,8 @@ static void a_file_that_ends_in_padding_is_cut(void **state)
     }
 }
 
-/* A wrong size of the content, too: what stands behind is found all the same. Only the times of packets tell that it is not part of this one. */
+/* A wrong size of the content, too: what stands behind is found all the same. Only the times of
+ * packets tell that it is not part of this one. */
 static void wrong_sizes_of_both_cost_one_packet_at_most(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Streams that are encoded anew one after another: what comes out is what came out in order of time, in the memory of one stream. */
+/* Streams that are encoded anew one after another: what comes out is what came out in order of
+ * time, in the memory of one stream. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,28 +13,38 @@
 #define STREAMS 300u
 #define EVENTS 2000u
 #define MEMORY (6u << 20) /* in order of time it takes more than 14 MiB */
-#define ORDERED_MEMORY (23u << 20) /* the same in order of time, where windows of the usual size take more than 26 */
-#define MISSING 5u        /* events behind the last one of each third stream */
+#define ORDERED_MEMORY \
+    (23u << 20) /* the same in order of time, where windows of the usual size take more than 26 */
+#define MISSING 5u /* events behind the last one of each third stream */
 
-#define ANY_METADATA(uuid, common)                                                                                                                     \
-    "/* CTF 1.8 */\n"                                                                                                                                  \
-    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;\n"                                          \
-    "typealias integer { size = 64; align = 8; } := u64;\n"                                                                                            \
-    "trace { major = 1; minor = 8; byte_order = le; " uuid "packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"       \
-    "clock { name = c; freq = 1000000000; };\n"                                                                                                        \
-    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                                                        \
-    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u64 events_discarded; };\n"  \
-    "event.header := struct { u32 id; ts timestamp; }; " common "};\n"                                                                                 \
-    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; u8 n; u8 list[n]; }; };\n"                                            \
-    "event { name = \"other\"; id = 1; stream_id = 0; fields := struct { u32 number; u8 n; u8 list[n]; }; };\n"
+#define ANY_METADATA(uuid, common)                                                                 \
+    "/* CTF 1.8 */\n"                                                                              \
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; " \
+    "} := u32;\n"                                                                                  \
+    "typealias integer { size = 64; align = 8; } := u64;\n"                                        \
+    "trace { major = 1; minor = 8; byte_order = le; " uuid                                         \
+    "packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"          \
+    "clock { name = c; freq = 1000000000; };\n"                                                    \
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                    \
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 "       \
+    "content_size; u64 packet_size; u64 events_discarded; };\n"                                    \
+    "event.header := struct { u32 id; ts timestamp; }; " common "};\n"                             \
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; u8 n; u8 "        \
+    "list[n]; }; };\n"                                                                             \
+    "event { name = \"other\"; id = 1; stream_id = 0; fields := struct { u32 number; u8 n; u8 "    \
+    "list[n]; }; };\n"
 
 #define METADATA(common) ANY_METADATA("", common)
-#define CPU_METADATA                                                                                                                                   \
-    "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"                          \
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"               \
-    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                \
-    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 cpu_id; u32 more; };\n"    \
-    "event.header := struct { u32 id; ts timestamp; }; };\n"                                                                                          \
+#define CPU_METADATA                                                                              \
+    "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; typealias integer { size " \
+    "= 64; align = 8; } := u64;\n"                                                                \
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "    \
+    "stream_id; u32 stream_instance_id; }; };\n"                                                  \
+    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = "    \
+    "clock.c.value; } := ts;\n"                                                                   \
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 "      \
+    "content_size; u64 packet_size; u32 cpu_id; u32 more; };\n"                                   \
+    "event.header := struct { u32 id; ts timestamp; }; };\n"                                      \
     "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; }; };\n"
 #define UUID "uuid = \"00010203-0405-0607-0809-0a0b0c0d0e0f\"; "
 
@@ -110,8 +121,10 @@ static void make(struct made *made, const char *metadata, bool is_backward)
     for (uint32_t i = 0; i < STREAMS; i++) {
         buffer_init(&made->stream[i], alloc_default());
         make_stream(&made->stream[i], i);
-        (void)snprintf(made->name[i], sizeof made->name[i], "s%u", is_backward ? STREAMS - i : i); /* s10 is before s2 among the files */
-        made->file[i + 1] = (ttr_file){.name = made->name[i], .bytes = made->stream[i].bytes, .n = made->stream[i].n};
+        (void)snprintf(made->name[i], sizeof made->name[i], "s%u",
+                       is_backward ? STREAMS - i : i); /* s10 is before s2 among the files */
+        made->file[i + 1] = (ttr_file){
+            .name = made->name[i], .bytes = made->stream[i].bytes, .n = made->stream[i].n};
     }
 }
 
@@ -122,7 +135,8 @@ static void drop(struct made *made)
 }
 
 /* Encodes all anew, one stream behind another or not, into a folder. */
-static void encode_anew(const struct made *made, const char *const *options, const char *path, uint64_t memory)
+static void encode_anew(const struct made *made, const char *const *options, const char *path,
+                        uint64_t memory)
 {
     const ttr_options limits = {.size = sizeof limits, .max_memory = memory};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
@@ -155,7 +169,8 @@ static uint32_t number_of(ttr *t, const ttr_event *event)
     return ttr_fields_take(&fields, field, 3) ? (uint32_t)field[0].value.v.u : UINT32_MAX;
 }
 
-/* All events come by time, then by stream, as they do from what was made; and each third stream misses events in its end. */
+/* All events come by time, then by stream, as they do from what was made; and each third stream
+ * misses events in its end. */
 static void expect_order(const char *path)
 {
     ttr *t = ttr_new(NULL);
@@ -171,10 +186,12 @@ static void expect_order(const char *path)
                 missing += event->link;
                 continue;
             }
-            const uint64_t pair = events / 2 / STREAMS, stream = events / 2 % STREAMS, number = pair * 2 + events % 2;
+            const uint64_t pair = events / 2 / STREAMS, stream = events / 2 % STREAMS,
+                           number = pair * 2 + events % 2;
             assert_int_equal(event->time, time_of((uint32_t)number));
             assert_int_equal(number_of(t, event), number);
-            assert_string_equal(ttr_text_get(t, event->name).p, (number + stream) % 7 ? "e" : "other");
+            assert_string_equal(ttr_text_get(t, event->name).p,
+                                (number + stream) % 7 ? "e" : "other");
             events++;
         }
     assert_int_equal(events, STREAMS * EVENTS);
@@ -186,7 +203,11 @@ static void expect_order(const char *path)
 static void streams_encoded_anew_one_behind_another_are_those_encoded_in_order(void **state)
 {
     static struct made made;
-    static const char *const options[][3] = {{"byte-order=be", NULL}, {"packet-size=4096", NULL}, {"version=2", "packet-size=65536", NULL}, {"version=1.1", NULL}, {NULL}};
+    static const char *const options[][3] = {{"byte-order=be", NULL},
+                                             {"packet-size=4096", NULL},
+                                             {"version=2", "packet-size=65536", NULL},
+                                             {"version=1.1", NULL},
+                                             {NULL}};
     (void)state;
     char folder[] = "/tmp/tracetta-scatter-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -201,8 +222,10 @@ static void streams_encoded_anew_one_behind_another_are_those_encoded_in_order(v
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* Whether the trace, of two streams in files that are called so, may be encoded anew one stream behind another. */
-static bool may_scatter_named(const char *const *metadata, size_t n, const char *format, const char *option, const char *const name[2])
+/* Whether the trace, of two streams in files that are called so, may be encoded anew one stream
+ * behind another. */
+static bool may_scatter_named(const char *const *metadata, size_t n, const char *format,
+                              const char *option, const char *const name[2])
 {
     const char *const options[] = {option, NULL};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
@@ -216,7 +239,9 @@ static bool may_scatter_named(const char *const *metadata, size_t n, const char 
         end_packet(&stream[i], 0);
     }
     for (size_t i = 0; i < n; i++) {
-        const ttr_file files[] = {{"metadata", metadata[i], strlen(metadata[i])}, {name[0], stream[0].bytes, stream[0].n}, {name[1], stream[1].bytes, stream[1].n}};
+        const ttr_file files[] = {{"metadata", metadata[i], strlen(metadata[i])},
+                                  {name[0], stream[0].bytes, stream[0].n},
+                                  {name[1], stream[1].bytes, stream[1].n}};
         in[i] = ttr_open_files(t, i ? "other" : "made", files, 3, NULL, NULL);
         assert_non_null(in[i]);
     }
@@ -232,7 +257,8 @@ static bool may_scatter_named(const char *const *metadata, size_t n, const char 
     return is_scattered;
 }
 
-static bool may_scatter(const char *const *metadata, size_t n, const char *format, const char *option)
+static bool may_scatter(const char *const *metadata, size_t n, const char *format,
+                        const char *option)
 {
     return may_scatter_named(metadata, n, format, option, (const char *const[]){"a", "b"});
 }
@@ -240,23 +266,36 @@ static bool may_scatter(const char *const *metadata, size_t n, const char *forma
 static void where_the_result_hangs_on_the_order_of_all_events_they_come_in_order(void **state)
 {
     (void)state;
-    static const char *const plain[] = {plain_metadata}, *const steady[] = {steady_metadata}, *const uneven[] = {uneven_metadata};
+    static const char *const plain[] = {plain_metadata}, *const steady[] = {steady_metadata},
+                             *const uneven[] = {uneven_metadata};
     static const char *const one[] = {one_metadata}, *const cpu[] = {cpu_metadata};
-    static const char *const alike[] = {one_metadata, one_metadata}, *const unlike[] = {one_metadata, other_metadata};
+    static const char *const alike[] = {one_metadata, one_metadata}, *const unlike[] = {
+                                                                         one_metadata,
+                                                                         other_metadata};
     assert_true(may_scatter(plain, 1, "ctf", "byte-order=be"));
     assert_false(may_scatter(plain, 1, "text", NULL));
     assert_true(may_scatter(steady, 1, "ctf", "byte-order=be"));
     assert_true(may_scatter(plain, 1, "ctf", "version=1.1"));
-    assert_true(may_scatter_named(plain, 1, "ctf", "version=1.1", (const char *const[]){"s_9", "s_10"}));
-    assert_false(may_scatter_named(plain, 1, "ctf", "version=1.1", (const char *const[]){"s_10", "s_9"})); /* its readers go by the names of files */
-    assert_true(may_scatter_named(plain, 1, "ctf", "byte-order=be", (const char *const[]){"s_10", "s_9"}));
+    assert_true(
+        may_scatter_named(plain, 1, "ctf", "version=1.1", (const char *const[]){"s_9", "s_10"}));
+    assert_false(may_scatter_named(
+        plain, 1, "ctf", "version=1.1",
+        (const char *const[]){"s_10", "s_9"})); /* its readers go by the names of files */
+    assert_true(
+        may_scatter_named(plain, 1, "ctf", "byte-order=be", (const char *const[]){"s_10", "s_9"}));
     assert_true(may_scatter(one, 1, "ctf", "version=1.1"));
-    assert_false(may_scatter(alike, 2, "ctf", "version=1.1"));    /* sections go on in the other folder */
+    assert_false(
+        may_scatter(alike, 2, "ctf", "version=1.1")); /* sections go on in the other folder */
     assert_false(may_scatter(uneven, 1, "ctf", "version=1.1"));
-    assert_false(may_scatter(cpu, 1, "ctf", "version=1.1"));      /* the cpu becomes a part of the name, which each packet may change */
-    assert_false(may_scatter(uneven, 1, "ctf", "byte-order=be")); /* one stream may become several */
+    assert_false(may_scatter(
+        cpu, 1, "ctf",
+        "version=1.1")); /* the cpu becomes a part of the name, which each packet may change */
+    assert_false(
+        may_scatter(uneven, 1, "ctf", "byte-order=be")); /* one stream may become several */
     assert_true(may_scatter(alike, 2, "ctf", "byte-order=be"));
-    assert_false(may_scatter(unlike, 2, "ctf", "byte-order=be")); /* which are one trace to readers: numbers of classes change */
+    assert_false(may_scatter(
+        unlike, 2, "ctf",
+        "byte-order=be")); /* which are one trace to readers: numbers of classes change */
 }
 
 /* Puts the files of a trace into a folder, where windows are needed to read them. */
@@ -305,7 +344,8 @@ static void those_that_must_come_in_order_have_small_windows_beside_their_packet
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     assert_int_equal(status, TTR_END);
     assert_int_equal(ttr_writer_end(out, NULL), TTR_OK);
-    assert_true(find_loss(out, "event.order") > 0); /* readers have the streams the other way round */
+    assert_true(find_loss(out, "event.order") >
+                0); /* readers have the streams the other way round */
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
     ttr_close(in);
     ttr_free(t);
@@ -315,8 +355,9 @@ static void those_that_must_come_in_order_have_small_windows_beside_their_packet
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(streams_encoded_anew_one_behind_another_are_those_encoded_in_order),
-                                       cmocka_unit_test(where_the_result_hangs_on_the_order_of_all_events_they_come_in_order),
-                                       cmocka_unit_test(those_that_must_come_in_order_have_small_windows_beside_their_packets)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_encoded_anew_one_behind_another_are_those_encoded_in_order),
+        cmocka_unit_test(where_the_result_hangs_on_the_order_of_all_events_they_come_in_order),
+        cmocka_unit_test(those_that_must_come_in_order_have_small_windows_beside_their_packets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
 /* Order and kinship of inputs.
  *
- * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class, number of the data stream; files of one
- * stream by their begin.  Traces without a uuid come behind, in the order of their names, which are host and place.  Files of v1.1, which no other
- * program reads and where nothing else tells streams apart, come in the order of their names, numbers in these being numbers. */
+ * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class,
+ * number of the data stream; files of one stream by their begin.  Traces without a uuid come
+ * behind, in the order of their names, which are host and place.  Files of v1.1, which no other
+ * program reads and where nothing else tells streams apart, come in the order of their names,
+ * numbers in these being numbers. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -16,7 +18,8 @@
 
 ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
 {
-    if (alloc_reserve(&set->t->counted, (void **)&set->opened, &set->capacity, set->n + 1, sizeof *set->opened)) {
+    if (alloc_reserve(&set->t->counted, (void **)&set->opened, &set->capacity, set->n + 1,
+                      sizeof *set->opened)) {
         set->opened[set->n] = *opened;
         set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->own)->trace;
         return TTR_OK;
@@ -93,7 +96,8 @@ static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b
 static int compare_streams(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     const struct ctf_reader *x = a->in->own, *y = b->in->own;
-    const bool has_names = x->file && y->file && description_of(a)->version == CTF_RFC_1_1 && description_of(b)->version == CTF_RFC_1_1;
+    const bool has_names = x->file && y->file && description_of(a)->version == CTF_RFC_1_1 &&
+                           description_of(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_numbers(a->number, b->number);
 }
 
@@ -115,28 +119,33 @@ static int compare(const void *a, const void *b)
 /* Whether two are parts of one data stream in different files. */
 static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b)
 {
-    return a->lane.kind && b->lane.kind && a->lane.has_number && b->lane.has_number && a->lane.number == b->lane.number &&
-           class_of(a) == class_of(b) && (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
+    return a->lane.kind && b->lane.kind && a->lane.has_number && b->lane.has_number &&
+           a->lane.number == b->lane.number && class_of(a) == class_of(b) &&
+           (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
 /* Whether a file begins with a packet that one before it has, as overlapping snapshots do. */
 static bool is_copy(const struct ctf_opened *here, const struct ctf_opened *before)
 {
-    return (here->folder != before->folder || here->file != before->file) && ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
+    return (here->folder != before->folder || here->file != before->file) &&
+           ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
 }
 
 /* Whether a file goes on where the ones before it end. */
 static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
 {
-    return lane->begin >= end || (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
+    return lane->begin >= end ||
+           (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
 }
 
-/* Where another file goes on with the stream, all packets of this one count, also those that are behind one without a size.  False when memory is out. */
+/* Where another file goes on with the stream, all packets of this one count, also those that are
+ * behind one without a size.  False when memory is out. */
 static bool complete_lane(struct ctf_set *set, size_t i)
 {
     struct ctf_opened *here = &set->opened[i];
     struct ctf_reader *reader = here->in->own;
-    if (i + 1 == set->n || here->lane_i != 0 || !reader->lanes || !is_one_stream(here, &set->opened[i + 1]))
+    if (i + 1 == set->n || here->lane_i != 0 || !reader->lanes ||
+        !is_one_stream(here, &set->opened[i + 1]))
         return true;
     const bool is_fine = ctf_scan_rest(reader);
     here->lane.end = reader->lanes->lane[0].end;
@@ -144,16 +153,18 @@ static bool complete_lane(struct ctf_set *set, size_t i)
     return is_fine;
 }
 
-/* Whether one of the files before the i-th is asked for packets of that: the one that ends last and the one right before it have what others have.  Where two
- * have a packet that is damaged in both all are asked: the one that gives it may be any. */
+/* Whether one of the files before the i-th is asked for packets of that: the one that ends last and
+ * the one right before it have what others have.  Where two have a packet that is damaged in both
+ * all are asked: the one that gives it may be any. */
 static bool is_asked(const struct ctf_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->own;
     return k == latest || k == i - 1 || reader->trace->has_damaged_twins;
 }
 
-/* What the files of a stream that begin earlier have.  Files that overlap without having the same packets only claim to be of one stream, as those of
- * tracers that give all one number: each keeps its packets and its counters.  False when memory is out. */
+/* What the files of a stream that begin earlier have.  Files that overlap without having the same
+ * packets only claim to be of one stream, as those of tracers that give all one number: each keeps
+ * its packets and its counters.  False when memory is out. */
 static bool link_stream(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
@@ -164,14 +175,16 @@ static bool link_stream(struct ctf_set *set)
         const struct ctf_opened *here = &set->opened[i];
         is_fine = complete_lane(set, i);
         struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
-        bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
+        bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin &&
+                       is_one_stream(&set->opened[i - 1], here);
         bool has_same = false;
         first = goes_on ? first : i;
         for (size_t k = first; k < i && here->lane.begin <= end && is_fine; k++) {
             const struct ctf_opened *before = &set->opened[k];
             if (is_asked(set, k, i, latest) && is_copy(here, before)) {
                 has_same = true;
-                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i}, &(struct ctf_place){here->in->own, here->lane_i});
+                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i},
+                                           &(struct ctf_place){here->in->own, here->lane_i});
             }
         }
         if (has_same || (goes_on && is_behind(&here->lane, &last, end)))
@@ -194,7 +207,8 @@ static size_t end_of_trace(const struct ctf_set *set, size_t i)
     return end;
 }
 
-/* Tells of each trace that is of one folder where it lies; those of several have no place.  False when memory is out. */
+/* Tells of each trace that is of one folder where it lies; those of several have no place.  False
+ * when memory is out. */
 static bool tell_places(struct ctf_set *set)
 {
     bool is_fine = true;
@@ -204,7 +218,8 @@ static bool tell_places(struct ctf_set *set)
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
-            is_fine = is_fine && (set->opened[k].is_shared || ctf_add_place(set->opened[k].in, place_of(&set->opened[k])));
+            is_fine = is_fine && (set->opened[k].is_shared ||
+                                  ctf_add_place(set->opened[k].in, place_of(&set->opened[k])));
     }
     return is_fine;
 }
@@ -217,8 +232,10 @@ static ttr_reader *merge_some(ttr *t, ttr_reader **list, size_t n, ttr_error *er
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Lets through what is in the time in which all streams are active, which offsets shift as they do events. */
-static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_intersection *at, ttr_reader *in, ttr_error *error)
+/* Lets through what is in the time in which all streams are active, which offsets shift as they do
+ * events. */
+static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_intersection *at,
+                                ttr_reader *in, ttr_error *error)
 {
     int64_t offset = set->options ? set->options->time_offset : 0;
     bool is_clamped = false;
@@ -232,7 +249,8 @@ static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_inte
 /* Whether a lane is of the same data stream as the one before it. */
 static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
 {
-    bool is_of_file = a->folder == b->folder && a->file == b->file && class_of(a) == class_of(b) && a->number == b->number;
+    bool is_of_file = a->folder == b->folder && a->file == b->file && class_of(a) == class_of(b) &&
+                      a->number == b->number;
     return is_of_file || is_one_stream(a, b);
 }
 
@@ -249,7 +267,8 @@ static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader
 }
 
 /* Puts one reader of the trace of the i-th input up to `end` into list[i]. */
-static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list, ttr_error *error)
+static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list,
+                                  ttr_error *error)
 {
     struct ctf_intersection at = {.streams = 0};
     const struct ctf_reader *first = set->opened[i].in->own;
@@ -257,7 +276,9 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->own;
         if (!reader->is_nothing)
-            ctf_intersection_add(&at, &set->opened[k].lane, k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
+            ctf_intersection_add(&at, &set->opened[k].lane,
+                                 k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]),
+                                 reader->file);
     }
     if (!first->trace->folder) { /* stands for a trace that cannot be read */
         list[i] = &set->opened[i].in->base;

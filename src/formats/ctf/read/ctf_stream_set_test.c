@@ -1,4 +1,5 @@
-/* Several folders of one trace, ranges of time, and metadata from elsewhere: what golden vectors of one folder cannot show. */
+/* Several folders of one trace, ranges of time, and metadata from elsewhere: what golden vectors of
+ * one folder cannot show. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,12 +16,16 @@
 #define NO_STREAM UINT32_MAX /* what is no packet, having no magic number */
 
 static const char metadata_head[] =
-    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
-    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = clock.c.value; } := time;"
+    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = "
+    "32; align = 8; } := u32;"
+    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = "
+    "clock.c.value; } := time;"
     "trace { major = 1; minor = 8; byte_order = le; uuid = \"%s\";"
     " packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };"
-    "stream { id = 0; packet.context := struct { time timestamp_begin; time timestamp_end; u32 content_size; u32 packet_size;"
-    " u32 packet_seq_num; u32 events_discarded; }; event.header := struct { u8 id; time timestamp; }; };"
+    "stream { id = 0; packet.context := struct { time timestamp_begin; time timestamp_end; u32 "
+    "content_size; u32 packet_size;"
+    " u32 packet_seq_num; u32 events_discarded; }; event.header := struct { u8 id; time timestamp; "
+    "}; };"
     "event { name = e; id = 0; stream_id = 0; fields := struct { u8 x; }; };";
 
 #define UUID_A "00000000-0000-0000-0000-00000000000a"
@@ -98,11 +103,16 @@ static void read_on(ttr_reader *reader, struct given *given)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         given->damage += report.damage_regions;
         for (size_t k = 0; k < report.notes_n; k++) {
-            given->late += strcmp(report.notes[k].code, "ctf.late-event") == 0 ? report.notes[k].count : 0;
-            given->early += strcmp(report.notes[k].code, "ctf.early-event") == 0 ? report.notes[k].count : 0;
-            given->wrong += strcmp(report.notes[k].code, "ctf.bad-index") == 0 ? report.notes[k].count : 0;
-            given->unread_twins += strcmp(report.notes[k].code, "ctf.unread-twin") == 0 ? report.notes[k].count : 0;
-            given->duplicates += strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
+            given->late +=
+                strcmp(report.notes[k].code, "ctf.late-event") == 0 ? report.notes[k].count : 0;
+            given->early +=
+                strcmp(report.notes[k].code, "ctf.early-event") == 0 ? report.notes[k].count : 0;
+            given->wrong +=
+                strcmp(report.notes[k].code, "ctf.bad-index") == 0 ? report.notes[k].count : 0;
+            given->unread_twins +=
+                strcmp(report.notes[k].code, "ctf.unread-twin") == 0 ? report.notes[k].count : 0;
+            given->duplicates +=
+                strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
         }
     }
 }
@@ -114,7 +124,8 @@ struct chunk {
     ttr_file files[2];
 };
 
-static struct folder *open_chunk(ttr *t, struct chunk *chunk, const char *uuid, const struct packet *packets, size_t n)
+static struct folder *open_chunk(ttr *t, struct chunk *chunk, const char *uuid,
+                                 const struct packet *packets, size_t n)
 {
     (void)snprintf(chunk->metadata, sizeof chunk->metadata, metadata_head, uuid);
     buffer_init(&chunk->stream, alloc_default());
@@ -128,16 +139,18 @@ static struct folder *open_chunk(ttr *t, struct chunk *chunk, const char *uuid, 
 }
 
 /* Reads two folders as they are when found below one directory. */
-static void read_chunks(const char *const uuids[2], const struct packet *first, size_t first_n, const struct packet *second, size_t second_n,
-                        struct given *given)
+static void read_chunks(const char *const uuids[2], const struct packet *first, size_t first_n,
+                        const struct packet *second, size_t second_n, struct given *given)
 {
     struct chunk chunk[2];
     ttr_error error;
     ttr *t = ttr_new(NULL);
-    const struct folder_found folders[] = {{open_chunk(t, &chunk[0], uuids[0], first, first_n), NULL},
-                                           {open_chunk(t, &chunk[1], uuids[1], second, second_n), NULL}};
+    const struct folder_found folders[] = {
+        {open_chunk(t, &chunk[0], uuids[0], first, first_n), NULL},
+        {open_chunk(t, &chunk[1], uuids[1], second, second_n), NULL}};
     ttr_read_options options = {.size = sizeof options, .flags = given->flags};
-    ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 2, false}, &options, &error);
+    ttr_reader *reader =
+        ctf_open_folders(t, &(struct folders_found){folders, 2, false}, &options, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -151,7 +164,8 @@ static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
-    static const struct packet first[] = {{1, 0, 0, 10, 2}, {1, 1, 3, 20, 2}}, second[] = {{1, 2, 3, 30, 2}, {1, 3, 5, 40, 2}};
+    static const struct packet first[] = {{1, 0, 0, 10, 2}, {1, 1, 3, 20, 2}},
+                               second[] = {{1, 2, 3, 30, 2}, {1, 3, 5, 40, 2}};
     static struct given given;
     read_chunks(uuids, first, 2, second, 2, &given);
     assert_int_equal(given.n, 8);
@@ -206,7 +220,8 @@ struct left_out {
     size_t events, packets;
 };
 
-static void expect_left_out(const struct packet *first, size_t first_n, const struct packet *second, size_t second_n, struct left_out expected)
+static void expect_left_out(const struct packet *first, size_t first_n, const struct packet *second,
+                            size_t second_n, struct left_out expected)
 {
     static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
@@ -220,7 +235,8 @@ static void copies_leave_them_out_too(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
-    static const struct packet second[] = {{1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {2, 5, 0, 20, 2}, {1, 7, 2, 40, 2}};
+    static const struct packet second[] = {
+        {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {2, 5, 0, 20, 2}, {1, 7, 2, 40, 2}};
     expect_left_out(first, 3, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 10, 2});
 }
 
@@ -237,7 +253,8 @@ static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
-    static const struct packet second[] = {{1, 5, 0, 20, 2}, {NO_STREAM, 6, 0, 30, 2}, {2, 4, 0, 10, 2}};
+    static const struct packet second[] = {
+        {1, 5, 0, 20, 2}, {NO_STREAM, 6, 0, 30, 2}, {2, 4, 0, 10, 2}};
     static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
     read_chunks(uuids, first, 2, second, 3, &given);
@@ -250,7 +267,8 @@ static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 6, 0, 30, 2}};
-    static const struct packet second[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {1, 7, 0, 40, 2}};
+    static const struct packet second[] = {
+        {1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {1, 7, 0, 40, 2}};
     expect_left_out(first, 2, second, 4, (struct left_out){0, 8, 2});
     expect_left_out(first, 2, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 8, 2});
 }
@@ -258,7 +276,8 @@ static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
 static void packets_of_a_file_are_no_copies_of_its_own(void **state)
 {
     (void)state;
-    static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}}, second[] = {{1, 3, 0, 11, 2}};
+    static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}},
+                               second[] = {{1, 3, 0, 11, 2}};
     expect_left_out(first, 2, second, 1, (struct left_out){0, 24, 0});
 }
 
@@ -297,15 +316,21 @@ static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **s
     assert_int_equal(given.lost, 7); /* each has counters of its own */
 }
 
-/* Two chunks of which one has packets damaged that the other has whole: all events come once, without damage, whichever it is. */
+/* Two chunks of which one has packets damaged that the other has whole: all events come once,
+ * without damage, whichever it is. */
 static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
-    for (uint32_t damaged = 0; damaged < 16; damaged++) { /* bits: of the first, then of the second */
-        struct packet first[] = {{1, 4, 2, 10, 4}, {1, 5, 3, 20, 4 | (damaged & 1 ? DAMAGED : 0)}, {1, 6, 5, 30, 4 | (damaged & 2 ? DAMAGED : 0)}};
-        struct packet second[] = {{1, 5, 3, 20, 4 | (damaged & 4 ? DAMAGED : 0)}, {1, 6, 5, 30, 4 | (damaged & 8 ? DAMAGED : 0)}, {1, 7, 6, 40, 4}};
+    for (uint32_t damaged = 0; damaged < 16;
+         damaged++) { /* bits: of the first, then of the second */
+        struct packet first[] = {{1, 4, 2, 10, 4},
+                                 {1, 5, 3, 20, 4 | (damaged & 1 ? DAMAGED : 0)},
+                                 {1, 6, 5, 30, 4 | (damaged & 2 ? DAMAGED : 0)}};
+        struct packet second[] = {{1, 5, 3, 20, 4 | (damaged & 4 ? DAMAGED : 0)},
+                                  {1, 6, 5, 30, 4 | (damaged & 8 ? DAMAGED : 0)},
+                                  {1, 7, 6, 40, 4}};
         const unsigned both = (damaged & damaged >> 2 & 1) + (damaged >> 1 & damaged >> 3 & 1);
         for (uint32_t flags = 0; flags < 2; flags++) {
             given.flags = flags ? TTR_READ_DEFINITIONS : 0;
@@ -319,7 +344,8 @@ static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state
     }
 }
 
-/* Packets that differ in two files are tried by reading them, up to a number: that others were not is told. */
+/* Packets that differ in two files are tried by reading them, up to a number: that others were not
+ * is told. */
 static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void **state)
 {
     (void)state;
@@ -355,10 +381,12 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
         struct folder_found folders[3];
         for (uint32_t i = 0; i < 3; i++) {
             const struct packet twin = {1, 7, 0, 40, 4 | (damaged >> i & 1 ? DAMAGED : 0)};
-            const struct packet other = {1, i ? 8 : 6, 0, i ? 40 + 10 * i : 30, 4}, packets[] = {i ? twin : other, i ? other : twin};
+            const struct packet other = {1, i ? 8 : 6, 0, i ? 40 + 10 * i : 30, 4},
+                                packets[] = {i ? twin : other, i ? other : twin};
             folders[i] = (struct folder_found){open_chunk(t, &chunk[i], UUID_A, packets, 2), NULL};
         }
-        ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
+        ttr_reader *reader =
+            ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
         given = (struct given){.n = 0};
         read_on(reader, &given);
         const unsigned both = (damaged & 3) == 3; /* of the third it is not asked then */
@@ -373,7 +401,8 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
     }
 }
 
-/* The third file is held against the first, which ends last, and against the second, which does not give the packet either. */
+/* The third file is held against the first, which ends last, and against the second, which does not
+ * give the packet either. */
 static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **state)
 {
     (void)state;
@@ -381,13 +410,16 @@ static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **s
     struct chunk chunk[3];
     ttr_error error;
     const uint64_t bad = 4 | DAMAGED;
-    const struct packet first[] = {{1, 5, 0, 20, 4}, {1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}, {1, 8, 0, 50, 4}, {1, 9, 0, 60, 4}};
-    const struct packet second[] = {{1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}}, third[] = {{1, 7, 0, 40, 4}, {1, 8, 0, 50, 4}};
+    const struct packet first[] = {
+        {1, 5, 0, 20, 4}, {1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}, {1, 8, 0, 50, 4}, {1, 9, 0, 60, 4}};
+    const struct packet second[] = {{1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}},
+                        third[] = {{1, 7, 0, 40, 4}, {1, 8, 0, 50, 4}};
     ttr *t = ttr_new(NULL);
     const struct folder_found folders[] = {{open_chunk(t, &chunk[0], UUID_A, first, 5), NULL},
                                            {open_chunk(t, &chunk[1], UUID_A, second, 2), NULL},
                                            {open_chunk(t, &chunk[2], UUID_A, third, 2), NULL}};
-    ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
+    ttr_reader *reader =
+        ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
     given = (struct given){.n = 0};
     read_on(reader, &given);
     assert_int_equal(given.n, 20);
@@ -403,7 +435,8 @@ static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **s
 
 #define PACKETS 300u
 
-/* Reads [from, to) of a stream of 300 packets with 10 events each, from 1,000 ns on, every 10 ns a packet. */
+/* Reads [from, to) of a stream of 300 packets with 10 events each, from 1,000 ns on, every 10 ns a
+ * packet. */
 static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct given *given)
 {
     struct chunk chunk;
@@ -416,11 +449,13 @@ static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct g
         put_packet(&chunk.stream, &(struct packet){1, i, i, 1000 + 10 * i, 10});
     if (is_early_damaged) /* the id of the first event of packet 5 */
         chunk.stream.bytes[5 * 144 + 44] = 99;
-    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)}, {"s", chunk.stream.bytes, chunk.stream.n}};
+    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)},
+                              {"s", chunk.stream.bytes, chunk.stream.n}};
     ttr_filter_init(&filter);
     filter.from_ns = from;
     filter.to_ns = to;
-    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
+    ttr_reader *reader =
+        ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -473,14 +508,17 @@ static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
     ttr *t = ttr_new(NULL);
     buffer_init(&chunk.stream, alloc_default());
     (void)snprintf(chunk.metadata, sizeof chunk.metadata, metadata_head, UUID_A);
-    static const struct packet packets[] = {{1, 1, 0, 2000, 10}, {NO_STREAM, 2, 0, 2010, 10}, {1, 0, 0, 1000, 10}, {1, 3, 0, 2020, 10}};
+    static const struct packet packets[] = {
+        {1, 1, 0, 2000, 10}, {NO_STREAM, 2, 0, 2010, 10}, {1, 0, 0, 1000, 10}, {1, 3, 0, 2020, 10}};
     for (size_t i = 0; i < 4; i++)
         put_packet(&chunk.stream, &packets[i]);
-    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)}, {"s", chunk.stream.bytes, chunk.stream.n}};
+    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)},
+                              {"s", chunk.stream.bytes, chunk.stream.n}};
     ttr_filter_init(&filter);
     filter.from_ns = 1005;
     filter.to_ns = 1500;
-    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
+    ttr_reader *reader =
+        ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
     given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, &given);
@@ -494,23 +532,28 @@ static void losses_inside_a_range_are_those_of_its_packets(void **state)
 {
     (void)state;
     static struct given given;
-    read_range(2000, 2030, false, &given); /* packets 100 to 102, each a lost event more than the one before */
+    read_range(2000, 2030, false,
+               &given); /* packets 100 to 102, each a lost event more than the one before */
     assert_int_equal(given.lost, 3);
 }
 
 /* Reads a range of a stream, with an index if there is one. */
-static void read_stream(const struct buffer *stream, const struct buffer *index, const int64_t range[2], struct given *given)
+static void read_stream(const struct buffer *stream, const struct buffer *index,
+                        const int64_t range[2], struct given *given)
 {
     char metadata[sizeof((struct chunk *)0)->metadata];
     ttr_error error;
     ttr_filter filter;
     ttr *t = ttr_new(NULL);
     (void)snprintf(metadata, sizeof metadata, metadata_head, UUID_A);
-    const ttr_file files[] = {{"metadata", metadata, strlen(metadata)}, {"s", stream->bytes, stream->n}, {"index/s.idx", index ? index->bytes : NULL, index ? index->n : 0}};
+    const ttr_file files[] = {{"metadata", metadata, strlen(metadata)},
+                              {"s", stream->bytes, stream->n},
+                              {"index/s.idx", index ? index->bytes : NULL, index ? index->n : 0}};
     ttr_filter_init(&filter);
     filter.from_ns = range[0];
     filter.to_ns = range[1];
-    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, index ? 3 : 2, NULL, &error), &filter, &error);
+    ttr_reader *reader = ttr_filter_new(
+        ttr_open_files(t, "range", files, index ? 3 : 2, NULL, &error), &filter, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -532,14 +575,23 @@ static void put_u64be(struct buffer *to, uint64_t value)
         buffer_add_byte(to, (uint8_t)(value >> (56 - 8 * i)));
 }
 
-/* An index of ten packets of ten events, which may lie about when the sixth ends and the seventh begins. */
+/* An index of ten packets of ten events, which may lie about when the sixth ends and the seventh
+ * begins. */
 static void put_index(struct buffer *index, uint64_t sixth_end, uint64_t seventh_begin)
 {
     static const uint8_t head[] = {0xC1, 0xF1, 0xDC, 0xC1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72};
     buffer_init(index, alloc_default());
     buffer_add(index, head, sizeof head);
     for (uint64_t i = 0; i < 10; i++) {
-        const uint64_t numbers[] = {144 * i, 144 * 8, 144 * 8, i == 6 ? seventh_begin : 1000 + 10 * i, i == 5 ? sixth_end : 1009 + 10 * i, 0, 0, 1, i};
+        const uint64_t numbers[] = {144 * i,
+                                    144 * 8,
+                                    144 * 8,
+                                    i == 6 ? seventh_begin : 1000 + 10 * i,
+                                    i == 5 ? sixth_end : 1009 + 10 * i,
+                                    0,
+                                    0,
+                                    1,
+                                    i};
         for (size_t k = 0; k < 9; k++)
             put_u64be(index, numbers[k]);
     }
@@ -561,7 +613,10 @@ static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **
         assert_int_equal(given.n, 10);
         read_stream(&stream, &index, (const int64_t[]){INT64_MIN, INT64_MAX}, &given);
         assert_int_equal(given.n, 100);
-        assert_int_equal(given.wrong, i == 0 ? 1 : i == 1 ? 2 : 0); /* all that is wrong is told where all is read */
+        assert_int_equal(given.wrong, i == 0 ? 1
+                                      : i == 1
+                                          ? 2
+                                          : 0); /* all that is wrong is told where all is read */
         buffer_free(&index);
     }
     buffer_free(&stream);
@@ -615,7 +670,8 @@ static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it(void **state)
+static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it(
+    void **state)
 {
     (void)state;
     static struct given given;
@@ -630,7 +686,8 @@ static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it(void **state)
+static void events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it(
+    void **state)
 {
     (void)state;
     static struct given given;
@@ -648,7 +705,8 @@ static void events_of_a_range_are_found_though_the_packet_before_them_says_to_en
     }
 }
 
-static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events(void **state)
+static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events(
+    void **state)
 {
     (void)state;
     static struct given given;
@@ -657,7 +715,8 @@ static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_the
         struct buffer stream;
         put_ten(&stream);
         for (uint32_t k = 0; k < 10; k++)
-            set_times(&stream, k, 1000 + 10 * k + (uint64_t)shifts[i], 1009 + 10 * k + (uint64_t)shifts[i]);
+            set_times(&stream, k, 1000 + 10 * k + (uint64_t)shifts[i],
+                      1009 + 10 * k + (uint64_t)shifts[i]);
         for (int64_t from = 1000; from < 1090; from += 7) {
             read_stream(&stream, NULL, (const int64_t[]){from, from + 11}, &given);
             assert_int_equal(given.n, 11);
@@ -741,7 +800,8 @@ static void metadata_of_another_file_is_read_instead(void **state)
     buffer_init(&stream, alloc_default());
     put_packet(&stream, &(struct packet){1, 0, 0, 10, 3});
     (void)snprintf(option, sizeof option, "metadata=%s", path);
-    const ttr_file files[] = {{"metadata", "/* CTF 1.8 */ broken", 20}, {"s", stream.bytes, stream.n}};
+    const ttr_file files[] = {{"metadata", "/* CTF 1.8 */ broken", 20},
+                              {"s", stream.bytes, stream.n}};
     const char *const wishes[] = {option, NULL};
     ttr_read_options options = {.size = sizeof options, .format_options = wishes};
     ttr_error error;
@@ -785,9 +845,12 @@ int main(void)
         cmocka_unit_test(damage_that_the_index_does_not_know_hides_no_packet_behind_it),
         cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
         cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it),
-        cmocka_unit_test(events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it),
-        cmocka_unit_test(a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events),
+        cmocka_unit_test(
+            events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it),
+        cmocka_unit_test(
+            events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it),
+        cmocka_unit_test(
+            a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events),
         cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
         cmocka_unit_test(an_event_far_behind_the_end_of_its_packet_is_told),
         cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),

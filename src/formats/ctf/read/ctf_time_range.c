@@ -10,14 +10,17 @@
 uint64_t ctf_first_event_room(const struct ctf_frame *frame)
 {
     const struct ctf_plan *plan = &frame->kind->plan;
-    const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM ? plan->loads.room : HEADER_ROOM;
+    const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM
+                              ? plan->loads.room
+                              : HEADER_ROOM;
     return ctf_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
 static bool is_stored_plainly(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 ||
-           (frame->rfc.compression_scheme == RFC11_COMPRESSION_NONE && frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
+           (frame->rfc.compression_scheme == RFC11_COMPRESSION_NONE &&
+            frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
 static bool needs_imports(const struct ctf_plan *plan)
@@ -28,21 +31,27 @@ static bool needs_imports(const struct ctf_plan *plan)
     return n != 0;
 }
 
-bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame, const struct bits *bits, uint64_t *ticks)
+bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                     const struct bits *bits, uint64_t *ticks)
 {
     const struct ctf_plan *plan = &frame->kind->plan;
     const uint64_t slots[LAYOUT_SLOTS] = {0}, content = frame->packet.content;
-    struct ctf_header header = {.ticks = frame->has_ticks ? frame->ticks : frame->packet.has_begin ? frame->packet.begin : 0};
-    if (!plan->has_time || ctf_is_empty(frame) || ctf_ends_with_zeros(frame) || !is_stored_plainly(reader, frame) || needs_imports(plan))
+    struct ctf_header header = {.ticks = frame->has_ticks          ? frame->ticks
+                                         : frame->packet.has_begin ? frame->packet.begin
+                                                                   : 0};
+    if (!plan->has_time || ctf_is_empty(frame) || ctf_ends_with_zeros(frame) ||
+        !is_stored_plainly(reader, frame) || needs_imports(plan))
         return false;
-    struct bits from = bits_over(bits->base, frame->head, bits->end < content ? bits->end : content);
+    struct bits from =
+        bits_over(bits->base, frame->head, bits->end < content ? bits->end : content);
     ctf_read_header(plan, &from, slots, &header);
     *ticks = header.ticks;
     return header.end == LAYOUT_FINE;
 }
 
 /* The same as a time. */
-static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *frame, const struct bits *bits, int64_t *time)
+static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                       const struct bits *bits, int64_t *time)
 {
     uint64_t ticks;
     bool is_clamped = false;
@@ -64,7 +73,7 @@ struct entry {
 struct walk {
     struct ctf_look look;
     uint64_t at, usual;
-    uint64_t packet;         /* at `at` */
+    uint64_t packet; /* at `at` */
     struct ctf_frame frame;
 };
 
@@ -80,10 +89,13 @@ static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t p
     }
     for (;;) {
         enum ctf_framing framing = ctf_look_at(&walk->look, walk->at, &walk->frame, &error);
-        framing = ctf_correct_size(walk->look.reader, &(struct ctf_sized){walk->at, walk->usual, NULL, framing}, &walk->frame);
+        framing = ctf_correct_size(walk->look.reader,
+                                   &(struct ctf_sized){walk->at, walk->usual, NULL, framing},
+                                   &walk->frame);
         if (framing == CTF_FRAMED && walk->packet == packet)
             return true;
-        if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || walk->frame.packet.size == UINT64_MAX)
+        if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+            walk->frame.packet.size == UINT64_MAX)
             return false;
         walk->packet += framing == CTF_FRAMED;
         walk->usual = walk->frame.packet.size / 8;
@@ -91,8 +103,10 @@ static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t p
     }
 }
 
-/* When the first event is that would be read; the walk is at its packet.  False where that is not seen. */
-static bool entry_time(const struct ctf_reader *reader, const struct entry *entry, struct walk *walk, int64_t *time)
+/* When the first event is that would be read; the walk is at its packet.  False where that is not
+ * seen. */
+static bool entry_time(const struct ctf_reader *reader, const struct entry *entry,
+                       struct walk *walk, int64_t *time)
 {
     const struct ctf_lanes *lanes = reader->lanes;
     const uint64_t last = lanes->lane[reader->lane].last_full;
@@ -104,7 +118,8 @@ static bool entry_time(const struct ctf_reader *reader, const struct entry *entr
             continue;
         if (!walk_to(walk, lanes, packet))
             return false;
-        const struct bits bits = ctf_look_bytes(&walk->look, walk->at, ctf_first_event_room(&walk->frame));
+        const struct bits bits =
+            ctf_look_bytes(&walk->look, walk->at, ctf_first_event_room(&walk->frame));
         if (!ctf_is_empty(&walk->frame))
             return first_time(reader, &walk->frame, &bits, time);
     }
@@ -115,11 +130,13 @@ static bool entry_time(const struct ctf_reader *reader, const struct entry *entr
 static bool is_late(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
-    return frame->packet.has_end && time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
+    return frame->packet.has_end &&
+           time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Where the first event is in the range already, those before it may be, too, whatever their packets say: the file is entered earlier, each time twice as
- * far before.  One that lies far behind the last packet is that packet's word alone, which its first event must not belie. */
+/* Where the first event is in the range already, those before it may be, too, whatever their
+ * packets say: the file is entered earlier, each time twice as far before.  One that lies far
+ * behind the last packet is that packet's word alone, which its first event must not belie. */
 static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
 {
     const struct ctf_lanes *lanes = reader->lanes;
@@ -133,8 +150,10 @@ static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
     if (is_far && !(is_seen && is_late(&walk.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
-        for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1; entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            i = is_seen && i > step ? i - step : 0; /* what cannot be looked at where it should be is damaged, or the index is */
+        for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1;
+             entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
+            i = is_seen && i > step ? i - step : 0; /* what cannot be looked at where it should be
+                                                       is damaged, or the index is */
             entry->mark = ctf_mark_before(lanes, i, &entry->packet, &entry->wanted);
             is_seen = entry_time(reader, entry, &walk, &time);
         }
@@ -144,7 +163,9 @@ static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
 void ctf_enter_range(struct ctf_reader *reader)
 {
     struct entry entry = {.wanted = reader->wanted};
-    entry.mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &entry.packet, &entry.wanted) : NULL;
+    entry.mark = reader->lanes
+                     ? ctf_find_mark(reader->lanes, reader->from, &entry.packet, &entry.wanted)
+                     : NULL;
     if (!entry.mark)
         return;
     if (!ctf_range_holds(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
@@ -168,18 +189,24 @@ bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *p
 {
     const struct ctf_timeline *line = &reader->frame.kind->timeline;
     bool is_clamped = false;
-    const bool is_behind = packet->has_begin && reader->to != INT64_MAX && ctf_time(line, packet->begin, &is_clamped) >= reader->to;
-    const bool is_before = packet->has_end && reader->from != INT64_MIN && ctf_time(line, packet->end, &is_clamped) < reader->from;
+    const bool is_behind = packet->has_begin && reader->to != INT64_MAX &&
+                           ctf_time(line, packet->begin, &is_clamped) >= reader->to;
+    const bool is_before = packet->has_end && reader->from != INT64_MIN &&
+                           ctf_time(line, packet->end, &is_clamped) < reader->from;
     return is_clamped || (!is_behind && !is_before);
 }
 
-bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame, const struct bits *bits)
+bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                         const struct bits *bits)
 {
     bool is_clamped = false;
     int64_t time;
-    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->class->quirks.event_before_packet)
+    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order ||
+        reader->trace->class->quirks.event_before_packet)
         return false;
-    if (reader->packet_end < reader->to || ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to || is_clamped)
+    if (reader->packet_end < reader->to ||
+        ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
+        is_clamped)
         return false;
     return !first_time(reader, frame, bits, &time) || time >= reader->to;
 }

@@ -1,5 +1,5 @@
-/* The trace that the inputs of its streams share, and its class, which it may share with other traces: stream classes made ready when the first of
- * their packets is met, and their end. */
+/* The trace that the inputs of its streams share, and its class, which it may share with other
+ * traces: stream classes made ready when the first of their packets is met, and their end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define ENTRIES 64u    /* of small tables, asked for at once at most */
+#define ENTRIES 64u     /* of small tables, asked for at once at most */
 #define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
 
 /* --- What the metadata say --- */
@@ -60,9 +60,11 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     return trace;
 }
 
-ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error)
+ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
+                           const struct ctf_text *text, ttr_error *error)
 {
-    static const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
+    static const char *const names[] = {
+        [CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
     struct ctf_trace_class *class = trace->class;
     struct ctf_description *description = &class->description;
     ttr_status status;
@@ -74,11 +76,13 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, co
     else if (version == CTF_RFC_1_1)
         status = rfc11_parse(description, text, error);
     else
-        status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+        status = fail(error, TTR_E_UNSUPPORTED, 0,
+                      "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
         status = ctf_dialect_prepare(description, error);
     class->is_dialect = status == TTR_OK && ctf_is_dialect(description);
-    (void)snprintf(class->version, sizeof class->version, "%s", status == TTR_OK ? names[version] : "");
+    (void)snprintf(class->version, sizeof class->version, "%s",
+                   status == TTR_OK ? names[version] : "");
     return status;
 }
 
@@ -94,21 +98,25 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     in->base.apart = trace->format;
 }
 
-/* How many places are put before those there are, for a source with a lower number: as many as there are, or each such source would double them. */
+/* How many places are put before those there are, for a source with a lower number: as many as
+ * there are, or each such source would double them. */
 static size_t places_before(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
         return 0;
-    const size_t least = (size_t)(trace->readers_from - id), wanted = trace->readers_n > least ? trace->readers_n : least;
+    const size_t least = (size_t)(trace->readers_from - id),
+                 wanted = trace->readers_n > least ? trace->readers_n : least;
     return wanted < trace->readers_from ? wanted : trace->readers_from;
 }
 
 bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
-    const size_t had = trace->readers_n, before = places_before(trace, id), from = had ? trace->readers_from - before : id;
+    const size_t had = trace->readers_n, before = places_before(trace, id),
+                 from = had ? trace->readers_from - before : id;
     const size_t at = id - from, need = at < had + before ? had + before : at + 1;
-    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need, sizeof *trace->readers))
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need,
+                       sizeof *trace->readers))
         return false;
     trace->readers_from = (uint16_t)from;
     memmove(trace->readers + before, trace->readers, had * sizeof *trace->readers);
@@ -130,7 +138,8 @@ void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
 /* What a class is found by. */
 static uint64_t key_of(const struct ctf_trace_class *class)
 {
-    return hash_pair(hash_bytes(class->metadata, class->metadata_n), class->rounds_times * 2u + class->hides_mapped);
+    return hash_pair(hash_bytes(class->metadata, class->metadata_n),
+                     class->rounds_times * 2u + class->hides_mapped);
 }
 
 void ctf_trace_offer(struct ctf_trace *trace)
@@ -151,8 +160,10 @@ void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class)
 bool ctf_trace_share(struct ctf_trace *trace)
 {
     struct ctf_trace_class *own = trace->class;
-    struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(trace->t, &format_ctf, key_of(own)); /* its first member */
-    if (!like || like->rounds_times != own->rounds_times || like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
+    struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(
+        trace->t, &format_ctf, key_of(own)); /* its first member */
+    if (!like || like->rounds_times != own->rounds_times ||
+        like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
         memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
         return false;
     ctf_trace_adopt(trace, like);
@@ -180,11 +191,13 @@ void ctf_trace_release(struct ctf_trace *trace)
 struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
 {
     if (trace->entries_n < n) {
-        const size_t twice = trace->entries_met < ENTRIES ? trace->entries_met : ENTRIES, more = n > twice ? n : twice;
+        const size_t twice = trace->entries_met < ENTRIES ? trace->entries_met : ENTRIES,
+                     more = n > twice ? n : twice;
         void *memory = arena_take(&trace->met, (more + 1) * sizeof *trace->entries);
         if (!memory)
             return NULL;
-        trace->entries = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+        trace->entries =
+            (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
         trace->entries_n = more;
         trace->entries_met += more;
     }
@@ -193,12 +206,16 @@ struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
     return trace->entries - n;
 }
 
-/* Compiles one root of packets or headers: with all that is in it, or with what people want to see. */
-static const struct layout *compile_root(const struct ctf_trace *trace, const struct ctf_stream_class *class, enum type_root root,
+/* Compiles one root of packets or headers: with all that is in it, or with what people want to see.
+ */
+static const struct layout *compile_root(const struct ctf_trace *trace,
+                                         const struct ctf_stream_class *class, enum type_root root,
                                          bool shows_hidden, ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
-    struct layout_spec spec = {.t = trace->t, .arena = &description->arena, .shows_hidden = shows_hidden,
+    struct layout_spec spec = {.t = trace->t,
+                               .arena = &description->arena,
+                               .shows_hidden = shows_hidden,
                                .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
     const struct type *const types[] = {
         [ROOT_PACKET_HEADER] = description->packet_header,
@@ -237,30 +254,37 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
 /* Where the window may begin in packets of a stream class. */
 static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
 {
-    const struct type *const root[] = {trace->class->description.packet_header, class->packet_context, class->event_header, class->event_context};
+    const struct type *const root[] = {trace->class->description.packet_header,
+                                       class->packet_context, class->event_header,
+                                       class->event_context};
     uint8_t step = CTF_STEP_LEAST;
     for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
         const uint8_t align = type_most_align(root[i]);
         step = align > step ? align : step;
     }
     for (size_t i = 0; i < class->events_n; i++) {
-        const uint8_t context = type_most_align(class->events[i]->context), payload = type_most_align(class->events[i]->payload);
+        const uint8_t context = type_most_align(class->events[i]->context),
+                      payload = type_most_align(class->events[i]->payload);
         step = context > step ? context : step;
         step = payload > step ? payload : step;
     }
     return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
 }
 
-/* The layout of headers of events: hundreds of sections have one type of them, and so one layout. */
-static const struct layout *compile_header(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+/* The layout of headers of events: hundreds of sections have one type of them, and so one layout.
+ */
+static const struct layout *compile_header(const struct ctf_trace *trace,
+                                           const struct ctf_stream_class *class, ttr_error *error)
 {
     const struct ctf_kind *latest = trace->class->latest;
-    if (latest && latest->class->event_header == class->event_header && latest->class->packet_context == class->packet_context)
+    if (latest && latest->class->event_header == class->event_header &&
+        latest->class->packet_context == class->packet_context)
         return latest->header;
     return compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
 }
 
-static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+static struct ctf_kind *make_kind(const struct ctf_trace *trace,
+                                  const struct ctf_stream_class *class, ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     struct ctf_kind *kind = arena_take(&of->description.arena, sizeof *kind);
@@ -271,7 +295,8 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ct
     *kind = (struct ctf_kind){.class = class, .first = kind};
     if (class->packet_context) {
         kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
-        kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
+        kind->context_shown =
+            kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
         if (!kind->context_shown)
             return NULL;
         if (!of->packet_header || of->head.is_fixed)
@@ -291,14 +316,16 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ct
     return kind;
 }
 
-struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
+                             ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     size_t index = 0, before = of->kinds_capacity;
     while (index < of->description.streams_n && of->description.streams[index] != class)
         index++;
     if (index >= before) {
-        if (!alloc_reserve(&trace->t->counted, (void **)&of->kinds, &of->kinds_capacity, index + 1, sizeof(struct ctf_kind *))) {
+        if (!alloc_reserve(&trace->t->counted, (void **)&of->kinds, &of->kinds_capacity, index + 1,
+                           sizeof(struct ctf_kind *))) {
             (void)fail_memory(error);
             return NULL;
         }

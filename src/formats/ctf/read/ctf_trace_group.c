@@ -1,7 +1,9 @@
 /* Folders that are one trace to readers: traces of one uuid, as the parts of a rotated session are.
  *
- * Babeltrace reads all of them by the metadata of one.  So a number means the same in each of them, whether it is that of a stream class or of an event
- * class, and in the end each folder also declares what only others have events of.  Left out: v1.1, whose readers go by each folder's own metadata. */
+ * Babeltrace reads all of them by the metadata of one.  So a number means the same in each of them,
+ * whether it is that of a stream class or of an event class, and in the end each folder also
+ * declares what only others have events of.  Left out: v1.1, whose readers go by each folder's own
+ * metadata. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,10 +11,7 @@
 #include "formats/ctf/write/ctf_write.h"
 
 /* What is asked of a union: the number that something alike has, and whether a number is taken. */
-enum asked {
-    ASKED_ALIKE = 1,
-    ASKED_TAKEN
-};
+enum asked { ASKED_ALIKE = 1, ASKED_TAKEN };
 
 static uint64_t key_of(enum asked asked, uint64_t scope, uint64_t what)
 {
@@ -27,9 +26,11 @@ static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uu
     return NULL;
 }
 
-static struct ctf_union *add_union(struct ctf_writer *w, const struct alloc *alloc, const uint8_t uuid[16])
+static struct ctf_union *add_union(struct ctf_writer *w, const struct alloc *alloc,
+                                   const uint8_t uuid[16])
 {
-    if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1, sizeof *w->unions))
+    if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1,
+                       sizeof *w->unions))
         return NULL;
     struct ctf_union *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
@@ -51,9 +52,12 @@ bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc, struct ctf_
     return trace->joined != NULL;
 }
 
-bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t *id)
+bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
+                     uint64_t *id)
 {
-    const uint32_t *known = trace->joined ? keymap_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness)) : NULL;
+    const uint32_t *known =
+        trace->joined ? keymap_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness))
+                      : NULL;
     if (known)
         *id = *known;
     return known != NULL;
@@ -64,16 +68,20 @@ bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t i
     return trace->joined && keymap_get(&trace->joined->given, key_of(ASKED_TAKEN, scope, id));
 }
 
-bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t id)
+bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
+                    uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (keymap_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness), (uint32_t)id) && keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
+           (keymap_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness), (uint32_t)id) &&
+            keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
 }
 
 /* --- Ends --- */
 
-/* The clock that is called so there; it is added where there is none, for metadata whose types name a clock that they do not declare cannot be read. */
-static const struct ctf_clock *clock_of(struct ctf_description *description, const struct ctf_clock *clock)
+/* The clock that is called so there; it is added where there is none, for metadata whose types name
+ * a clock that they do not declare cannot be read. */
+static const struct ctf_clock *clock_of(struct ctf_description *description,
+                                        const struct ctf_clock *clock)
 {
     for (size_t i = 0; i < description->clocks_n; i++) {
         const ttr_text id = description->clocks[i]->id;
@@ -86,7 +94,8 @@ static const struct ctf_clock *clock_of(struct ctf_description *description, con
     return added;
 }
 
-static struct ctf_stream_class *add_stream(struct ctf_description *to, const struct ctf_stream_class *like)
+static struct ctf_stream_class *add_stream(struct ctf_description *to,
+                                           const struct ctf_stream_class *like)
 {
     const struct ctf_clock *clock = like->clock ? clock_of(to, like->clock) : NULL;
     struct ctf_stream_class *stream = clock || !like->clock ? ctf_add_stream(to) : NULL;
@@ -127,7 +136,8 @@ static bool add_missing(struct ctf_description *to, const struct ctf_description
     return true;
 }
 
-static bool settle(const struct ctf_writer *w, const struct ctf_union *one, const struct alloc *alloc)
+static bool settle(const struct ctf_writer *w, const struct ctf_union *one,
+                   const struct alloc *alloc)
 {
     struct ctf_description all;
     bool is_fine = true;

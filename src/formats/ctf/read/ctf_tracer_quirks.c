@@ -1,8 +1,8 @@
 /* What tracers are known to do wrong, by name and version as their environment says.
  *
- *   LTTng-UST before 2.11, LTTng modules before 2.9.13 and 2.10.0 to 2.10.9: events later than the end of their packet
- *   barectf before 2.3.1: events earlier than the begin of their packet
- *   LTTng, after a crash: packets with an end of 0 */
+ *   LTTng-UST before 2.11, LTTng modules before 2.9.13 and 2.10.0 to 2.10.9: events later than the
+ * end of their packet barectf before 2.3.1: events earlier than the begin of their packet LTTng,
+ * after a crash: packets with an end of 0 */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"
@@ -47,12 +47,14 @@ void ctf_find_quirks(struct ctf_trace *trace)
     const struct ctf_environment *major = ctf_find_environment(description, "tracer_major");
     if (!tracer || tracer->is_number || !major || !major->is_number)
         return;
-    struct version version = {major->number, number_of(description, "tracer_minor"), number_of(description, "tracer_patch")};
+    struct version version = {major->number, number_of(description, "tracer_minor"),
+                              number_of(description, "tracer_patch")};
     if (!ctf_find_environment(description, "tracer_patch"))
         version.patch = number_of(description, "tracer_patchlevel");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const struct known *known = &table[i];
-        if (tracer->text.n != strlen(known->tracer) || memcmp(tracer->text.p, known->tracer, tracer->text.n) != 0 ||
+        if (tracer->text.n != strlen(known->tracer) ||
+            memcmp(tracer->text.p, known->tracer, tracer->text.n) != 0 ||
             is_before(&version, &known->from) || !is_before(&version, &known->fixed))
             continue;
         trace->class->quirks.event_after_packet |= known->after;

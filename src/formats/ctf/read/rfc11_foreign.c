@@ -1,8 +1,10 @@
-/* Packets of RFC v1.1 that are not as the metadata's: of the other byte order, or of another session (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8).
- * Both are damage, which strict reading ends at; else they are read all the same.
+/* Packets of RFC v1.1 that are not as the metadata's: of the other byte order, or of another
+ * session (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict reading
+ * ends at; else they are read all the same.
  *
- * "Native" (4.1.3) is the order of the packet then, which all types, and all that is made of them, depend on.  So the metadata is parsed once more for
- * packets of the other order, into a trace without streams of its own. */
+ * "Native" (4.1.3) is the order of the packet then, which all types, and all that is made of them,
+ * depend on.  So the metadata is parsed once more for packets of the other order, into a trace
+ * without streams of its own. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
@@ -12,14 +14,16 @@
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other order.  What it says is known to be fine, and its remarks were told. */
+/* Parses the metadata for the other order.  What it says is known to be fine, and its remarks were
+ * told. */
 static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;
     const struct ctf_description *own = &trace->class->description;
     const struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = "metadata"};
-    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
+    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata,
+                                            trace->class->metadata_n, &key, &text, error);
     description->is_big_endian = !own->is_big_endian;
     description->has_byte_order = true;
     if (status == TTR_OK)
@@ -46,16 +50,19 @@ struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error)
     return trace->other_order = other;
 }
 
-const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other, const struct ctf_trace *trace,
+const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
+                                                const struct ctf_trace *trace,
                                                 const struct ctf_stream_class *section)
 {
     size_t i = 0;
-    while (i < trace->class->description.streams_n && trace->class->description.streams[i] != section)
+    while (i < trace->class->description.streams_n &&
+           trace->class->description.streams[i] != section)
         i++;
     return i < other->class->description.streams_n ? other->class->description.streams[i] : NULL;
 }
 
-struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section, bool is_big_endian, ttr_error *error)
+struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section,
+                               bool is_big_endian, ttr_error *error)
 {
     struct ctf_kind *own = ctf_kind_of(trace, section, error);
     if (!own || is_big_endian == trace->class->description.is_big_endian)
@@ -86,14 +93,20 @@ ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
     const uint64_t at = reader->packets[reader->slot].offset;
     ttr_status status = TTR_OK;
     if (packet->is_big_endian != description->is_big_endian)
-        status = input_damage(reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
-                              "%s: the packet at byte %llu is %s-endian, expected %s-endian as the metadata; it is read as it says: packets of another machine "
-                              "are better put beside its own metadata", reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
-                              order_of(description->is_big_endian));
-    if (status == TTR_OK && description->has_session_id && packet->session_id != description->session_id)
-        status = input_damage(reader->in, at + SESSION_AT, NUMBER_BYTES, "ctf.session-id", reader->error,
-                              "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; it is read by this metadata all the same: where its "
-                              "events make no sense, put it beside the metadata of its own session", reader->file, (unsigned long long)at,
-                              packet->session_id, description->session_id);
+        status =
+            input_damage(reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
+                         "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
+                         "metadata; it is read as it says: packets of another machine "
+                         "are better put beside its own metadata",
+                         reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
+                         order_of(description->is_big_endian));
+    if (status == TTR_OK && description->has_session_id &&
+        packet->session_id != description->session_id)
+        status = input_damage(
+            reader->in, at + SESSION_AT, NUMBER_BYTES, "ctf.session-id", reader->error,
+            "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; it is "
+            "read by this metadata all the same: where its "
+            "events make no sense, put it beside the metadata of its own session",
+            reader->file, (unsigned long long)at, packet->session_id, description->session_id);
     return status;
 }

@@ -1,11 +1,13 @@
-/* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where the metadata is plain text, and the
- * architecture's alignment (decision 15).
+/* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where
+ * the metadata is plain text, and the architecture's alignment (decision 15).
  *
- * Alignment: the first packet with events is decoded packed, natural with words of 64, and with words of 32 bits; what meets known ids only and
- * ends exactly at the content's end may be it, and where any of those does that with times in order within those of the packet, and payloads
- * of the size that is told, those only.  Where more than one may be, further packets tell, as long as they leave one; then that by which the
- * fewest texts are no UTF-8 and the fewest numbers of enumerations have no name, or the first in this order.  Where it matters, people are
- * told that it is a guess.  Of a large packet the begin must do. */
+ * Alignment: the first packet with events is decoded packed, natural with words of 64, and with
+ * words of 32 bits; what meets known ids only and ends exactly at the content's end may be it, and
+ * where any of those does that with times in order within those of the packet, and payloads of the
+ * size that is told, those only.  Where more than one may be, further packets tell, as long as they
+ * leave one; then that by which the fewest texts are no UTF-8 and the fewest numbers of
+ * enumerations have no name, or the first in this order.  Where it matters, people are told that it
+ * is a guess.  Of a large packet the begin must do. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -16,19 +18,21 @@
 
 #define PROBE_BYTES ((size_t)4 << 20) /* of a packet, stored and unpacked */
 #define PROBE_PACKETS 64u             /* looked at for those with events in a file */
-#define PROBE_SAMPLES 4u              /* packets with events tried of a file, where the first do not decide */
+#define PROBE_SAMPLES 4u /* packets with events tried of a file, where the first do not decide */
 #define ORDER_N 3u
-#define PROBE_ALL 64u                 /* the same of all files; together they have as many bytes as one may */
+#define PROBE_ALL 64u /* the same of all files; together they have as many bytes as one may */
 
 /* Opens the i-th file where it may be a stream; *source is NULL where it is not. */
-static ttr_status open_stream(const struct ctf_trace *trace, size_t i, const struct folder_file **file, struct source **source, ttr_error *error)
+static ttr_status open_stream(const struct ctf_trace *trace, size_t i,
+                              const struct folder_file **file, struct source **source,
+                              ttr_error *error)
 {
     struct source_options options = {.chunk = 16384};
     uint64_t size;
     *source = NULL;
     *file = folder_at(trace->folder, i);
-    if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 || (*file)->name[0] == '.' ||
-        !folder_file_size(trace->folder, *file, &size) || size == 0)
+    if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 ||
+        (*file)->name[0] == '.' || !folder_file_size(trace->folder, *file, &size) || size == 0)
         return TTR_OK;
     *source = folder_source(trace->folder, *file, &options, error);
     return *source ? TTR_OK : error->status;
@@ -38,7 +42,8 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
     const struct folder_file *file = NULL;
-    for (size_t i = 0; trace->folder && !description->has_byte_order && folder_at(trace->folder, i); i++) {
+    for (size_t i = 0; trace->folder && !description->has_byte_order && folder_at(trace->folder, i);
+         i++) {
         struct source *source;
         struct window window = {.n = 0};
         struct rfc11_packet packet;
@@ -66,21 +71,24 @@ struct sample {
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    bool is_whole;    /* else: only the begin of a large one */
+    bool is_whole; /* else: only the begin of a large one */
     bool is_found;
     unsigned possible; /* 1 << place in `order`: alignments that all samples so far allow */
     unsigned tried;    /* samples */
     uint64_t tried_bytes;
-    bool is_known;     /* a sample allowed one of them */
-    uint64_t begin, end;           /* times of the packet */
-    uint64_t values[ORDER_N];      /* by place in `order`: a hash of all that was read so */
-    uint64_t oddities[ORDER_N];    /* and how much of it is not what one expects */
+    bool is_known;              /* a sample allowed one of them */
+    uint64_t begin, end;        /* times of the packet */
+    uint64_t values[ORDER_N];   /* by place in `order`: a hash of all that was read so */
+    uint64_t oddities[ORDER_N]; /* and how much of it is not what one expects */
 };
 
-static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64, CTF_ALIGN_NATURAL_32};
+static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
+                                                  CTF_ALIGN_NATURAL_32};
 
-/* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to the next, 0 = none. */
-static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size, ttr_error *error)
+/* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to
+ * the next, 0 = none. */
+static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size,
+                              ttr_error *error)
 {
     struct rfc11_packet packet;
     struct window window;
@@ -95,7 +103,8 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     status = source_fill(sample->source, offset, need, &window, error);
     if (status != TTR_OK || window.n < need)
         return status;
-    struct rfc11_unpacking how = {.key = {sample->trace->has_key ? sample->trace->key : NULL}, .max = PROBE_BYTES};
+    struct rfc11_unpacking how = {.key = {sample->trace->has_key ? sample->trace->key : NULL},
+                                  .max = PROBE_BYTES};
     sample->is_whole = need == packet.content_size;
     packet.content_size = (uint32_t)need;
     enum rfc11_content result = rfc11_unpack(&packet, window.bytes, &how, &sample->unpacked);
@@ -103,7 +112,8 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
         return fail_memory(error);
     sample->begin = packet.timestamp_begin;
     sample->end = packet.timestamp_end;
-    sample->is_found = result == RFC11_PLAIN || result == RFC11_UNPACKED || result == RFC11_TOO_LARGE;
+    sample->is_found =
+        result == RFC11_PLAIN || result == RFC11_UNPACKED || result == RFC11_TOO_LARGE;
     sample->is_whole &= result != RFC11_TOO_LARGE;
     sample->bytes = result == RFC11_PLAIN ? window.bytes : sample->unpacked.bytes;
     sample->n = result == RFC11_PLAIN ? need : sample->unpacked.n;
@@ -117,19 +127,21 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
 struct trial {
     const struct sample *sample;
     struct arena arena;
-    const struct layout **layouts;     /* of the section's events, by their place; behind them that of their context alone */
+    const struct layout **layouts; /* of the section's events, by their place; behind them that of
+                                      their context alone */
     struct ctf_plan plan;
     uint64_t ticks, values, oddities;
-    uint64_t seen;                     /* values, of which there are no more than bits unless they take none */
-    bool is_late, is_missized;         /* times or sizes contradict */
-    bool is_cut;                       /* there were more values than are looked at: the others are nowhere in `values` */
+    uint64_t seen; /* values, of which there are no more than bits unless they take none */
+    bool is_late, is_missized; /* times or sizes contradict */
+    bool is_cut; /* there were more values than are looked at: the others are nowhere in `values` */
 };
 
 /* How well a sample and an alignment go together. */
 enum fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
 /* Compiles an event's layout, that of its context alone, or without either the header's. */
-static const struct layout *compile(struct trial *trial, const struct ctf_event_class *event, bool is_context, ttr_error *error)
+static const struct layout *compile(struct trial *trial, const struct ctf_event_class *event,
+                                    bool is_context, ttr_error *error)
 {
     const struct sample *sample = trial->sample;
     struct layout_spec spec = {.t = sample->trace->t, .arena = &trial->arena, .shows_hidden = true};
@@ -147,14 +159,18 @@ static const struct layout *compile(struct trial *trial, const struct ctf_event_
 /* Takes notice of a value. */
 static void see_value(struct trial *trial, const ttr_value *value, const struct type *type)
 {
-    const bool is_text = value->type == TTR_TYPE_TEXT, has_bytes = is_text || value->type == TTR_TYPE_BYTES;
-    trial->values = hash_pair(trial->values, has_bytes ? hash_bytes(value->text.p, value->text.n) : value->v.u ^ value->count);
+    const bool is_text = value->type == TTR_TYPE_TEXT,
+               has_bytes = is_text || value->type == TTR_TYPE_BYTES;
+    trial->values = hash_pair(trial->values, has_bytes ? hash_bytes(value->text.p, value->text.n)
+                                                       : value->v.u ^ value->count);
     trial->oddities += is_text && !utf8_valid(value->text.p, value->text.n);
     trial->oddities += type && type->labels && !type_label_of(type->labels, value->v.u, 0);
 }
 
-/* Moves behind what a layout describes; without a look at its values where there were too many already. */
-static enum layout_end pass_values(struct trial *trial, const struct layout *layout, struct bits *bits)
+/* Moves behind what a layout describes; without a look at its values where there were too many
+ * already. */
+static enum layout_end pass_values(struct trial *trial, const struct layout *layout,
+                                   struct bits *bits)
 {
     struct layout_walk walk;
     const struct type *type = NULL;
@@ -176,8 +192,10 @@ static enum layout_end pass_values(struct trial *trial, const struct layout *lay
     return end;
 }
 
-/* Whether the size that the event's context tells, which begins at `from`, is that of its payload, which ends at `to`. */
-static ttr_status check_size(struct trial *trial, const struct bits *from, uint64_t to, ttr_error *error)
+/* Whether the size that the event's context tells, which begins at `from`, is that of its payload,
+ * which ends at `to`. */
+static ttr_status check_size(struct trial *trial, const struct bits *from, uint64_t to,
+                             ttr_error *error)
 {
     const struct layout **context = &trial->layouts[trial->sample->section->events_n];
     struct layout_run run = {.bits = *from};
@@ -214,7 +232,8 @@ static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_er
         return LAYOUT_NO_OPTION;
     const struct bits from = *bits;
     enum layout_end end = pass_values(trial, trial->layouts[*index], bits);
-    if (end == LAYOUT_FINE && section->rfc_has_event_size && check_size(trial, &from, bits->at, error) != TTR_OK)
+    if (end == LAYOUT_FINE && section->rfc_has_event_size &&
+        check_size(trial, &from, bits->at, error) != TTR_OK)
         return LAYOUT_NO_OPTION;
     return end;
 }
@@ -249,7 +268,9 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     if (header) {
         ctf_plan_init(&trial.plan, sample->section, header);
         *fit = fit_of(&trial, error);
-        sample->values[i] = hash_pair(sample->values[i], trial.is_cut ? i : trial.values); /* what was not seen is taken for different */
+        sample->values[i] = hash_pair(
+            sample->values[i],
+            trial.is_cut ? i : trial.values); /* what was not seen is taken for different */
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
@@ -258,7 +279,8 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     return status;
 }
 
-/* Leaves those alignments that the sample allows; one that allows none of them tells nothing: it is damaged. */
+/* Leaves those alignments that the sample allows; one that allows none of them tells nothing: it is
+ * damaged. */
 static ttr_status narrow(struct sample *sample, ttr_error *error)
 {
     unsigned allowed[FITS_WELL + 1] = {0};
@@ -280,15 +302,19 @@ static ttr_status narrow(struct sample *sample, ttr_error *error)
 static bool is_decided(const struct sample *sample)
 {
     bool is_one = (sample->possible & (sample->possible - 1)) == 0;
-    return (sample->is_known && is_one) || sample->tried >= PROBE_ALL || sample->tried_bytes >= PROBE_BYTES;
+    return (sample->is_known && is_one) || sample->tried >= PROBE_ALL ||
+           sample->tried_bytes >= PROBE_BYTES;
 }
 
-static ttr_status probe_file(struct sample *sample, const struct ctf_stream_class *section, ttr_error *error)
+static ttr_status probe_file(struct sample *sample, const struct ctf_stream_class *section,
+                             ttr_error *error)
 {
     uint64_t offset = 0, size = 1;
     ttr_status status = TTR_OK;
     const unsigned most = sample->tried + PROBE_SAMPLES;
-    for (unsigned k = 0; k < PROBE_PACKETS && section && size && status == TTR_OK && !is_decided(sample) && sample->tried < most; k++, offset += size) {
+    for (unsigned k = 0; k < PROBE_PACKETS && section && size && status == TTR_OK &&
+                         !is_decided(sample) && sample->tried < most;
+         k++, offset += size) {
         sample->is_found = false;
         status = take_sample(sample, offset, &size, error);
         if (status != TTR_OK || !sample->is_found)
@@ -303,24 +329,30 @@ static ttr_status probe_files(struct sample *sample, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     const struct folder_file *file = NULL;
-    for (size_t i = 0; status == TTR_OK && !is_decided(sample) && folder_at(sample->trace->folder, i); i++) {
+    for (size_t i = 0;
+         status == TTR_OK && !is_decided(sample) && folder_at(sample->trace->folder, i); i++) {
         uint32_t cpu;
         bool has_cpu;
         status = open_stream(sample->trace, i, &file, &sample->source, error);
         if (!sample->source)
             continue;
-        status = probe_file(sample, rfc11_section_of_file(&sample->trace->class->description, file->name, &has_cpu, &cpu), error);
+        status = probe_file(
+            sample,
+            rfc11_section_of_file(&sample->trace->class->description, file->name, &has_cpu, &cpu),
+            error);
         source_close(sample->source);
     }
     return status;
 }
 
-/* The place in `order` of what fits best of all that may be; *is_guess where others would give other values. */
+/* The place in `order` of what fits best of all that may be; *is_guess where others would give
+ * other values. */
 static size_t choose(const struct sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;
     for (size_t i = 0; i < ORDER_N; i++)
-        if (sample->possible >> i & 1 && (best == ORDER_N || sample->oddities[i] < sample->oddities[best]))
+        if (sample->possible >> i & 1 &&
+            (best == ORDER_N || sample->oddities[i] < sample->oddities[best]))
             best = i;
     *is_guess = false;
     for (size_t i = 0; i < ORDER_N; i++)
@@ -332,18 +364,28 @@ static void tell(const struct ctf_description *description, bool is_found, bool 
 {
     static const char *const texts[] = {
         [CTF_ALIGN_UNKNOWN] = "the metadata records no alignment; read as packed",
-        [CTF_ALIGN_PACKED] = "the metadata records no alignment; by its first events the trace is packed",
-        [CTF_ALIGN_NATURAL_64] = "the metadata records no alignment; by its first events it is natural with words of 64 bits",
-        [CTF_ALIGN_NATURAL_32] = "the metadata records no alignment; by its first events it is natural with words of 32 bits",
+        [CTF_ALIGN_PACKED] =
+            "the metadata records no alignment; by its first events the trace is packed",
+        [CTF_ALIGN_NATURAL_64] = "the metadata records no alignment; by its first events it is "
+                                 "natural with words of 64 bits",
+        [CTF_ALIGN_NATURAL_32] = "the metadata records no alignment; by its first events it is "
+                                 "natural with words of 32 bits",
     };
     static const char *const guesses[] = {
-        [CTF_ALIGN_PACKED] = "the metadata records no alignment; read as packed, though its events can be read as natural too: " RFC11_ASSUMES " decides",
-        [CTF_ALIGN_NATURAL_64] = "the metadata records no alignment; read as natural with words of 64 bits, though its events can be read otherwise too: " RFC11_ASSUMES " decides",
-        [CTF_ALIGN_NATURAL_32] = "the metadata records no alignment; read as natural with words of 32 bits, though its events can be read otherwise too: " RFC11_ASSUMES " decides",
+        [CTF_ALIGN_PACKED] = "the metadata records no alignment; read as packed, though its events "
+                             "can be read as natural too: " RFC11_ASSUMES " decides",
+        [CTF_ALIGN_NATURAL_64] =
+            "the metadata records no alignment; read as natural with words of 64 bits, though its "
+            "events can be read otherwise too: " RFC11_ASSUMES " decides",
+        [CTF_ALIGN_NATURAL_32] =
+            "the metadata records no alignment; read as natural with words of 32 bits, though its "
+            "events can be read otherwise too: " RFC11_ASSUMES " decides",
     };
     const enum ctf_alignment alignment = is_found ? description->alignment : CTF_ALIGN_UNKNOWN;
     if (description->note)
-        description->note(description->note_own, is_found && !is_guess ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0, is_guess ? "ctf.alignment-guess" : "ctf.alignment",
+        description->note(description->note_own,
+                          is_found && !is_guess ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0,
+                          is_guess ? "ctf.alignment-guess" : "ctf.alignment",
                           is_guess ? guesses[alignment] : texts[alignment]);
 }
 
@@ -352,13 +394,15 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
     struct sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
     ttr_error own = {.status = TTR_OK};
     bool is_guess = false;
-    if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN && trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
+    if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN &&
+        trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
         rfc11_set_alignment(&trace->class->description, trace->assumed_alignment);
     if (trace->class->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
     buffer_init(&sample.unpacked, trace->class->description.alloc);
     ttr_status status = probe_files(&sample, &own);
-    const enum ctf_alignment found = sample.is_known ? order[choose(&sample, &is_guess)] : CTF_ALIGN_PACKED;
+    const enum ctf_alignment found =
+        sample.is_known ? order[choose(&sample, &is_guess)] : CTF_ALIGN_PACKED;
     rfc11_set_alignment(&trace->class->description, found);
     if (trace->other_order)
         rfc11_set_alignment(&trace->other_order->class->description, found);

@@ -1,4 +1,5 @@
-/* Packets of RFC v1.1 for the reader of streams (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27, 30). */
+/* Packets of RFC v1.1 for the reader of streams (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25
+ * to 27, 30). */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -12,17 +13,24 @@
 
 static ttr_status read_assumption(struct ctf_trace *trace, const char *value, ttr_error *error)
 {
-    static const char *const words[] = {[CTF_ALIGN_PACKED] = "packed", [CTF_ALIGN_NATURAL_64] = "natural", [CTF_ALIGN_NATURAL_32] = "natural-32"};
+    static const char *const words[] = {[CTF_ALIGN_PACKED] = "packed",
+                                        [CTF_ALIGN_NATURAL_64] = "natural",
+                                        [CTF_ALIGN_NATURAL_32] = "natural-32"};
     for (unsigned i = CTF_ALIGN_PACKED; value && i < sizeof words / sizeof *words; i++)
         if (strcmp(value, words[i]) == 0)
             trace->assumed_alignment = (enum ctf_alignment)i;
-    return !value || trace->assumed_alignment ? TTR_OK
-                                              : fail(error, TTR_E_MISUSE, NO_OFFSET, "option assume-alignment=%s of ctf: expected packed, natural or natural-32", value);
+    return !value || trace->assumed_alignment
+               ? TTR_OK
+               : fail(error, TTR_E_MISUSE, NO_OFFSET,
+                      "option assume-alignment=%s of ctf: expected packed, natural or natural-32",
+                      value);
 }
 
-ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error)
+ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n,
+                              ttr_error *error)
 {
-    const char *file = options_get(options, n, "key"), *variable = options_get(options, n, "key-env");
+    const char *file = options_get(options, n, "key"),
+               *variable = options_get(options, n, "key-env");
     const char *most = options_get(options, n, "unpacked-max");
     ttr_status status = TTR_OK;
     if (file)
@@ -30,25 +38,37 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
     else if (variable)
         status = rfc11_read_key_variable(variable, trace->key, error);
     trace->has_key = (file || variable) && status == TTR_OK;
-    if (status == TTR_OK && most && (!number_get_u64(most, strlen(most), &trace->unpacked_max) || trace->unpacked_max < RFC11_HEADER))
-        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "option unpacked-max=%s of ctf: expected a number of bytes from %u", most, RFC11_HEADER);
-    return status == TTR_OK ? read_assumption(trace, options_get(options, n, "assume-alignment"), error) : status;
+    if (status == TTR_OK && most &&
+        (!number_get_u64(most, strlen(most), &trace->unpacked_max) ||
+         trace->unpacked_max < RFC11_HEADER))
+        status = fail(error, TTR_E_MISUSE, NO_OFFSET,
+                      "option unpacked-max=%s of ctf: expected a number of bytes from %u", most,
+                      RFC11_HEADER);
+    return status == TTR_OK
+               ? read_assumption(trace, options_get(options, n, "assume-alignment"), error)
+               : status;
 }
 
 void rfc11_join_section(struct ctf_reader *reader)
 {
-    reader->section = rfc11_section_of_file(&reader->trace->class->description, reader->file, &reader->has_cpu, &reader->cpu);
+    reader->section = rfc11_section_of_file(&reader->trace->class->description, reader->file,
+                                            &reader->has_cpu, &reader->cpu);
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
 /* Where a file's name tells the cpu, people see it where packets of other versions have it. */
-static const struct type cpu_number = {.kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
-static const struct type_member cpu_member = {.name = {"cpu_id", 6}, .shown = {"cpu_id", 6}, .type = &cpu_number};
-static const struct type cpu_context = {.kind = TYPE_STRUCT, .align = 3, .members = &cpu_member, .members_n = 1};
+static const struct type cpu_number = {
+    .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
+static const struct type_member cpu_member = {
+    .name = {"cpu_id", 6}, .shown = {"cpu_id", 6}, .type = &cpu_number};
+static const struct type cpu_context = {
+    .kind = TYPE_STRUCT, .align = 3, .members = &cpu_member, .members_n = 1};
 
 ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
 {
-    const struct layout_spec spec = {.t = trace->t, .arena = &trace->class->description.arena, .root = {[ROOT_PACKET_CONTEXT] = &cpu_context},
+    const struct layout_spec spec = {.t = trace->t,
+                                     .arena = &trace->class->description.arena,
+                                     .root = {[ROOT_PACKET_CONTEXT] = &cpu_context},
                                      .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
     trace->cpu_context = &cpu_context;
     trace->cpu = layout_compile(&spec, error);
@@ -74,12 +94,15 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->packet.sequence = rfc->section_packet_count;
     frame->packet.discarded = rfc->events_discarded;
     frame->packet.has_sequence = frame->packet.has_discarded = true;
-    frame->sequence_width = rfc->section_packet_count_bits && rfc->section_packet_count_bits < 32 ? rfc->section_packet_count_bits : 32;
+    frame->sequence_width = rfc->section_packet_count_bits && rfc->section_packet_count_bits < 32
+                                ? rfc->section_packet_count_bits
+                                : 32;
     frame->discarded_width = 32;
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* A content that is smaller than the header, or larger than the packet, ends where its events do. */
+/* A content that is smaller than the header, or larger than the packet, ends where its events do.
+ */
 static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->said_content = frame->packet.content;
@@ -91,14 +114,16 @@ static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
         frame->packet.content = frame->packet.size;
 }
 
-enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
-                                    struct ctf_frame *frame, ttr_error *error)
+enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
+                                    const struct bits *bits, struct ctf_frame *frame,
+                                    ttr_error *error)
 {
     struct rfc11_packet *rfc = &frame->rfc;
     size_t n = (size_t)(bits->end / 8);
     *frame = (struct ctf_frame){.number = 0};
     enum rfc11_fault fault = rfc11_read_header(bits->base, n, rfc);
-    if (fault == RFC11_SHORT && n >= 4 && load_u32le(bits->base) != RFC11_MAGIC && load_u32be(bits->base) != RFC11_MAGIC)
+    if (fault == RFC11_SHORT && n >= 4 && load_u32le(bits->base) != RFC11_MAGIC &&
+        load_u32be(bits->base) != RFC11_MAGIC)
         fault = RFC11_NO_MAGIC;
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
@@ -112,21 +137,26 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     take_sizes(rfc, frame);
-    return frame->is_size_wrong ? refuse(frame, "ctf.bad-size", "packet_size is less than the 48 bytes of the header, which it counts") : CTF_FRAMED;
+    return frame->is_size_wrong
+               ? refuse(frame, "ctf.bad-size",
+                        "packet_size is less than the 48 bytes of the header, which it counts")
+               : CTF_FRAMED;
 }
 
 /* --- Contents --- */
 
 static bool is_transformed(const struct rfc11_packet *rfc)
 {
-    return rfc->compression_scheme != RFC11_COMPRESSION_NONE || rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
+    return rfc->compression_scheme != RFC11_COMPRESSION_NONE ||
+           rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
 }
 
 #define ROOM_MOST ((uint64_t)1 << 20)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Bytes of a packet that say whether its content ends where it says: what lies behind is looked at so far. */
+/* Bytes of a packet that say whether its content ends where it says: what lies behind is looked at
+ * so far. */
 static uint64_t room_of(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
@@ -137,16 +167,17 @@ uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_b
 {
     const struct rfc11_packet *rfc = &frame->rfc;
     *wants_empty_batch = is_transformed(rfc);
-    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? room_of(frame) : RFC11_HEADER;
+    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? room_of(frame)
+                                                                              : RFC11_HEADER;
 }
 
 /* Bytes of the content at hand, and where they begin. */
 struct content {
     const uint8_t *packet;
-    uint64_t offset;       /* of the content in the file */
+    uint64_t offset; /* of the content in the file */
     size_t n;
-    size_t room;           /* bytes at hand from there to the end of the packet */
-    bool is_cut;           /* the file ends inside it */
+    size_t room; /* bytes at hand from there to the end of the packet */
+    bool is_cut; /* the file ends inside it */
 };
 
 static struct content content_of(const struct ctf_reader *reader)
@@ -154,7 +185,8 @@ static struct content content_of(const struct ctf_reader *reader)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
     uint64_t left = window->offset + window->n - packet->offset, whole = packet->content / 8;
-    struct content content = {.packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
+    struct content content = {
+        .packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
     const uint64_t room = room_of(&reader->frame);
     content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
@@ -165,18 +197,23 @@ static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint6
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
-    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size", reader->error,
-                        "%s: the packet at byte %llu says that its content ends at byte %u of it: it is read up to byte %llu, %s", reader->file,
-                        (unsigned long long)packet->offset, reader->frame.rfc.content_size, (unsigned long long)end, how);
+    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES,
+                        "ctf.bad-size", reader->error,
+                        "%s: the packet at byte %llu says that its content ends at byte %u of it: "
+                        "it is read up to byte %llu, %s",
+                        reader->file, (unsigned long long)packet->offset,
+                        reader->frame.rfc.content_size, (unsigned long long)end, how);
 }
 
 /* The content ends elsewhere than the header says, by what it is itself. */
-static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n, const char *how)
+static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n,
+                                  const char *how)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     content->n = n;
     content->is_cut = false;
-    packet->content = packet->content_end = reader->content_end = reader->frame.packet.content = (uint64_t)(n + RFC11_HEADER) * 8;
+    packet->content = packet->content_end = reader->content_end = reader->frame.packet.content =
+        (uint64_t)(n + RFC11_HEADER) * 8;
     reader->frame.is_overfull = reader->frame.is_underfull = reader->frame.is_unfinished = false;
     return tell_content(reader, how, n + RFC11_HEADER);
 }
@@ -187,27 +224,34 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
     uint32_t checksum;
     if (rfc->checksum_scheme == RFC11_CHECKSUM_NONE) {
         if (rfc->checksum)
-            input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.checksum-without-scheme",
+            input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER,
+                       "ctf.checksum-without-scheme",
                        "a packet of %s has a checksum, but no scheme for it", reader->file);
         return TTR_OK;
     }
-    if (content->is_cut && content->room == content->n) /* of what is not there nothing can be said */
+    if (content->is_cut &&
+        content->room == content->n) /* of what is not there nothing can be said */
         return TTR_OK;
-    if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n, &checksum)) {
+    if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
+                        &checksum)) {
         input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
-                   "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was checked", reader->file,
-                   rfc->checksum_scheme);
+                   "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
+                   "checked",
+                   reader->file, rfc->checksum_scheme);
         return TTR_OK;
     }
     if (checksum == rfc->checksum)
         return TTR_OK;
-    const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->room, rfc->checksum);
+    const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
+                                         content->room, rfc->checksum);
     if (n)
         return correct_content(reader, content, n, "for what stands before has its checksum");
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
-                        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its header says 0x%08x; it is read all the same",
-                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), checksum, rfc->checksum);
+                        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
+                        "header says 0x%08x; it is read all the same",
+                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER),
+                        checksum, rfc->checksum);
 }
 
 /* The events of the packet are not to be had. */
@@ -227,15 +271,19 @@ static void enter_unpacked(struct ctf_reader *reader)
     reader->is_unpacked = true;
 }
 
-static ttr_status lose_content(struct ctf_reader *reader, const struct content *content, const char *code, const char *why)
+static ttr_status lose_content(struct ctf_reader *reader, const struct content *content,
+                               const char *code, const char *why)
 {
     reader->is_damaged = true;
-    return input_damage(reader->in, content->offset, content->n, code, reader->error, "%s: the content of the packet at byte %llu: %s",
-                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), why);
+    return input_damage(reader->in, content->offset, content->n, code, reader->error,
+                        "%s: the content of the packet at byte %llu: %s", reader->file,
+                        (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Compressed content that ends later than the header says ends where its compressed data do: how many bytes it has; 0: it does not. */
-static size_t unpack_room(struct ctf_reader *reader, const struct content *content, struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+/* Compressed content that ends later than the header says ends where its compressed data do: how
+ * many bytes it has; 0: it does not. */
+static size_t unpack_room(struct ctf_reader *reader, const struct content *content,
+                          struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
 {
     struct rfc11_unpacking all = *how;
     struct buffer unpacked;
@@ -254,12 +302,16 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
-    struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL}, .max = trace->unpacked_max};
+    struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL},
+                                  .max = trace->unpacked_max};
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
     enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
-    const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n ? unpack_room(reader, content, &rfc, &how) : 0;
+    const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n
+                         ? unpack_room(reader, content, &rfc, &how)
+                         : 0;
     if (n) {
-        const ttr_status status = correct_content(reader, content, n, "where its compressed data end");
+        const ttr_status status =
+            correct_content(reader, content, n, "where its compressed data end");
         enter_unpacked(reader);
         return status;
     }
@@ -269,20 +321,32 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
         enter_without_events(reader);
     if (how.unused)
         input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
-                   "%llu bytes stand behind the compressed content of a packet of %s", (unsigned long long)how.unused, reader->file);
-    reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged && (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
+                   "%llu bytes stand behind the compressed content of a packet of %s",
+                   (unsigned long long)how.unused, reader->file);
+    reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged &&
+                        (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
     switch (result) {
     case RFC11_PLAIN:
-    case RFC11_UNPACKED: return TTR_OK;
+    case RFC11_UNPACKED:
+        return TTR_OK;
     case RFC11_NO_KEY:
-        return fail_option(reader->error, lose_content(reader, content, "ctf.no-key", "it is enciphered: give its key with " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
+        return fail_option(reader->error,
+                           lose_content(reader, content, "ctf.no-key",
+                                        "it is enciphered: give its key with " RFC11_KEY_ADVICE),
+                           RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
-        return lose_content(reader, content, "ctf.unknown-scheme", "its compression or cypher is none that RFC v1.1 defines");
-    case RFC11_DAMAGED: return lose_content(reader, content, "ctf.unpack", how.reason);
+        return lose_content(reader, content, "ctf.unknown-scheme",
+                            "its compression or cypher is none that RFC v1.1 defines");
+    case RFC11_DAMAGED:
+        return lose_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
-        return fail_option(reader->error, lose_content(reader, content, "ctf.unpacked-max", "it unpacks to more bytes than format option unpacked-max allows"),
-                           "ctf.unpacked-max");
-    case RFC11_NO_MEMORY: break;
+        return fail_option(
+            reader->error,
+            lose_content(reader, content, "ctf.unpacked-max",
+                         "it unpacks to more bytes than format option unpacked-max allows"),
+            "ctf.unpacked-max");
+    case RFC11_NO_MEMORY:
+        break;
     }
     return fail_memory(reader->error);
 }
@@ -307,16 +371,19 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->given && reader->ticks > packet->end)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event", "an event of %s is later than its packet's timestamp_end",
-                   reader->file);
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
+                   "an event of %s is later than its packet's timestamp_end", reader->file);
 }
 
 /* --- Events that cannot be read --- */
 
 /* Compiles the context of all events alone. */
-static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind, ttr_error *error)
+static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind,
+                                            ttr_error *error)
 {
-    struct layout_spec spec = {.t = trace->t, .arena = &trace->class->description.arena, .shows_hidden = true,
+    struct layout_spec spec = {.t = trace->t,
+                               .arena = &trace->class->description.arena,
+                               .shows_hidden = true,
                                .root = {[ROOT_COMMON_CONTEXT] = kind->class->event_context}};
     if (!kind->rfc_context)
         kind->rfc_context = layout_compile(&spec, error);
@@ -326,10 +393,12 @@ static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_
 uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run)
 {
     static const ttr_text name = {"payload_size", 12};
-    const struct type_reference reference = {.names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
+    const struct type_reference reference = {
+        .names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
     struct layout_run begin = *run;
     uint64_t size;
-    if (layout_measure(context, run) != LAYOUT_FINE || !layout_evaluate(context, &begin, &reference, &size))
+    if (layout_measure(context, run) != LAYOUT_FINE ||
+        !layout_evaluate(context, &begin, &reference, &size))
         return 0;
     uint64_t first = (run->bits.at + 7) & ~UINT64_C(7);
     return size > (UINT64_MAX - first) / 8 ? 0 : first + size * 8;
@@ -337,7 +406,8 @@ uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run)
 
 enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    struct ctf_kind *kind = rfc11_kind_of(reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
+    struct ctf_kind *kind = rfc11_kind_of(reader->trace, reader->section,
+                                          reader->frame.rfc.is_big_endian, reader->error);
     struct ctf_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
     bool is_content = bits.end == reader->content_end;
@@ -352,11 +422,13 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
-    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask), behind = ctf_place(reader, end);
+    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask),
+             behind = ctf_place(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
-    reader->status = input_damage(reader->in, from, behind - from, code, reader->error, "%s: %s (id %llu); passed over by its payload_size",
-                                  reader->file, what, (unsigned long long)header.id);
+    reader->status = input_damage(reader->in, from, behind - from, code, reader->error,
+                                  "%s: %s (id %llu); passed over by its payload_size", reader->file,
+                                  what, (unsigned long long)header.id);
     return RFC11_PASSED;
 }

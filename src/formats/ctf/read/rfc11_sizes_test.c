@@ -1,5 +1,6 @@
-/* Packets of RFC v1.1 whose header says a wrong content_size or packet_size, plain, compressed and enciphered: where the next packet begins, what has the
- * checksum and where compressed data end tell the right ones, and all events are given. */
+/* Packets of RFC v1.1 whose header says a wrong content_size or packet_size, plain, compressed and
+ * enciphered: where the next packet begins, what has the checksum and where compressed data end
+ * tell the right ones, and all events are given. */
 #include <stdlib.h>
 
 #include <tracetta/tracetta.h>
@@ -14,14 +15,15 @@
 #define EVENTS 20u
 #define EVENT_BYTES 10u
 #define ALIGN 64u
-#define WRONG 2u            /* the packet whose header is changed, and the one behind it */
+#define WRONG 2u /* the packet whose header is changed, and the one behind it */
 #define CONTENT_AT 8u
 #define SIZE_AT 12u
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-static const char metadata[] = "trace { major = 1; minor = 1; alignment = packed; }\n"
-                               "section { name = s; event { header_type = type2; } }\n"
-                               "event { name = e; id = 1; section = s; fields = { { uint32_t, a } }; }\n";
+static const char metadata[] =
+    "trace { major = 1; minor = 1; alignment = packed; }\n"
+    "section { name = s; event { header_type = type2; } }\n"
+    "event { name = e; id = 1; section = s; fields = { { uint32_t, a } }; }\n";
 
 struct stream {
     struct buffer bytes;
@@ -30,16 +32,24 @@ struct stream {
 };
 
 /* Packets of several sizes: each has an event more than the one before. */
-static void make_stream(struct stream *stream, uint8_t compression, uint8_t encryption, uint8_t checksum)
+static void make_stream(struct stream *stream, uint8_t compression, uint8_t encryption,
+                        uint8_t checksum)
 {
     uint8_t key[RFC11_KEY];
     (void)support_hex(key, sizeof key, KEY);
     buffer_init(&stream->bytes, alloc_default());
     for (uint32_t i = 0; i < PACKETS; i++) {
         struct buffer content;
-        const struct rfc11_packing how = {.compression = compression, .encryption = encryption, .checksum = checksum, .key = {key},
-                                          .iv = {(uint8_t)(i + 1)}, .align = ALIGN};
-        struct rfc11_packet packet = {.session_id = 7, .section_packet_count = i, .section_packet_count_bits = 32, .timestamp_begin = 1000 * i + 1000,
+        const struct rfc11_packing how = {.compression = compression,
+                                          .encryption = encryption,
+                                          .checksum = checksum,
+                                          .key = {key},
+                                          .iv = {(uint8_t)(i + 1)},
+                                          .align = ALIGN};
+        struct rfc11_packet packet = {.session_id = 7,
+                                      .section_packet_count = i,
+                                      .section_packet_count_bits = 32,
+                                      .timestamp_begin = 1000 * i + 1000,
                                       .timestamp_end = 1000 * i + 1000 + EVENTS + i};
         buffer_init(&content, alloc_default());
         for (uint32_t k = 0; k < EVENTS + i; k++) {
@@ -50,7 +60,8 @@ static void make_stream(struct stream *stream, uint8_t compression, uint8_t encr
             buffer_add(&content, event, sizeof event);
         }
         stream->begin[i] = stream->bytes.n;
-        assert_int_equal(rfc11_pack(&packet, content.bytes, content.n, &how, &stream->bytes, NULL), TTR_OK);
+        assert_int_equal(rfc11_pack(&packet, content.bytes, content.n, &how, &stream->bytes, NULL),
+                         TTR_OK);
         stream->packet[i] = packet;
         buffer_free(&content);
     }
@@ -66,7 +77,8 @@ struct given {
 static struct given read_stream(const struct stream *stream)
 {
     struct given given = {0};
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", stream->bytes.bytes, stream->bytes.n}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", stream->bytes.bytes, stream->bytes.n}};
     const char *const format_options[] = {"key-env=RFC11_SIZES_KEY", NULL};
     const ttr_read_options options = {.size = sizeof options, .format_options = format_options};
     ttr_error error = {0};
@@ -106,11 +118,19 @@ static const struct kind {
     uint8_t compression, encryption, checksum;
     bool has_end;
 } kinds[] = {
-    {0, 0, 0, false}, {0, 0, RFC11_CRC32, true}, {0, 0, RFC11_MD5, true}, {0, 0, RFC11_SHA1, true}, {RFC11_GZIP, 0, 0, true}, {RFC11_GZIP, 0, RFC11_CRC32, true},
-    {RFC11_BZIP2, 0, 0, true}, {0, RFC11_AES, RFC11_CRC32, true}, {RFC11_GZIP, RFC11_AES, 0, true},
+    {0, 0, 0, false},
+    {0, 0, RFC11_CRC32, true},
+    {0, 0, RFC11_MD5, true},
+    {0, 0, RFC11_SHA1, true},
+    {RFC11_GZIP, 0, 0, true},
+    {RFC11_GZIP, 0, RFC11_CRC32, true},
+    {RFC11_BZIP2, 0, 0, true},
+    {0, RFC11_AES, RFC11_CRC32, true},
+    {RFC11_GZIP, RFC11_AES, 0, true},
 };
 
-static const uint32_t sizes[] = {0, 1, 47, 52, 100, 150, 400, 640, 1000, 5000, 0x7FFFFFFF, 0xFFFFFFFF};
+static const uint32_t sizes[] = {0,   1,   47,   52,   100,        150,
+                                 400, 640, 1000, 5000, 0x7FFFFFFF, 0xFFFFFFFF};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -137,7 +157,9 @@ static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_
             set(&stream, WRONG, CONTENT_AT, sizes[k]);
             const struct given given = read_stream(&stream);
             assert_true(given.notes > 0);
-            const bool is_inside = sizes[k] >= RFC11_HEADER && sizes[k] < stream.packet[WRONG].content_size; /* plain: events stop there */
+            const bool is_inside =
+                sizes[k] >= RFC11_HEADER &&
+                sizes[k] < stream.packet[WRONG].content_size; /* plain: events stop there */
             if (kinds[i].has_end || !is_inside)
                 assert_int_equal(given.events, ALL);
             else
@@ -186,7 +208,10 @@ static void a_size_that_leads_to_a_later_packet_hides_none(void **state)
 static size_t inflated(const uint8_t *bytes, size_t n)
 {
     uint8_t out[EVENT_BYTES * (EVENTS + PACKETS)];
-    z_stream z = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)n, .next_out = out, .avail_out = sizeof out};
+    z_stream z = {.next_in = (uint8_t *)(uintptr_t)bytes,
+                  .avail_in = (uInt)n,
+                  .next_out = out,
+                  .avail_out = sizeof out};
     assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
     (void)inflate(&z, Z_SYNC_FLUSH);
     const size_t got = sizeof out - z.avail_out;
@@ -195,16 +220,21 @@ static size_t inflated(const uint8_t *bytes, size_t n)
 }
 
 /* Whole events in what is left of a packet's content. */
-static size_t whole_events(const struct stream *stream, const struct kind *kind, unsigned i, size_t cut)
+static size_t whole_events(const struct stream *stream, const struct kind *kind, unsigned i,
+                           size_t cut)
 {
-    const size_t begin = stream->begin[i] + RFC11_HEADER, end = stream->begin[i] + stream->packet[i].content_size, iv = kind->encryption ? RFC11_IV : 0;
+    const size_t begin = stream->begin[i] + RFC11_HEADER,
+                 end = stream->begin[i] + stream->packet[i].content_size,
+                 iv = kind->encryption ? RFC11_IV : 0;
     if (cut >= end)
         return EVENTS + i;
     if (cut < begin + iv)
         return 0;
     if (kind->compression == RFC11_GZIP && !kind->encryption)
         return inflated(stream->bytes.bytes + begin, cut - begin) / EVENT_BYTES;
-    return kind->compression ? 0 : (cut - begin - iv) / EVENT_BYTES; /* of the others at least those of whole packets */
+    return kind->compression ? 0
+                             : (cut - begin - iv) /
+                                   EVENT_BYTES; /* of the others at least those of whole packets */
 }
 
 static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
@@ -219,7 +249,8 @@ static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
             for (unsigned k = 0; k < PACKETS; k++)
                 whole += whole_events(&stream, &kinds[i], k, cut);
             const size_t events = read_stream(&stream).events;
-            if (kinds[i].compression && (kinds[i].encryption || kinds[i].compression == RFC11_BZIP2))
+            if (kinds[i].compression &&
+                (kinds[i].encryption || kinds[i].compression == RFC11_BZIP2))
                 assert_true(events >= whole && events <= ALL);
             else
                 assert_int_equal(events, whole);

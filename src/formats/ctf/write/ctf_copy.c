@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/status.h"
 
-#define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
+#define IMAGE_STEP UINT64_C(4096)     /* bytes: all alignments hold from a multiple of it on */
 #define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
 
 static void free_room(struct ctf_room *room, const struct alloc *alloc)
@@ -16,12 +16,14 @@ static void free_room(struct ctf_room *room, const struct alloc *alloc)
 
 /* --- Traces --- */
 
-/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8 can say. */
+/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8
+ * can say. */
 static bool moves_clock(const struct ctf_description *description)
 {
     bool moves = ctf_moves_clock(description->packet_header);
     for (size_t i = 0; i < description->streams_n && !moves; i++)
-        moves = ctf_moves_clock(description->streams[i]->packet_context) || ctf_moves_clock_behind(description->streams[i]);
+        moves = ctf_moves_clock(description->streams[i]->packet_context) ||
+                ctf_moves_clock_behind(description->streams[i]);
     return moves;
 }
 
@@ -32,9 +34,11 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     bool is_rfc = from == CTF_RFC_1_1;
     if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
         return false;
-    if ((options->has_order && options->is_big_endian != description->is_big_endian) || options->has_packet_size)
+    if ((options->has_order && options->is_big_endian != description->is_big_endian) ||
+        options->has_packet_size)
         return false;
-    return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
+    return from == to ? !is_rfc || !options->changes_rfc
+                      : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
 }
 
 bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options)
@@ -43,25 +47,29 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
     ttr_error ignored;
     const struct ctf_description *description = &trace->class->description;
     buffer_init(&text, description->alloc);
-    const ttr_status status = ctf_print_metadata(description, options->version ? options->version : description->version, &text, &ignored);
+    const ttr_status status = ctf_print_metadata(
+        description, options->version ? options->version : description->version, &text, &ignored);
     buffer_free(&text);
     return status != TTR_E_UNSUPPORTED;
 }
 
 /* Whether metadata are to stand in packets that do not, or the other way round. */
-static bool changes_packets_of_metadata(const struct ctf_trace *trace, const struct ctf_options *options)
+static bool changes_packets_of_metadata(const struct ctf_trace *trace,
+                                        const struct ctf_options *options)
 {
     bool is_packetised = false;
     (void)ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
     return options->has_packetised && is_packetised != options->is_packetised;
 }
 
-ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
-                                struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace,
+                                const struct ctf_options *options, struct ttr_writer *out,
+                                ttr_error *error)
 {
     const struct alloc *alloc = &out->t->counted;
     struct buffer text;
-    enum ctf_version version = options->version ? options->version : trace->class->description.version;
+    enum ctf_version version =
+        options->version ? options->version : trace->class->description.version;
     const char *path = trace->folder ? folder_path(trace->folder) : "";
     *copy = (struct ctf_trace_copy){.source = trace, .options = options};
     trace->users++;
@@ -82,7 +90,9 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
-    bool is_same = version == trace->class->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->class->has_bad_metadata && !description.has_unescaped;
+    bool is_same = version == trace->class->description.version &&
+                   !changes_packets_of_metadata(trace, options) && !has_other_uuid &&
+                   !trace->class->has_bad_metadata && !description.has_unescaped;
     if (is_same)
         buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
     else
@@ -90,11 +100,17 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     copy->is_refused = status == TTR_E_UNSUPPORTED;
     if (status == TTR_OK && !is_same)
         ctf_count_translation(out, &trace->class->description, version);
-    if (status == TTR_OK && !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+    if (status == TTR_OK &&
+        !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)
-        status = is_same ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error), &text, error)
-                         : ctf_write_text(&(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text, out, error);
+        status =
+            is_same
+                ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error),
+                                 &text, error)
+                : ctf_write_text(
+                      &(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text,
+                      out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
 }
@@ -115,8 +131,8 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- Files --- */
 
-ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
-                          const struct ctf_stream *stream, ttr_error *error)
+ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace,
+                          struct ttr_writer *out, const struct ctf_stream *stream, ttr_error *error)
 {
     const struct alloc *alloc = &out->t->counted;
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
@@ -156,20 +172,25 @@ bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
 
 /* --- Ends of files --- */
 
-ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out,
+                                 ttr_error *error)
 {
     if (!ctf_index_out_is_full(&file->index))
         return TTR_OK;
     file->old_index.fits = file->old_index.fits && !file->is_changed;
-    ttr_status status = ctf_index_old_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
-    return status == TTR_OK ? ctf_index_out_settle(&file->index, out, file->trace->home.folder, file->name, error) : status;
+    ttr_status status =
+        ctf_index_old_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
+    return status == TTR_OK ? ctf_index_out_settle(&file->index, out, file->trace->home.folder,
+                                                   file->name, error)
+                            : status;
 }
 
 static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_index_old *old = &file->old_index;
     const char *folder = file->trace->home.folder;
-    if (!ctf_copy_keeps_index(file) || (!old->file && file->index.entries.n == 0 && !file->index.file))
+    if (!ctf_copy_keeps_index(file) ||
+        (!old->file && file->index.entries.n == 0 && !file->index.file))
         return TTR_OK;
     if (file->index.entries.failed)
         return fail_memory(error);
@@ -186,7 +207,8 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
 }
 
 /* A name that no file of the source has. */
-static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc, size_t *size)
+static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc,
+                       size_t *size)
 {
     struct folder *folder = file->trace->source->folder;
     char digits[NUMBER_MAX];
@@ -205,13 +227,16 @@ static char *name_part(struct ctf_file_copy *file, const char *first, const stru
     return name;
 }
 
-/* Leaves what was written to a file of its own among the copies: it may have to be moved (ctf_output_dirs.c). */
+/* Leaves what was written to a file of its own among the copies: it may have to be moved
+ * (ctf_output_dirs.c). */
 static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
-    struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity, w->copies_n + 1, sizeof *w->copies)
-                                      ? alloc_zero(alloc, 1, sizeof *ended) : NULL;
+    struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity,
+                                                w->copies_n + 1, sizeof *w->copies)
+                                      ? alloc_zero(alloc, 1, sizeof *ended)
+                                      : NULL;
     if (!ended)
         return NULL;
     *ended = (struct ctf_file_copy){.trace = file->trace};
@@ -239,12 +264,15 @@ ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr
     if (status != TTR_OK)
         return status;
     struct ctf_file_copy *ended = leave_part(file, out);
-    char *name = ended ? name_part(file, file->first_name ? file->first_name : file->name, &out->t->counted, &size) : NULL;
+    char *name = ended ? name_part(file, file->first_name ? file->first_name : file->name,
+                                   &out->t->counted, &size)
+                       : NULL;
     if (!name)
         return fail_memory(error);
     ended->name = file->name;
     ended->name_size = file->name_size;
-    file->first_name = file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
+    file->first_name =
+        file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
     file->name = name;
     file->name_size = size;
     file->offset = 0;
@@ -280,7 +308,8 @@ static void swap_room(struct ctf_file_copy *file)
     file->trace->spare = own;
 }
 
-/* What is at hand of a packet that was written needs no place any more, and its own may be another's. */
+/* What is at hand of a packet that was written needs no place any more, and its own may be
+ * another's. */
 static void leave_room(struct ctf_file_copy *file)
 {
     file->packet.from = file->packet.to = NULL;
@@ -288,8 +317,8 @@ static void leave_room(struct ctf_file_copy *file)
         swap_room(file);
 }
 
-static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream, const struct ctf_reader *reader,
-                         const struct ctf_packet *about)
+static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream,
+                         const struct ctf_reader *reader, const struct ctf_packet *about)
 {
     struct ctf_copied *packet = &file->packet;
     packet->is_open = true;
@@ -320,7 +349,8 @@ static bool settle_gap(struct ctf_file_copy *file)
 }
 
 /* A packet whose definition never came. */
-static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out,
+                                         ttr_error *error)
 {
     if (!file->packet.is_open)
         return TTR_OK;
@@ -332,13 +362,16 @@ static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_
     return status;
 }
 
-static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
-                       ttr_error *error)
+static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event,
+                       const struct ctf_schema *schema, ttr_error *error)
 {
     struct ctf_copied *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    uint64_t at = about->base_bit / 8 + (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
-    bool is_next = packet->from && event->payload >= packet->to - 1 && at - packet->from_at == (uint64_t)(event->payload - packet->from);
+    uint64_t at =
+        about->base_bit / 8 +
+        (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
+    bool is_next = packet->from && event->payload >= packet->to - 1 &&
+                   at - packet->from_at == (uint64_t)(event->payload - packet->from);
     if (packet->from && !is_next) {
         ttr_status status = ctf_copy_save(file, error);
         if (status != TTR_OK)
@@ -349,7 +382,8 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
         packet->from_at = at;
     }
     packet->to = event->payload + event->payload_size;
-    if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity, packet->kept_n + 1, sizeof *packet->room.kept))
+    if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity,
+                       packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
     struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
     kept->is_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
@@ -360,16 +394,29 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
     return TTR_OK;
 }
 
-static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream, const ttr_event *event)
+static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream,
+                      const ttr_event *event)
 {
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
-    const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
-    const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
-                                ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
+    const bool has_size =
+        about->size != UINT64_MAX; /* else the packet is what is left of the file */
+    const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8,
+                   content = has_size ? about->content : size;
+    const uint64_t begin = about->has_begin ? about->begin : 0,
+                   end = about->has_end ? about->end : 0,
+                   discarded = about->has_discarded ? about->discarded : 0;
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {
+        file->offset,
+        size,
+        content,
+        begin,
+        end,
+        discarded,
+        stream->kind->class->id,
+        stream->number,
+        ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     ctf_index_out_add(&file->index, numbers);
 }
@@ -385,7 +432,8 @@ static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
         packet->gap_events += event->link;
 }
 
-static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
+static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                              const ttr_event *event, const struct ctf_schema *schema,
                               ttr_error *error)
 {
     struct ctf_copied *packet = &file->packet;
@@ -407,18 +455,22 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
     } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
         add_index(file, schema->stream, event);
         status = ctf_copy_settle_index(file, out, error);
-        status = status == TTR_OK ? ctf_write_packet(file, out, event->payload, event->payload_size, error) : status;
+        status = status == TTR_OK
+                     ? ctf_write_packet(file, out, event->payload, event->payload_size, error)
+                     : status;
     }
     leave_room(file);
     return status;
 }
 
-ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
+                          const ttr_event *event, ttr_error *error)
 {
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
     struct ctf_copied *packet = &file->packet;
     ttr_status status = TTR_OK;
-    const bool is_said = event->kind == TTR_KIND_GAP && !output_is_own_raw(out, event); /* others are events of the dialect */
+    const bool is_said = event->kind == TTR_KIND_GAP &&
+                         !output_is_own_raw(out, event); /* others are events of the dialect */
     if (is_said)
         keep_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
@@ -426,7 +478,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return take_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
+    bool is_large =
+        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
     if (packet->is_open && (packet->about.offset != about->offset || is_large))
         status = end_without_definition(file, out, error);
     if (status == TTR_OK && !packet->is_open)

@@ -1,9 +1,11 @@
-/* What is missing in the streams of a CTF trace that is encoded anew: gaps of its inputs become counters of the packets behind them.
+/* What is missing in the streams of a CTF trace that is encoded anew: gaps of its inputs become
+ * counters of the packets behind them.
  *
- * Readers see a number only as the difference between two packets.  So what is missing before the first packet that has events, behind others
- * that nothing was made of, needs a packet without events in front of it; and what is missing behind the last one needs such a packet
- * behind it.  Numbers of packets are counted anew where packets are split or left out, so that no other gaps come about; files that go
- * on with a stream count from where the one before them ended. */
+ * Readers see a number only as the difference between two packets.  So what is missing before the
+ * first packet that has events, behind others that nothing was made of, needs a packet without
+ * events in front of it; and what is missing behind the last one needs such a packet behind it.
+ * Numbers of packets are counted anew where packets are split or left out, so that no other gaps
+ * come about; files that go on with a stream count from where the one before them ended. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -24,7 +26,8 @@ struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source)
 {
     struct ctf_writer *w = out->own;
     size_t before = w->missing_n;
-    if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n, source + (size_t)1, sizeof *w->missing))
+    if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n,
+                                           source + (size_t)1, sizeof *w->missing))
         return NULL;
     memset(w->missing + before, 0, (w->missing_n - before) * sizeof *w->missing);
     return &w->missing[source];
@@ -35,13 +38,18 @@ bool ctf_missing_is_known(const struct ctf_missing *missing)
     return missing->events || missing->packets;
 }
 
-/* Keeps when something is missing: a gap of events and one of packets that begin together, as in front of one packet. */
+/* Keeps when something is missing: a gap of events and one of packets that begin together, as in
+ * front of one packet. */
 static void keep_time(struct ctf_missing *missing, const ttr_event *event)
 {
-    const bool is_packets = event->tag == TTR_GAP_PACKETS, is_second = ctf_missing_is_known(missing);
+    const bool is_packets = event->tag == TTR_GAP_PACKETS,
+               is_second = ctf_missing_is_known(missing);
     const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    const int64_t end = event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
-    missing->has_no_place |= (event->flags & TTR_EVENT_NO_TIME) || (is_packets ? missing->packets : missing->events) || (is_second && missing->begin != event->time);
+    const int64_t end =
+        event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
+    missing->has_no_place |= (event->flags & TTR_EVENT_NO_TIME) ||
+                             (is_packets ? missing->packets : missing->events) ||
+                             (is_second && missing->begin != event->time);
     missing->begin = event->time;
     *(is_packets ? &missing->packets_end : &missing->events_end) = end;
 }
@@ -71,12 +79,14 @@ bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_s
 {
     const struct ctf_stream_out *other = missing->stream;
     const struct ctf_kind *own = stream->kind->source, *source = other ? other->kind->source : NULL;
-    return other && other->number == stream->number && (own ? own->first : NULL) == (source ? source->first : NULL);
+    return other && other->number == stream->number &&
+           (own ? own->first : NULL) == (source ? source->first : NULL);
 }
 
 bool ctf_missing_is_told(const struct ctf_missing *missing, const struct ctf_stream_out *stream)
 {
-    return (missing->events && (is_rfc(stream) || stream->kind->has_discarded)) || (missing->packets && (is_rfc(stream) || stream->kind->has_sequence));
+    return (missing->events && (is_rfc(stream) || stream->kind->has_discarded)) ||
+           (missing->packets && (is_rfc(stream) || stream->kind->has_sequence));
 }
 
 static void forget(struct ctf_missing *missing)
@@ -95,20 +105,24 @@ static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t o
 
 /* --- Counters --- */
 
-/* Whether readers take the stream classes for one: those of one number in folders of one trace are. */
+/* Whether readers take the stream classes for one: those of one number in folders of one trace are.
+ */
 static bool is_one_kind(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
-    return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined && a->kind->class->id == b->kind->class->id);
+    return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined &&
+                                  a->kind->class->id == b->kind->class->id);
 }
 
 /* The file that ends where this one goes on, by what readers take for one stream; NULL = none. */
-static struct ctf_stream_out *file_before(const struct ctf_writer *w, const struct ctf_stream_out *stream)
+static struct ctf_stream_out *file_before(const struct ctf_writer *w,
+                                          const struct ctf_stream_out *stream)
 {
     if (is_rfc(stream) || !stream->trace->has_numbers)
         return NULL;
     for (size_t i = w->streams_n; i-- > 0;) {
         struct ctf_stream_out *other = w->streams[i];
-        if (other != stream && is_one_kind(other, stream) && other->number == stream->number && other->packet_at)
+        if (other != stream && is_one_kind(other, stream) && other->number == stream->number &&
+            other->packet_at)
             return other;
     }
     return NULL;
@@ -123,7 +137,8 @@ static bool is_of_stream(const struct ctf_stream_out *stream, uint16_t source)
     if (!reader || !reader->lanes || (reader->takes_all && reader->lanes->n > 1))
         return false;
     const struct ctf_lane *lane = &reader->lanes->lane[reader->takes_all ? 0 : reader->lane];
-    return lane->has_number && lane->number == stream->number && stream->kind->source && lane->kind == stream->kind->source->first;
+    return lane->has_number && lane->number == stream->number && stream->kind->source &&
+           lane->kind == stream->kind->source->first;
 }
 
 static void move(struct ctf_missing *to, struct ctf_missing *from)
@@ -140,18 +155,22 @@ static void move(struct ctf_missing *to, struct ctf_missing *from)
     forget(from);
 }
 
-/* Adds what is missing in files of the stream of which nothing was made: they are before this one, or it is the last. */
-static void gather(struct ctf_writer *w, const struct ctf_stream_out *stream, struct ctf_missing *missing)
+/* Adds what is missing in files of the stream of which nothing was made: they are before this one,
+ * or it is the last. */
+static void gather(struct ctf_writer *w, const struct ctf_stream_out *stream,
+                   struct ctf_missing *missing)
 {
     for (size_t i = 0; i < w->missing_n; i++) {
         struct ctf_missing *other = &w->missing[i];
-        if (other != missing && !other->stream && ctf_missing_is_known(other) && is_of_stream(stream, (uint16_t)i))
+        if (other != missing && !other->stream && ctf_missing_is_known(other) &&
+            is_of_stream(stream, (uint16_t)i))
             move(missing, other);
     }
 }
 
 /* Goes on with the counters of the file before, and with what is missing at its end. */
-static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream, struct ctf_stream_out *before, struct ctf_missing *missing)
+static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream,
+                  struct ctf_stream_out *before, struct ctf_missing *missing)
 {
     struct ctf_missing *tail = before->source < w->missing_n ? &w->missing[before->source] : NULL;
     if (tail && tail != missing && tail->stream == before)
@@ -167,21 +186,28 @@ static void tell_unknown(struct ctf_stream_out *stream, struct ctf_missing *miss
     stream->counts_to_end = counts_to_end(stream);
 }
 
-/* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown` loses what a first counter tells by itself. */
-static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
+/* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown`
+ * loses what a first counter tells by itself. */
+static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first,
+                       struct ctf_missing *missing)
 {
     const uint64_t behind = ctf_missing_is_known(missing) ? missing->packets + 1 : 0;
-    const uint64_t sequence = first->goes_on ? behind : first->about->sequence, discarded = first->goes_on ? missing->events : first->about->discarded;
-    const bool is_told = sequence == 0 && discarded == missing->events; /* by the counter of number 0 */
+    const uint64_t sequence = first->goes_on ? behind : first->about->sequence,
+                   discarded = first->goes_on ? missing->events : first->about->discarded;
+    const bool is_told =
+        sequence == 0 && discarded == missing->events; /* by the counter of number 0 */
     const bool needs_lead = missing->packets || (missing->events && !is_told);
-    stream->sequence = !needs_lead ? sequence : sequence > missing->packets ? sequence - missing->packets - 1 : 0;
+    stream->sequence = !needs_lead                   ? sequence
+                       : sequence > missing->packets ? sequence - missing->packets - 1
+                                                     : 0;
     stream->discarded = discarded > missing->events ? discarded - missing->events : 0;
     if (missing->unknown && stream->discarded && (stream->sequence || !first->about->has_sequence))
         tell_unknown(stream, missing);
     return needs_lead;
 }
 
-bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
+bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream,
+                       const struct ctf_first *first, struct ctf_missing *missing)
 {
     struct ctf_writer *w = out->own;
     struct ctf_stream_out *before = first->goes_on ? file_before(w, stream) : NULL;
@@ -207,25 +233,32 @@ static uint64_t ticks_at(const struct ctf_stream_out *stream, int64_t time)
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* A gap lies between the end of the packet before and the end of the packet that tells of it (missing packets, and v1.1: its begin).  That has the events in this
- * time; where there are none it has none. */
-bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream, uint64_t ticks, struct ctf_gap_place *place)
+/* A gap lies between the end of the packet before and the end of the packet that tells of it
+ * (missing packets, and v1.1: its begin).  That has the events in this time; where there are none
+ * it has none. */
+bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
+                       uint64_t ticks, struct ctf_gap_place *place)
 {
     if (missing->has_no_place || !stream->kind->source)
         return false;
-    const uint64_t until = stream->is_open ? (stream->end > stream->last ? stream->end : stream->last) : 0;
+    const uint64_t until =
+        stream->is_open ? (stream->end > stream->last ? stream->end : stream->last) : 0;
     const uint64_t packets_end = missing->packets ? ticks_at(stream, missing->packets_end) : 0;
     const uint64_t events_end = missing->events ? ticks_at(stream, missing->events_end) : 0;
     const bool is_to_end = missing->events && counts_to_end(stream);
-    *place = (struct ctf_gap_place){.before = ticks_at(stream, missing->begin), .end = is_to_end ? events_end : 0};
+    *place = (struct ctf_gap_place){.before = ticks_at(stream, missing->begin),
+                                    .end = is_to_end ? events_end : 0};
     place->is_alone = is_to_end && events_end < ticks;
-    place->begin = missing->packets ? packets_end : is_to_end ? (place->is_alone ? events_end : ticks) : events_end;
+    place->begin = missing->packets ? packets_end
+                   : is_to_end      ? (place->is_alone ? events_end : ticks)
+                                    : events_end;
     if (place->before < until || place->begin > ticks || (is_to_end && place->begin > place->end))
         return false;
     return !missing->packets || is_to_end || !missing->events || events_end == packets_end;
 }
 
-void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset)
+void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
+                        struct ctf_missing *missing, uint64_t offset)
 {
     if (is_rfc(stream) || stream->kind->has_discarded) {
         stream->counts_to_end |= missing->events && counts_to_end(stream);
@@ -251,7 +284,8 @@ static void gather_ends(struct ctf_writer *w)
 }
 
 /* Writes what is missing behind the last packet of a stream. */
-static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, ttr_error *error)
+static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                struct ctf_missing *missing, ttr_error *error)
 {
     struct ctf_gap_place place;
     const bool has_place = ctf_missing_place(missing, stream, UINT64_MAX, &place);
@@ -272,7 +306,8 @@ ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *e
     struct ctf_missing *missing = &w->missing[source];
     struct ctf_stream_out *stream = missing->stream;
     ttr_status status = TTR_OK;
-    bool has_counters = stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
+    bool has_counters =
+        stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
     if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued)
         status = finish_stream(out, stream, missing, error);
     lose(out, missing, 0);

@@ -1,5 +1,6 @@
-/* What is missing in CTF that is encoded anew: counters of written packets, byte by byte, against numbers worked out by hand from those of the
- * source.  Packets of CTF 1.8 and 2 are laid out as ctf_packet_writer.c draws them, those of the RFC as rfc11_packet.h does. */
+/* What is missing in CTF that is encoded anew: counters of written packets, byte by byte, against
+ * numbers worked out by hand from those of the source.  Packets of CTF 1.8 and 2 are laid out as
+ * ctf_packet_writer.c draws them, those of the RFC as rfc11_packet.h does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,21 @@
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"
-    "clock { name = c; freq = 1000000000; }; typealias integer { size = 32; align = 8; map = clock.c.value; } := t32;\n"
-    "stream { id = 0; packet.context := struct { t32 timestamp_begin; t32 timestamp_end; u32 content_size; u32 packet_size; u32 packet_seq_num;\n"
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } "
+    ":= u32;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; u32 stream_instance_id; }; };\n"
+    "clock { name = c; freq = 1000000000; }; typealias integer { size = 32; align = 8; map = "
+    "clock.c.value; } := t32;\n"
+    "stream { id = 0; packet.context := struct { t32 timestamp_begin; t32 timestamp_end; u32 "
+    "content_size; u32 packet_size; u32 packet_seq_num;\n"
     "    u32 events_discarded; u8 cpu_id; }; event.header := struct { u8 id; t32 timestamp; }; };\n"
     "event { name = e; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n";
 
 /* A packet: so many events from its begin on, one a nanosecond. */
 struct packet {
-    uint32_t begin, end, sequence, discarded, events; /* sequence: | OTHER: of another data stream */
+    uint32_t begin, end, sequence, discarded,
+        events; /* sequence: | OTHER: of another data stream */
 };
 
 #define OTHER (1u << 16)
@@ -33,12 +39,12 @@ struct scene {
     uint8_t *bytes[3];
     ttr_file files[4];
     size_t n;
-    uint32_t flags;            /* of reading */
-    bool is_sorted;            /* events are copies, whose packets are not known */
+    uint32_t flags; /* of reading */
+    bool is_sorted; /* events are copies, whose packets are not known */
     const char *options[4];
-    char folder[64];           /* written to; "" = nowhere */
+    char folder[64];                /* written to; "" = nowhere */
     uint64_t gaps, events, packets; /* lost: of unknown size; by number */
-    uint64_t times;            /* of gaps that changed */
+    uint64_t times;                 /* of gaps that changed */
 };
 
 static void put_u32(uint8_t **to, uint32_t value)
@@ -50,7 +56,9 @@ static void put_u32(uint8_t **to, uint32_t value)
 static void put_packet(uint8_t **to, const struct packet *packet)
 {
     const uint32_t bits = (HEAD + EVENT * packet->events) * 8;
-    const uint32_t numbers[] = {0xC1FC1FC1, 0, packet->sequence / OTHER, packet->begin, packet->end, bits, bits, packet->sequence % OTHER, packet->discarded};
+    const uint32_t numbers[] = {
+        0xC1FC1FC1, 0,    packet->sequence / OTHER, packet->begin,    packet->end,
+        bits,       bits, packet->sequence % OTHER, packet->discarded};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         put_u32(to, numbers[i]);
     *(*to)++ = 5; /* cpu */
@@ -78,15 +86,18 @@ static void add_file(struct scene *scene, const struct packet *packets, size_t n
 static bool encode(struct scene *scene, const struct alloc *alloc)
 {
     const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
-    const ttr_write_options how = {.size = sizeof how, .format_options = scene->options, .flags = TTR_WRITE_OVERWRITE};
+    const ttr_write_options how = {
+        .size = sizeof how, .format_options = scene->options, .flags = TTR_WRITE_OVERWRITE};
     const ttr_read_options read = {.size = sizeof read, .flags = scene->flags};
     const ttr_loss *losses;
     ttr_batch batch;
     scene->files[scene->n] = (ttr_file){"metadata", metadata, sizeof metadata - 1};
     ttr *t = ttr_new(&memory);
-    ttr_reader *in = t ? ttr_open_files(t, "missing", scene->files, scene->n + 1, &read, NULL) : NULL;
+    ttr_reader *in =
+        t ? ttr_open_files(t, "missing", scene->files, scene->n + 1, &read, NULL) : NULL;
     in = in && scene->is_sorted ? ttr_sort(in, NULL) : in;
-    ttr_writer *out = in ? ttr_create(t, *scene->folder ? scene->folder : NULL, "ctf", &how, NULL) : NULL;
+    ttr_writer *out =
+        in ? ttr_create(t, *scene->folder ? scene->folder : NULL, "ctf", &how, NULL) : NULL;
     ttr_status status = out ? TTR_OK : TTR_E_NOMEM;
     while (status == TTR_OK && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
         status = ttr_write(out, &batch, NULL);
@@ -107,7 +118,8 @@ static bool encode(struct scene *scene, const struct alloc *alloc)
 
 static void begin(struct scene *scene, const char *version, uint32_t flags)
 {
-    *scene = (struct scene){.flags = flags, .options = {version, "byte-order=be", "packet-size=4096"}};
+    *scene =
+        (struct scene){.flags = flags, .options = {version, "byte-order=be", "packet-size=4096"}};
     (void)snprintf(scene->folder, sizeof scene->folder, "/tmp/tracetta-missing-XXXXXX");
     assert_non_null(mkdtemp(scene->folder));
 }
@@ -133,7 +145,8 @@ static size_t load(const struct scene *scene, const char *name, uint8_t *bytes, 
 }
 
 /* The file has these packets, by all but their numbers of events. */
-static void expect(const struct scene *scene, const char *name, const struct packet *packets, size_t n)
+static void expect(const struct scene *scene, const char *name, const struct packet *packets,
+                   size_t n)
 {
     static uint8_t bytes[65536];
     const size_t size = load(scene, name, bytes, sizeof bytes);
@@ -144,15 +157,19 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 40), packets[i].end);
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
-        assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)], 5); /* the source's own field, or one of 32 bits for it */
-        assert_true((load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) == (packets[i].events > 0));
+        assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)],
+                         5); /* the source's own field, or one of 32 bits for it */
+        assert_true(
+            (load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) ==
+            (packets[i].events > 0));
         at += (size_t)load_u64be(bytes + at + 56) / 8;
     }
     assert_int_equal(at, size);
 }
 
 /* One file anew in CTF 1.8 and 2, with definitions of packets and without; nothing is lost. */
-static void check(const struct packet *packets, size_t n, const struct packet *expected, size_t expected_n)
+static void check(const struct packet *packets, size_t n, const struct packet *expected,
+                  size_t expected_n)
 {
     static const char *const versions[] = {"version=1.8", "version=2"};
     for (size_t i = 0; i < 4; i++) {
@@ -169,28 +186,34 @@ static void check(const struct packet *packets, size_t n, const struct packet *e
 static void events_missing_behind_an_empty_first_packet_stay_missing(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2, (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2);
+    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2,
+          (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2);
 }
 
 static void numbers_and_counters_that_begin_in_the_middle_stay_what_they_are(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2, (struct packet[]){{1005, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2);
-    check((struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2, (struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2);
+    check((struct packet[]){{1000, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2,
+          (struct packet[]){{1005, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2);
+    check((struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2,
+          (struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2);
 }
 
 static void packets_missing_behind_an_empty_first_one_stay_missing(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2, (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2);
-    check((struct packet[]){{1000, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2, (struct packet[]){{1005, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2);
+    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2,
+          (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2);
+    check((struct packet[]){{1000, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2,
+          (struct packet[]){{1005, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2);
 }
 
 static void a_counter_of_the_very_first_packet_needs_no_other(void **state)
 {
     (void)state;
     check((struct packet[]){{1000, 1005, 0, 7, 1}}, 1, (struct packet[]){{1000, 1005, 0, 7, 1}}, 1);
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 0, 1}}, 2, (struct packet[]){{1010, 1020, 1, 0, 1}}, 1);
+    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 0, 1}}, 2,
+          (struct packet[]){{1010, 1020, 1, 0, 1}}, 1);
 }
 
 static void what_is_missing_behind_the_last_event_stays_missing(void **state)
@@ -221,7 +244,8 @@ static void version_1_1_counts_the_same(void **state)
     const size_t second = load_u32be(bytes + 12);
     assert_true(second < sizeof bytes - 48);
     support_assert_hex(bytes + 20, 24, "00000001 00000000000003ed 00000000000003ed 00000002");
-    support_assert_hex(bytes + second + 20, 24, "00000004 00000000000003f2 00000000000003fc 00000009");
+    support_assert_hex(bytes + second + 20, 24,
+                       "00000004 00000000000003f2 00000000000003fc 00000009");
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
     end(&scene);
 }
@@ -249,14 +273,18 @@ static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void *
     add_file(&scene, (struct packet[]){{12000, 12010, 21, 0, 0}, {12010, 12020, 22, 6, 1}}, 2);
     add_file(&scene, (struct packet[]){{13000, 13010, 25, 6, 1}}, 1);
     assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s0", (struct packet[]){{10000, 10572, 20, 0, 573}, {10573, 11145, 21, 0, 573}, {11146, 11200, 22, 0, 54}}, 3);
+    expect(&scene, "s0",
+           (struct packet[]){
+               {10000, 10572, 20, 0, 573}, {10573, 11145, 21, 0, 573}, {11146, 11200, 22, 0, 54}},
+           3);
     expect(&scene, "s1", (struct packet[]){{12010, 12020, 23, 6, 1}}, 1);
     expect(&scene, "s2", (struct packet[]){{13000, 13010, 26, 6, 1}}, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
     end(&scene);
 }
 
-/* The counter of a packet is for the time up to its end, which only the last of several would have. */
+/* The counter of a packet is for the time up to its end, which only the last of several would have.
+ */
 static void a_packet_that_tells_what_is_missing_is_not_split(void **state)
 {
     static const char *const versions[] = {"version=1.8", "version=2", "version=1.8"};
@@ -264,10 +292,19 @@ static void a_packet_that_tells_what_is_missing_is_not_split(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct scene scene;
         begin(&scene, versions[i], i ? 0 : TTR_READ_DEFINITIONS);
-        add_file(&scene, (struct packet[]){{10000, 11300, 0, 3, 1200}, {12000, 13300, 1, 7, 1200}, {14000, 15300, 2, 7, 1200}}, 3);
+        add_file(&scene,
+                 (struct packet[]){{10000, 11300, 0, 3, 1200},
+                                   {12000, 13300, 1, 7, 1200},
+                                   {14000, 15300, 2, 7, 1200}},
+                 3);
         assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", (struct packet[]){{10000, 11300, 0, 3, 1200}, {12000, 13300, 1, 7, 1200}, {14000, 14572, 2, 7, 573}, {14573, 15145, 3, 7, 573},
-                                               {15146, 15300, 4, 7, 54}}, 5);
+        expect(&scene, "s0",
+               (struct packet[]){{10000, 11300, 0, 3, 1200},
+                                 {12000, 13300, 1, 7, 1200},
+                                 {14000, 14572, 2, 7, 573},
+                                 {14573, 15145, 3, 7, 573},
+                                 {15146, 15300, 4, 7, 54}},
+               5);
         assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
         end(&scene);
     }
@@ -292,12 +329,14 @@ static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
     struct scene scene;
     (void)state;
     begin(&scene, "version=1.8", 0);
-    add_file(&scene, (struct packet[]){{10000, 11000, 0, 0, 1}, {2000000, 3300100, 1, 7, 1300000}}, 2);
+    add_file(&scene, (struct packet[]){{10000, 11000, 0, 0, 1}, {2000000, 3300100, 1, 7, 1300000}},
+             2);
     assert_true(encode(&scene, alloc_default()));
     char path[128];
     (void)snprintf(path, sizeof path, "%s/s0", scene.folder);
     FILE *file = fopen(path, "rb");
-    assert_true(file && fseek(file, 88, SEEK_SET) == 0 && fread(bytes, 1, sizeof bytes, file) == sizeof bytes);
+    assert_true(file && fseek(file, 88, SEEK_SET) == 0 &&
+                fread(bytes, 1, sizeof bytes, file) == sizeof bytes);
     (void)fclose(file);
     assert_int_equal(load_u64be(bytes + 56) / 8, 81 + 7 * 1198946);
     assert_int_equal(load_u64be(bytes + 40), 2000000 + 1198945);
@@ -314,8 +353,10 @@ static void streams_of_one_file_have_counters_of_their_own(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         struct scene scene;
         begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
-        add_file(&scene, (struct packet[]){{10000, 10010, 0, 0, 1}, {11000, 11010, 7 | OTHER, 30, 1}}, 2);
-        add_file(&scene, (struct packet[]){{12000, 12010, 1, 2, 1}, {13000, 13010, 9 | OTHER, 31, 1}}, 2);
+        add_file(&scene,
+                 (struct packet[]){{10000, 10010, 0, 0, 1}, {11000, 11010, 7 | OTHER, 30, 1}}, 2);
+        add_file(&scene,
+                 (struct packet[]){{12000, 12010, 1, 2, 1}, {13000, 13010, 9 | OTHER, 31, 1}}, 2);
         assert_true(encode(&scene, alloc_default()));
         expect(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
         expect(&scene, "s0-2", (struct packet[]){{11000, 11010, 7, 30, 1}}, 1);
@@ -350,7 +391,10 @@ static void files_without_events_leave_what_they_miss_to_the_others(void **state
         add_file(&scene, (struct packet[]){{12000, 12010, 3, 9, 1}}, 1);
         add_file(&scene, (struct packet[]){{13000, 13010, 5, 10, 0}}, 1);
         assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s1", (struct packet[]){{10010, 10010, 0, 0, 0}, {12000, 12010, 2, 9, 1}, {12010, 12010, 4, 10, 0}}, 3);
+        expect(&scene, "s1",
+               (struct packet[]){
+                   {10010, 10010, 0, 0, 0}, {12000, 12010, 2, 9, 1}, {12010, 12010, 4, 10, 0}},
+               3);
         assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
         end(&scene);
     }
@@ -379,10 +423,22 @@ static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
         struct scene scene;
         begin(&scene, versions[i], TTR_READ_UNORDERED);
         scene.is_sorted = true;
-        add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 2}, {1005, 1009, 1, 0, 1}, {1010, 1020, 4, 7, 2}, {1030, 1040, 5, 8, 1}, {1050, 1060, 6, 8, 1},
-                                          {1070, 1080, 7, 9, 0}}, 6);
+        add_file(&scene,
+                 (struct packet[]){{1000, 1005, 0, 0, 2},
+                                   {1005, 1009, 1, 0, 1},
+                                   {1010, 1020, 4, 7, 2},
+                                   {1030, 1040, 5, 8, 1},
+                                   {1050, 1060, 6, 8, 1},
+                                   {1070, 1080, 7, 9, 0}},
+                 6);
         assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", (struct packet[]){{1000, 1009, 0, 0, 3}, {1010, 1020, 3, 7, 2}, {1030, 1040, 4, 8, 1}, {1050, 1060, 5, 8, 1}, {1080, 1080, 6, 9, 0}}, 5);
+        expect(&scene, "s0",
+               (struct packet[]){{1000, 1009, 0, 0, 3},
+                                 {1010, 1020, 3, 7, 2},
+                                 {1030, 1040, 4, 8, 1},
+                                 {1050, 1060, 5, 8, 1},
+                                 {1080, 1080, 6, 9, 0}},
+               5);
         assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
         end(&scene);
     }
@@ -391,7 +447,9 @@ static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
 static bool with_a_packet_before_and_one_behind(const struct alloc *alloc)
 {
     struct scene scene = {.flags = 0, .options = {"version=1.8", "byte-order=be"}};
-    add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 2, 7, 1}, {1030, 1040, 3, 9, 0}}, 3);
+    add_file(&scene,
+             (struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 2, 7, 1}, {1030, 1040, 3, 9, 0}},
+             3);
     bool is_through = encode(&scene, alloc);
     free(scene.bytes[0]);
     return is_through;

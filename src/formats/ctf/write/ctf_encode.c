@@ -1,8 +1,8 @@
 /* Encoding events of any kind, each source of them as a trace of its own.
  *
- * Its events go to one stream file for each cpu, and one for those without: times do not go back in a file, for who feeds this writer puts
- * events in order before.  What CTF has no place for is written by the rules of ctf_dialect.h.  Metadata come last, when all classes are
- * known. */
+ * Its events go to one stream file for each cpu, and one for those without: times do not go back in
+ * a file, for who feeds this writer puts events in order before.  What CTF has no place for is
+ * written by the rules of ctf_dialect.h.  Metadata come last, when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -13,8 +13,9 @@
 /* Streams of their own for so many cpus; events of others tell theirs. */
 #define CPUS_MAX 64u
 
-/* Beyond so many classes of a stream a name no longer makes one: it is written with the event.  Beyond so many in all, what would need
- * another one is listed: random names and fields must not make metadata that nobody has the memory to read. */
+/* Beyond so many classes of a stream a name no longer makes one: it is written with the event.
+ * Beyond so many in all, what would need another one is listed: random names and fields must not
+ * make metadata that nobody has the memory to read. */
 #define NAMES_MAX 2048u
 #define CLASSES_MAX 4096u
 
@@ -23,7 +24,8 @@
 /* The path of the trace that an event is of, without what says which format a file is. */
 static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
+    const struct source_entry *source =
+        &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
     ttr_text path = ttr_text_get(out->t, source->trace_path);
     bool is_folder = source->format && strcmp(source->format, out->format->name) == 0;
     for (size_t n = path.n; !is_folder && n > 1 && path.p[n - 1] != '/'; n--)
@@ -32,7 +34,8 @@ static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
     return path;
 }
 
-/* The input that stands for all of the event's trace: streams of one trace share what it says of itself. */
+/* The input that stands for all of the event's trace: streams of one trace share what it says of
+ * itself. */
 static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
@@ -40,7 +43,8 @@ static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *even
     return shares ? shares : event->source;
 }
 
-struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event, uint64_t identity, enum ctf_trace_kind kind, bool *is_new)
+struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event,
+                                    uint64_t identity, enum ctf_trace_kind kind, bool *is_new)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
@@ -51,7 +55,8 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
         return NULL;
     if (known)
         return w->traces[index];
-    if (!alloc_reserve(alloc, (void **)&w->traces, &w->traces_capacity, w->traces_n + 1, sizeof *w->traces))
+    if (!alloc_reserve(alloc, (void **)&w->traces, &w->traces_capacity, w->traces_n + 1,
+                       sizeof *w->traces))
         return NULL;
     struct ctf_trace_out *trace = alloc_zero(alloc, 1, sizeof *trace);
     if (!trace)
@@ -76,15 +81,20 @@ static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *
 {
     const struct ctf_writer *w = out->own;
     bool is_new = false;
-    struct ctf_trace_out *trace = ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
+    struct ctf_trace_out *trace =
+        ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
     const struct ctf_trace *source = source_of(out, event);
-    enum ctf_version version = w->options.version ? w->options.version : source ? source->class->description.version : CTF_1_8;
+    enum ctf_version version = w->options.version ? w->options.version
+                               : source           ? source->class->description.version
+                                                  : CTF_1_8;
     if (!trace || !is_new)
         return trace;
     trace->like = source;
     if (!ctf_trace_begin(trace, out->t, &w->options, version, event))
         return NULL;
-    const struct ctf_stream_class *section = source && source->class->description.streams_n ? source->class->description.streams[0] : NULL;
+    const struct ctf_stream_class *section = source && source->class->description.streams_n
+                                                 ? source->class->description.streams[0]
+                                                 : NULL;
     trace->like_header = section ? section->rfc_header : 0;
     trace->like_event_size = section && section->rfc_has_event_size;
     return trace;
@@ -103,23 +113,33 @@ static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
     for (size_t i = 0; i < trace->kinds_n; i++)
         if (trace->kinds[i]->has_cpu == has_cpu)
             return trace->kinds[i];
-    const struct ctf_kind_like like = {.name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, .id = trace->kinds_n, .has_cpu = has_cpu,
-                                       .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = trace->clock,
-                                       .rfc_header = trace->like_header, .rfc_has_event_size = trace->like_event_size};
+    const struct ctf_kind_like like = {.name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6},
+                                       .id = trace->kinds_n,
+                                       .has_cpu = has_cpu,
+                                       .has_clock = true,
+                                       .has_time = true,
+                                       .has_sequence = true,
+                                       .has_discarded = true,
+                                       .clock = trace->clock,
+                                       .rfc_header = trace->like_header,
+                                       .rfc_has_event_size = trace->like_event_size};
     return ctf_trace_add_kind(trace, &like);
 }
 
-struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc,
+                                      struct ctf_trace_out *trace, struct ctf_kind_out *kind,
                                       ttr_text name)
 {
-    if (!alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1, sizeof *w->streams))
+    if (!alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1,
+                       sizeof *w->streams))
         return NULL;
     struct ctf_stream_out *stream = alloc_zero(alloc, 1, sizeof *stream);
     if (!stream)
         return NULL;
     w->streams[w->streams_n++] = stream;
     trace->busy_n++;
-    *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
+    *stream = (struct ctf_stream_out){
+        .trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);
     ctf_index_out_begin(&stream->index, alloc);
     buffer_init(&stream->head, alloc);
@@ -129,14 +149,16 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     return stream->name ? stream : NULL;
 }
 
-static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace, bool has_cpu, uint32_t cpu)
+static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace,
+                                         bool has_cpu, uint32_t cpu)
 {
     char name[8 + NUMBER_MAX] = "events";
     size_t n = has_cpu ? 4 + number_put_u64(name + 4, cpu) : 6;
     if (has_cpu)
         memcpy(name, "cpu_", 4);
     struct ctf_kind_out *kind = kind_of(trace, has_cpu);
-    struct ctf_stream_out *stream = kind ? ctf_stream_add(out->own, &out->t->counted, trace, kind, (ttr_text){name, n}) : NULL;
+    struct ctf_stream_out *stream =
+        kind ? ctf_stream_add(out->own, &out->t->counted, trace, kind, (ttr_text){name, n}) : NULL;
     if (stream) {
         stream->has_cpu = has_cpu;
         stream->cpu = cpu;
@@ -144,11 +166,13 @@ static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trac
     return stream;
 }
 
-static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace, const ttr_event *event)
+static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace,
+                                        const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
-    uint64_t place = index ? *index : 0, cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
+    uint64_t place = index ? *index : 0,
+             cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
     index = pairmap_get(&w->stream_of, place, cpu);
     if (!index && trace->streams_n > CPUS_MAX) {
         cpu = 0;
@@ -157,7 +181,8 @@ static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace
     if (index)
         return w->streams[*index];
     struct ctf_stream_out *stream = add_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
-    return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream : NULL;
+    return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream
+                                                                                          : NULL;
 }
 
 /* --- Names of threads --- */
@@ -173,22 +198,26 @@ static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc,
 }
 
 /* Writes what the names of a thread have become since they were written last. */
-static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id, uint64_t ticks, ttr_error *error)
+static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id,
+                             uint64_t ticks, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     struct ctf_trace_out *trace = stream->trace;
     const struct alloc *alloc = &out->t->counted;
-    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true};
+    const struct ctf_items_for what = {
+        .out = out, .version = trace->description.version, .is_dialect = true};
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
         return TTR_OK;
     ttr_id *told = told_at(&trace->told.thread, &trace->told.threads_n, alloc, id);
-    ttr_id *process = told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
+    ttr_id *process =
+        told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
     uint32_t *change = told_at(&trace->told.change, &trace->told.changes_n, alloc, id);
     if (!told || !process || !change)
         return fail_memory(error);
     *change = out->t->names_changes + 1;
-    bool has_thread = thread.thread_name && *told != thread.thread_name + 1, has_process = thread.process_name && *process != thread.process_name + 1;
+    bool has_thread = thread.thread_name && *told != thread.thread_name + 1,
+         has_process = thread.process_name && *process != thread.process_name + 1;
     *told = thread.thread_name + 1;
     if (!has_thread && !has_process)
         return TTR_OK;
@@ -202,15 +231,18 @@ static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stre
     if (has_thread)
         ctf_items_add_text(&w->items, "thread", ttr_text_get(out->t, thread.thread_name));
     ctf_items_end(&w->items, &what, 0);
-    const struct ctf_class_key key = {.name = {"names", 5}, .is_unnamed = true, .identity = UINT64_MAX};
-    const struct ctf_event_class *class = w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
+    const struct ctf_class_key key = {
+        .name = {"names", 5}, .is_unnamed = true, .identity = UINT64_MAX};
+    const struct ctf_event_class *class =
+        w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
     return class ? ctf_stream_put(stream, out, class, &w->items, ticks, error) : fail_memory(error);
 }
 
 /* --- Events --- */
 
 /* Ticks in the stream, which do not go back. */
-static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream,
+                         const ttr_event *event)
 {
     uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
     stream->trace->has_unix_time |= time_is_unix(event->time);
@@ -223,7 +255,8 @@ static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, 
     return ticks;
 }
 
-/* Where times are equal, streams are read in the order of their classes (sections of v1.1 may have one id) and numbers; those without go by their names. */
+/* Where times are equal, streams are read in the order of their classes (sections of v1.1 may have
+ * one id) and numbers; those without go by their names. */
 static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -233,7 +266,8 @@ static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stre
     return a->trace->has_numbers ? a->number < b->number : strcmp(a->name, b->name) < 0;
 }
 
-void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)
+void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream,
+                     const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
@@ -252,11 +286,14 @@ struct shaped {
 };
 
 /* The event as a list of its attributes and fields; its items have its name. */
-static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
-    const struct ctf_class_key key = {.name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
-    uint8_t level = event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
+    const struct ctf_class_key key = {
+        .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
+    uint8_t level =
+        event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
     struct alike_walk walk;
     alike_begin(&walk, w->items.field, w->items.n, &w->items.values);
     for (const ttr_field *item; (item = alike_next(&walk));) /* what is listed has numbers only */
@@ -265,12 +302,17 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
         output_lost(out, CTF_LOST_NUMBER, event->offset);
-    bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level, stream->trace->description.version == CTF_RFC_1_1);
-    return (struct shaped){&w->listing.items, is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
+    bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level,
+                                    stream->trace->description.version == CTF_RFC_1_1);
+    return (struct shaped){
+        &w->listing.items,
+        is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
 }
 
-/* The class of the items as they are, where there is one, or may be a new one among so many; NULL else, and where memory is out. */
-static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_stream_out *stream, const struct ctf_class_key *key, size_t most)
+/* The class of the items as they are, where there is one, or may be a new one among so many; NULL
+ * else, and where memory is out. */
+static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_stream_out *stream,
+                                               const struct ctf_class_key *key, size_t most)
 {
     const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &w->items, key);
     if (known || stream->kind->class->events_n + stream->kind->refused_n >= most)
@@ -278,30 +320,35 @@ static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_
     return ctf_trace_class(stream->trace, stream->kind, &w->items, key);
 }
 
-static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                 const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
     const char *kind = ttr_kind_text(event->kind);
-    struct ctf_class_key key = {.name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)},
+    struct ctf_class_key key = {.name = event->name ? ttr_text_get(out->t, event->name)
+                                                    : (ttr_text){kind, strlen(kind)},
                                 .is_unnamed = !event->name,
                                 .identity = hash_pair(event->name, is_level ? event->level : 0),
                                 .has_log_level = is_level,
                                 .log_level = is_level ? ctf_log_levels[event->level] : 0};
-    const struct ctf_event_class *class = w->items.failed ? NULL : own_class(w, stream, &key, NAMES_MAX);
+    const struct ctf_event_class *class =
+        w->items.failed ? NULL : own_class(w, stream, &key, NAMES_MAX);
     if (class || w->items.failed || stream->trace->types.failed)
         return (struct shaped){&w->items, class};
     bool is_refused = ctf_trace_refuses(stream->kind, &w->items, &key);
     buffer_clear(&w->name);
     ctf_label_escape(&w->name, ttr_text_get(out->t, event->name));
-    ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n}, stream->trace->description.version == CTF_RFC_1_1);
+    ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n},
+                       stream->trace->description.version == CTF_RFC_1_1);
     if (w->items.failed || w->name.failed)
         return (struct shaped){&w->items, NULL};
     key.name = (ttr_text){"event", 5};
     key.is_unnamed = true;
     key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
     class = is_refused ? NULL : own_class(w, stream, &key, CLASSES_MAX);
-    return class || stream->trace->types.failed ? (struct shaped){&w->items, class} : list_event(out, stream, event);
+    return class || stream->trace->types.failed ? (struct shaped){&w->items, class}
+                                                : list_event(out, stream, event);
 }
 
 static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -317,11 +364,15 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
     uint64_t ticks = ticks_of(out, stream, event);
     ctf_watch_order(out, stream, event);
     const struct ctf_names_told *told = &trace->told;
-    bool may_be_new = event->thread && (event->thread >= told->changes_n || told->change[event->thread] != out->t->names_changes + 1);
+    bool may_be_new = event->thread && (event->thread >= told->changes_n ||
+                                        told->change[event->thread] != out->t->names_changes + 1);
     status = may_be_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};
+    const struct ctf_items_for what = {.out = out,
+                                       .version = trace->description.version,
+                                       .is_dialect = true,
+                                       .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
     struct shaped shaped = shape_event(out, stream, event);
     if (!shaped.class)
@@ -339,9 +390,15 @@ static ttr_status tell_missing(struct ttr_writer *out, const ttr_event *event, t
     struct ctf_missing *missing = event->source < w->missing_n ? &w->missing[event->source] : NULL;
     if (!missing || (missing->events == 0 && missing->packets == 0 && missing->unknown == 0))
         return TTR_OK;
-    ttr_event gap = {.kind = TTR_KIND_GAP, .source = event->source, .time = event->time, .ticks = event->ticks, .offset = event->offset,
-                     .link = missing->events, .tag = missing->packets ? TTR_GAP_PACKETS : TTR_GAP_EVENTS,
-                     .sequence = missing->packets < UINT32_MAX ? (uint32_t)missing->packets : UINT32_MAX};
+    ttr_event gap = {.kind = TTR_KIND_GAP,
+                     .source = event->source,
+                     .time = event->time,
+                     .ticks = event->ticks,
+                     .offset = event->offset,
+                     .link = missing->events,
+                     .tag = missing->packets ? TTR_GAP_PACKETS : TTR_GAP_EVENTS,
+                     .sequence =
+                         missing->packets < UINT32_MAX ? (uint32_t)missing->packets : UINT32_MAX};
     *missing = (struct ctf_missing){0};
     return encode_any(out, &gap, error);
 }
@@ -362,13 +419,16 @@ static struct ctf_stream_out *last_of(const struct ctf_writer *w, const struct c
     struct ctf_stream_out *last = NULL;
     for (size_t i = 0; i < w->streams_n; i++) {
         struct ctf_stream_out *stream = w->streams[i];
-        if (stream->trace == trace && (!last || stream->last > last->last || (stream->last == last->last && is_read_before(last, stream))))
+        if (stream->trace == trace &&
+            (!last || stream->last > last->last ||
+             (stream->last == last->last && is_read_before(last, stream))))
             last = stream;
     }
     return last;
 }
 
-/* Names that became known after the last event of their thread: behind all events, for they are those of none. */
+/* Names that became known after the last event of their thread: behind all events, for they are
+ * those of none. */
 static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
@@ -383,13 +443,18 @@ static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
     return status;
 }
 
-static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error)
+static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_writer *out,
+                                 ttr_error *error)
 {
     struct buffer text;
     buffer_init(&text, &out->t->counted);
-    ttr_status status = ctf_print_metadata(&trace->description, trace->description.version, &text, error);
+    ttr_status status =
+        ctf_print_metadata(&trace->description, trace->description.version, &text, error);
     if (status == TTR_OK)
-        status = ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version, trace->options, trace->home.folder}, &text, out, error);
+        status =
+            ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version,
+                                                  trace->options, trace->home.folder},
+                           &text, out, error);
     buffer_free(&text);
     return status;
 }
@@ -402,7 +467,8 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
         status = ctf_missing_finish(out, error);
     for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
         status = ctf_stream_finish(w->streams[i], out, error);
-    if (status == TTR_OK && needs_trace && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
+    if (status == TTR_OK && needs_trace && w->traces_n == 0 &&
+        !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
         status = fail_memory(error);
     if (status == TTR_OK && !ctf_unions_settle(w, &out->t->counted))
         status = fail_memory(error);

@@ -1,8 +1,9 @@
 /* Packets made anew of the events that stay.
  *
- * The header and context are those of the source with new sizes, times and number (the roles tell where these stand).  An event keeps its
- * bits where its place keeps all its alignments; else its values are moved one by one.  Where an event's time could no longer be told
- * because events before it are gone (its header has the low bits only), a packet of its own begins with it. */
+ * The header and context are those of the source with new sizes, times and number (the roles tell
+ * where these stand).  An event keeps its bits where its place keeps all its alignments; else its
+ * values are moved one by one.  Where an event's time could no longer be told because events before
+ * it are gone (its header has the low bits only), a packet of its own begins with it. */
 #include <string.h>
 
 #include "base/status.h"
@@ -22,11 +23,11 @@ struct rebuild {
     struct spot spot[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bitput put;
-    const uint8_t *source;     /* bits are read from here while values are moved */
-    unsigned time_width;       /* least bits of time in headers; 64 = no wrap is possible */
+    const uint8_t *source; /* bits are read from here while values are moved */
+    unsigned time_width;   /* least bits of time in headers; 64 = no wrap is possible */
     unsigned header_align;
-    uint64_t begin, end;       /* ticks of the packet being made */
-    uint64_t events, nones;    /* nones: of the events, those that are none */
+    uint64_t begin, end;    /* ticks of the packet being made */
+    uint64_t events, nones; /* nones: of the events, those that are none */
 };
 
 /* --- Numbers in place --- */
@@ -46,9 +47,11 @@ static void store(struct bitput *put, const struct spot *spot, uint64_t value)
     if (spot->type->kind == TYPE_VAR_UINT)
         store_variable(put, spot->at, spot->bits, value);
     else if (spot->type->is_big_endian)
-        bitput_store_be(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value, width);
+        bitput_store_be(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
+                        width);
     else
-        bitput_store_le(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value, width);
+        bitput_store_le(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
+                        width);
 }
 
 static void note_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
@@ -72,7 +75,8 @@ static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
     places->own = spot;
     places->value = note_role;
     places->align = NULL;
-    return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) && (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
+    return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) &&
+           (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
 }
 
 /* --- What is not of this trace --- */
@@ -104,12 +108,15 @@ void ctf_adopt(struct ctf_file_copy *file)
     struct ctf_copied *packet = &file->packet;
     packet->uuid_at = UINT64_MAX;
     const uint8_t *uuid = file->trace->uuid;
-    bool becomes_strict = trace->class->description.version == CTF_1_8 && file->trace->options->version == CTF_2;
+    bool becomes_strict =
+        trace->class->description.version == CTF_1_8 && file->trace->options->version == CTF_2;
     bool has_other = memcmp(uuid, trace->class->description.uuid, CTF_UUID_BYTES) != 0;
-    if ((!becomes_strict && !has_other) || !trace->class->description.has_uuid || !trace->class->packet_header)
+    if ((!becomes_strict && !has_other) || !trace->class->description.has_uuid ||
+        !trace->class->packet_header)
         return;
     uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
-    if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES || memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
+    if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES ||
+        memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
         return;
     memcpy(packet->head.bytes + at, uuid, CTF_UUID_BYTES);
     packet->uuid_at = at;
@@ -124,18 +131,23 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
     const uint32_t *index = pairmap_get(&trace->stream_of, packet->kind->class->id, packet->number);
     if (index)
         return &trace->streams[*index];
-    if (!alloc_reserve(trace->aligns.alloc, (void **)&trace->streams, &trace->streams_capacity, trace->streams_n + 1, sizeof *trace->streams) ||
-        !pairmap_put(&trace->stream_of, packet->kind->class->id, packet->number, (uint32_t)trace->streams_n))
+    if (!alloc_reserve(trace->aligns.alloc, (void **)&trace->streams, &trace->streams_capacity,
+                       trace->streams_n + 1, sizeof *trace->streams) ||
+        !pairmap_put(&trace->stream_of, packet->kind->class->id, packet->number,
+                     (uint32_t)trace->streams_n))
         return NULL;
     trace->streams[trace->streams_n] = (struct ctf_stream_copy){.shift = 0};
     return &trace->streams[trace->streams_n++];
 }
 
-/* A packet of the stream is written: counters tell what is missing behind the one before.  Before the first one only number 0 tells it. */
-static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out, struct ctf_stream_copy *stream, uint64_t sequence)
+/* A packet of the stream is written: counters tell what is missing behind the one before.  Before
+ * the first one only number 0 tells it. */
+static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out,
+                         struct ctf_stream_copy *stream, uint64_t sequence)
 {
     const struct ctf_packet *about = &file->packet.about;
-    const bool is_number_0 = about->has_sequence && sequence == 0, is_told = stream->is_begun || (is_number_0 && about->discarded == stream->events);
+    const bool is_number_0 = about->has_sequence && sequence == 0,
+               is_told = stream->is_begun || (is_number_0 && about->discarded == stream->events);
     if (!is_told)
         output_lost_many(out, CTF_LOST_EVENTS, stream->events, about->offset);
     if (!stream->is_begun)
@@ -144,7 +156,8 @@ static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *ou
     stream->events = stream->packets = 0;
 }
 
-ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, const uint8_t *bytes, size_t n, ttr_error *error)
+ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                            const uint8_t *bytes, size_t n, ttr_error *error)
 {
     struct spot spot[CTF_ROLE_COUNT] = {{.type = NULL}};
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
@@ -167,7 +180,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, 
         store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
         memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
-    ttr_status status = copy.failed ? fail_memory(error) : sink_write(file->sink, copy.bytes, copy.n, error);
+    ttr_status status =
+        copy.failed ? fail_memory(error) : sink_write(file->sink, copy.bytes, copy.n, error);
     buffer_free(&copy);
     return status;
 }
@@ -191,8 +205,10 @@ static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, 
     if (type->kind >= TYPE_VAR_UINT && type->kind <= TYPE_BLOB)
         align = larger(align, 3);
     if (type->unit)
-        align = larger(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX && (type->unit & (type->unit - 1)) == 0
-                                  ? (unsigned)__builtin_ctz(type->unit) : TYPE_ALIGN_MAX);
+        align = larger(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
+                                      (type->unit & (type->unit - 1)) == 0
+                                  ? (unsigned)__builtin_ctz(type->unit)
+                                  : TYPE_ALIGN_MAX);
     align = larger(align, align_in(trace, type->length_type, depth + 1));
     align = larger(align, align_in(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -206,8 +222,10 @@ static unsigned align_of(const struct rebuild *r, const struct ctf_event_class *
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align = larger(align_in(trace, class->event_header, 0), align_in(trace, class->event_context, 0));
-    return larger(align, larger(align_in(trace, event->context, 0), align_in(trace, event->payload, 0)));
+    unsigned align =
+        larger(align_in(trace, class->event_header, 0), align_in(trace, class->event_context, 0));
+    return larger(align,
+                  larger(align_in(trace, event->context, 0), align_in(trace, event->payload, 0)));
 }
 
 /* The least bits of a number that updates the clock, wherever in the header it may stand. */
@@ -264,7 +282,8 @@ static void move_value(void *own, const struct type *type, uint64_t at, uint64_t
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
 enum { KEY_ORDERS = 1 }; /* beside alignments, whose second key is 0 */
 
-/* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2 alone. */
+/* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2
+ * alone. */
 static unsigned orders_in(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
@@ -285,14 +304,16 @@ static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class 
     const uint32_t *orders = pairmap_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
-    unsigned found = orders_in(class->event_header, 0) | orders_in(class->event_context, 0) | orders_in(event->context, 0) | orders_in(event->payload, 0);
+    unsigned found = orders_in(class->event_header, 0) | orders_in(class->event_context, 0) |
+                     orders_in(event->context, 0) | orders_in(event->payload, 0);
     bool is_kept = pairmap_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
 }
 
 /* Moves an event value by value; false where it cannot be read (it was, once). */
-static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image, uint64_t at, uint64_t end)
+static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image,
+                       uint64_t at, uint64_t end)
 {
     struct places *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
@@ -305,8 +326,10 @@ static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uin
     places->value = move_value;
     r->source = image;
     return (!class->event_header || places_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
-           (!class->event_context || places_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
-           (!kept->event->context || places_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
+           (!class->event_context ||
+            places_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
+           (!kept->event->context ||
+            places_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
            (!kept->event->payload || places_walk(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
@@ -317,9 +340,11 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
     bitput_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
     unsigned orders = orders_of(r, kept->event);
-    bool is_mixed = orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
+    bool is_mixed =
+        orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
-        put_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at, orders == ORDER_BIG);
+        put_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
+                 orders == ORDER_BIG);
     } else if (!move_event(r, kept, packet->room.image.bytes, kept->at - base, kept->end - base)) {
         bitput_cut(&r->put, before);
         output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
@@ -345,14 +370,17 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     r->events = r->nones = 0;
 }
 
-/* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.  One that is not defined cannot be computed. */
+/* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.
+ * One that is not defined cannot be computed. */
 static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     if (packet->checksum_scheme <= RFC11_CRC32)
         return packet->checksum_scheme;
     output_lost(r->out, CTF_LOST_CHECKSUM, r->file->packet.about.offset);
-    return trace->has_first && trace->first.checksum_scheme <= RFC11_CRC32 ? trace->first.checksum_scheme : RFC11_CHECKSUM_NONE;
+    return trace->has_first && trace->first.checksum_scheme <= RFC11_CRC32
+               ? trace->first.checksum_scheme
+               : RFC11_CHECKSUM_NONE;
 }
 
 /* RFC v1.1: sizes are bytes, and the content may be packed. */
@@ -360,10 +388,14 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
-    if (rfc11_read_header(r->file->packet.head.bytes, r->file->packet.head.n, &packet) != RFC11_FINE)
-        return fail(error, TTR_E_MALFORMED, r->file->packet.about.offset, "the packet's header cannot be read again");
-    struct rfc11_packing packing = {.compression = packet.compression_scheme, .encryption = packet.encryption_scheme,
-                                    .checksum = checksum_of(r, &packet), .key = {trace->has_key ? trace->key : NULL},
+    if (rfc11_read_header(r->file->packet.head.bytes, r->file->packet.head.n, &packet) !=
+        RFC11_FINE)
+        return fail(error, TTR_E_MALFORMED, r->file->packet.about.offset,
+                    "the packet's header cannot be read again");
+    struct rfc11_packing packing = {.compression = packet.compression_scheme,
+                                    .encryption = packet.encryption_scheme,
+                                    .checksum = checksum_of(r, &packet),
+                                    .key = {trace->has_key ? trace->key : NULL},
                                     .align = packet.packet_size % 4096 ? 1 : 4096};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     packet.section_packet_count = (uint32_t)sequence;
@@ -371,7 +403,8 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
     packet.timestamp_end = r->end;
     buffer_clear(&r->out->buffer);
     if (status == TTR_OK)
-        status = rfc11_pack(&packet, r->bytes.bytes + RFC11_HEADER, r->bytes.n - RFC11_HEADER, &packing, &r->out->buffer, error);
+        status = rfc11_pack(&packet, r->bytes.bytes + RFC11_HEADER, r->bytes.n - RFC11_HEADER,
+                            &packing, &r->out->buffer, error);
     if (status == TTR_OK)
         status = sink_write(r->file->sink, r->out->buffer.bytes, r->out->buffer.n, error);
     r->file->offset += r->out->buffer.n;
@@ -385,10 +418,19 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* As its header says, or does not.  A source that never closed the packet said no end; made anew, it has one. */
-    const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0, end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, r->put.at, content, begin, end, about->discarded, file->packet.kind->class->id, file->packet.number,
-                                sequence};
+    /* As its header says, or does not.  A source that never closed the packet said no end; made
+     * anew, it has one. */
+    const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
+                   end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
+                                                 r->put.at,
+                                                 content,
+                                                 begin,
+                                                 end,
+                                                 about->discarded,
+                                                 file->packet.kind->class->id,
+                                                 file->packet.number,
+                                                 sequence};
     ctf_index_out_add(&file->index, numbers);
 }
 
@@ -435,7 +477,8 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Whether the time of the event cannot be told behind `before`: its header has too few bits for what lies between. */
+/* Whether the time of the event cannot be told behind `before`: its header has too few bits for
+ * what lies between. */
 static bool is_out_of_reach(const struct rebuild *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -467,7 +510,9 @@ static ttr_status put_events(struct rebuild *r, ttr_error *error)
 ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_copied *packet = &file->packet;
-    struct rebuild r = {.file = file, .out = out, .time_width = time_width(packet->kind->class->event_header, 0),
+    struct rebuild r = {.file = file,
+                        .out = out,
+                        .time_width = time_width(packet->kind->class->event_header, 0),
                         .header_align = packet->kind->plan.align};
     file->is_changed = true;
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
@@ -478,7 +523,8 @@ ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_e
         return TTR_OK;
     }
     if (!walk_head(file, r.spot))
-        return fail(error, TTR_E_MALFORMED, packet->about.offset, "the packet's header cannot be read again");
+        return fail(error, TTR_E_MALFORMED, packet->about.offset,
+                    "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);
     ttr_status status = put_events(&r, error);
     buffer_free(&r.bytes);

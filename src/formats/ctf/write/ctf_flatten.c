@@ -1,8 +1,10 @@
-/* Taking events apart.  Fields are put in an order and a form that types can be made for: what a walk gives, counted by the counts that
- * structs and arrays claim (the depths may lie), with attributes before them.
+/* Taking events apart.  Fields are put in an order and a form that types can be made for: what a
+ * walk gives, counted by the counts that structs and arrays claim (the depths may lie), with
+ * attributes before them.
  *
- * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays whose elements are all alike not the
- * number of these.  Two shapes with one hash would be written as one; the encoder then writes nonsense but harms nobody. */
+ * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays
+ * whose elements are all alike not the number of these.  Two shapes with one hash would be written
+ * as one; the encoder then writes nonsense but harms nobody. */
 #include "formats/ctf/write/ctf_flatten_form.h"
 
 #include "base/hash.h"
@@ -28,22 +30,29 @@ static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attr
 {
     ttr_field *field = ctf_items_add(items);
     if (field)
-        field->name = (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
+        field->name =
+            (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
     return field;
 }
 
-static void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits)
+static void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute,
+                                 uint64_t value, unsigned bits)
 {
     ttr_field *field = add_attribute(items, attribute);
     if (field)
         field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = value, .bits = (uint8_t)bits};
 }
 
-void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, ttr_text label)
+void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
+                            ttr_text label)
 {
     ttr_field *field = add_attribute(items, attribute);
     if (field)
-        field->value = (ttr_value){.type = TTR_TYPE_UINT, .hint = CTF_ITEM_CONSTANT, .v.u = value, .bits = 8, .text = label};
+        field->value = (ttr_value){.type = TTR_TYPE_UINT,
+                                   .hint = CTF_ITEM_CONSTANT,
+                                   .v.u = value,
+                                   .bits = 8,
+                                   .text = label};
 }
 
 /* As narrow as holds the value: each width is a shape of its own. */
@@ -64,12 +73,13 @@ static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, cons
 {
     ttr_field *field = id ? add_attribute(items, attribute) : NULL;
     if (field)
-        field->value = (ttr_value){.type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
+        field->value = (ttr_value){
+            .type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
 }
 
 static void add_rare(struct ctf_items *items, const ttr_event *event)
 {
-    uint8_t flags = event->flags & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
+    uint8_t flags = event->flags & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
     if (event->tag)
         ctf_items_add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
     if (flags)
@@ -86,17 +96,20 @@ static void add_rare(struct ctf_items *items, const ttr_event *event)
     add_id16(items, CTF_ATTRIBUTE_RELATED, event->related);
 }
 
-static void add_link(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+static void add_link(struct ctf_items *items, const struct ctf_items_for *what,
+                     const ttr_event *event)
 {
     ttr_thread other;
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     if (!is_thread && event->link)
         add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
-    else if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
+    else if (is_thread && event->link <= UINT32_MAX &&
+             ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
         ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
 }
 
-static void add_kind(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
+                     const ttr_event *event)
 {
     unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
     const char *label = ttr_kind_text(kind);
@@ -112,13 +125,16 @@ static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_ev
     uint32_t number, version;
     if (!ttr_event_number(t, event, &number, &version))
         return;
-    size_t n = number_put_u64(items->number, number), version_n = number_put_u64(items->version, version);
+    size_t n = number_put_u64(items->number, number),
+           version_n = number_put_u64(items->version, version);
     ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_ID, 0, (ttr_text){items->number, n});
     if (version)
-        ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0, (ttr_text){items->version, version_n});
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0,
+                               (ttr_text){items->version, version_n});
 }
 
-static void add_attributes(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+static void add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+                           const ttr_event *event)
 {
     const ttr *t = what->out->t;
     ttr_thread thread;
@@ -151,17 +167,20 @@ static void lost(const struct forming *f, enum ctf_loss loss)
 static bool is_stand_in(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
-    return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 && memcmp(labels->label[0].name.p, "false", 5) == 0));
+    return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 &&
+                                                 memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
 /* Labels stay, where the source says what they are. */
 static void form_labels(const struct forming *f, ttr_value *value)
 {
-    bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
+    bool is_flags = value->hint == TTR_HINT_FLAGS,
+         is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? field_type(f->labels) : NULL;
     if (type && type->labels && f->what->version == CTF_RFC_1_1) /* which lists values one by one */
         is_sayable = is_sayable && rfc11_lists_labels(type->labels);
-    bool has_labels = type && type->labels && is_sayable && (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
+    bool has_labels = type && type->labels && is_sayable &&
+                      (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
     if (!has_labels && value->count > 0)
         lost(f, CTF_LOST_LABEL);
     value->hint = TTR_HINT_NONE;
@@ -179,14 +198,16 @@ static void form_number(const struct forming *f, ttr_value *value)
         form_labels(f, value);
     unsigned bits = value->bits == 0 || value->bits > 64 ? 64 : value->bits;
     if (value->hint == TTR_HINT_THREAD) {
-        if (value->v.u <= UINT32_MAX && ttr_thread_get(f->what->out->t, (ttr_id)value->v.u, &thread))
+        if (value->v.u <= UINT32_MAX &&
+            ttr_thread_get(f->what->out->t, (ttr_id)value->v.u, &thread))
             value->v.u = thread.tid;
         bits = 64;
         value->hint = TTR_HINT_NONE;
         lost(f, CTF_LOST_HINT);
     }
-    bool fits = bits == 64 || (value->type == TTR_TYPE_INT ? value->v.s >> (bits - 1) == 0 || value->v.s >> (bits - 1) == -1
-                                                            : value->v.u >> bits == 0);
+    bool fits = bits == 64 || (value->type == TTR_TYPE_INT
+                                   ? value->v.s >> (bits - 1) == 0 || value->v.s >> (bits - 1) == -1
+                                   : value->v.u >> bits == 0);
     value->bits = (uint8_t)(fits ? bits : 64);
     if (value->hint == TTR_HINT_POINTER)
         value->base = 16;
@@ -200,14 +221,16 @@ static void form_number(const struct forming *f, ttr_value *value)
 
 static void form_text(const struct forming *f, ttr_value *value)
 {
-    bool has_nul = value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
+    bool has_nul =
+        value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
     if (!f->what->is_dialect && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
         lost(f, CTF_LOST_TYPE);
     if (!f->what->is_dialect && value->hint == TTR_HINT_NUMBER) {
         value->hint = TTR_HINT_NONE;
         lost(f, CTF_LOST_WIDE);
     }
-    if (value->hint != TTR_HINT_NONE && (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
+    if (value->hint != TTR_HINT_NONE &&
+        (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
         value->hint = TTR_HINT_NONE;
         lost(f, CTF_LOST_HINT);
     }
@@ -240,12 +263,20 @@ static void form(const struct forming *f, ttr_value *value)
             lost(f, CTF_LOST_TYPE);
         break;
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: form_number(f, value); break;
-    case TTR_TYPE_FLOAT: form_float(f, value); break;
+    case TTR_TYPE_INT:
+        form_number(f, value);
+        break;
+    case TTR_TYPE_FLOAT:
+        form_float(f, value);
+        break;
     case TTR_TYPE_TEXT:
-    case TTR_TYPE_BYTES: form_text(f, value); break;
+    case TTR_TYPE_BYTES:
+        form_text(f, value);
+        break;
     case TTR_TYPE_ARRAY:
-    case TTR_TYPE_STRUCT: value->hint = 0; break;
+    case TTR_TYPE_STRUCT:
+        value->hint = 0;
+        break;
     default:
         value->type = TTR_TYPE_NULL;
         value->v.u = 0;
@@ -260,7 +291,8 @@ static void form(const struct forming *f, ttr_value *value)
 static bool ends_with(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
-    return name.n - skip == shown.n && (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
+    return name.n - skip == shown.n &&
+           (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
 #define UNNAMED UINT32_MAX /* in place of the name of a length that is called "" */
@@ -318,8 +350,10 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
     if (!type || type->reference.names_n || type->has_inline_length)
         return;
-    bool is_text = value->type == TTR_TYPE_TEXT && type->kind == TYPE_TEXT && value->text.n <= type->count && value->hint == TTR_HINT_NONE;
-    if ((is_array && type->kind == TYPE_ARRAY) || (is_bytes && (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB)))
+    bool is_text = value->type == TTR_TYPE_TEXT && type->kind == TYPE_TEXT &&
+                   value->text.n <= type->count && value->hint == TTR_HINT_NONE;
+    if ((is_array && type->kind == TYPE_ARRAY) ||
+        (is_bytes && (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB)))
         value->hint = CTF_ITEM_FIXED;
     if (!is_text || f->what->version == CTF_RFC_1_1)
         return;
@@ -327,7 +361,8 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* So many elements or members are left out; the field that says how many elements there were no longer does. */
+/* So many elements or members are left out; the field that says how many elements there were no
+ * longer does. */
 static void shorten(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
@@ -350,14 +385,16 @@ static bool is_in_no_other(const struct ctf_items *items, const struct open_item
     return true;
 }
 
-/* Has values of elements go that stand together in an array that is in no other: they can be asked for again. */
+/* Has values of elements go that stand together in an array that is in no other: they can be asked
+ * for again. */
 static __attribute__((noinline)) void let_go(struct ctf_items *items, const struct open_items *open)
 {
     if (is_in_no_other(items, open))
         ctf_items_let_go(items, open->item[open->n - 1]);
 }
 
-static inline void pack(struct ctf_items *items, const struct open_items *open, size_t element, size_t values)
+static inline void pack(struct ctf_items *items, const struct open_items *open, size_t element,
+                        size_t values)
 {
     ctf_items_pack(items, open->item[open->n - 1], element, values);
     if (items->values.n >= items->values_most)
@@ -402,7 +439,9 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     if (!f->what->is_dialect && field->value.type != TTR_TYPE_TEXT)
         find_length(f, open, &field->value);
     items->n++;
-    field->name_id = given->name_id || given->name.n == 0 ? given->name_id : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
+    field->name_id = given->name_id || given->name.n == 0
+                         ? given->name_id
+                         : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
     items->failed |= given->name.n && !field->name_id;
     struct open_numbers *numbers = &open->numbers[open->n];
     if (f->walk && text_goes_on(f->walk, &field->value))
@@ -431,7 +470,8 @@ static void take_field(const struct forming *f, struct open_items *open, const t
 }
 
 /* Takes elements behind one that was taken, as many as the walk tells at once. */
-static void take_run(const struct forming *f, struct open_items *open, ttr_field *given, ttr_fields *walk)
+static void take_run(const struct forming *f, struct open_items *open, ttr_field *given,
+                     ttr_fields *walk)
 {
     const size_t array = open->item[open->n - 1];
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
@@ -441,7 +481,8 @@ static void take_run(const struct forming *f, struct open_items *open, ttr_field
     if (given->choices || !ctf_items_take_runs(f->items, array, &given->value))
         return;
     const uint32_t left = open->left[open->n - 1];
-    const bool is_much = left > RUN_MOST && f->items->values_most != SIZE_MAX && is_in_no_other(f->items, open);
+    const bool is_much =
+        left > RUN_MOST && f->items->values_most != SIZE_MAX && is_in_no_other(f->items, open);
     if (!fields_take_elements(walk, is_much ? RUN_MOST : left, &elements))
         return;
     uint32_t n = ctf_items_pack_run(f->items, array, &elements);
@@ -481,7 +522,8 @@ static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *wa
     f->labels = walk;
 }
 
-/* Fields with a role are made anew, but for the cpu, which is like any other, where it does not stand in the name of the file. */
+/* Fields with a role are made anew, but for the cpu, which is like any other, where it does not
+ * stand in the name of the file. */
 static bool has_role(const struct forming *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
@@ -493,7 +535,8 @@ static bool is_size(const struct forming *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
     const ttr_text text = ttr_text_get(f->what->out->t, field->name_id);
-    return field->group == TTR_GROUP_COMMON && field->depth == 0 && text.n == sizeof name - 1 && memcmp(text.p, name, text.n) == 0;
+    return field->group == TTR_GROUP_COMMON && field->depth == 0 && text.n == sizeof name - 1 &&
+           memcmp(text.p, name, text.n) == 0;
 }
 
 void ctf_items_begin_taking(struct taking *taking, const struct forming *f, const ttr_event *event)
@@ -502,7 +545,8 @@ void ctf_items_begin_taking(struct taking *taking, const struct forming *f, cons
     taking->open.n = 0;
     taking->open.skip = 0;
     taking->open.numbers[0].n = 0;
-    taking->regions = (struct regions){.has_common = f->what->is_dialect || f->what->is_packet, .has_context = f->what->is_packet};
+    taking->regions = (struct regions){.has_common = f->what->is_dialect || f->what->is_packet,
+                                       .has_context = f->what->is_packet};
     begin_walk(&taking->form, event, &taking->walk);
 }
 
@@ -520,7 +564,8 @@ static inline bool take_next(struct taking *taking)
         close_full(items, open);
     if (open->skip == 0 && open->n == 0 && enter_group(items, &taking->regions, field.group))
         open->numbers[0].n = 0;
-    if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && taking->regions.has_context && !f->what->is_packet)
+    if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && taking->regions.has_context &&
+        !f->what->is_packet)
         lost(f, CTF_LOST_PLACE);
     take_field(f, open, &field);
     if (open->n && open->skip == 0 && open->left[open->n - 1])
@@ -551,8 +596,9 @@ static void take_fields(const struct forming *f, const ttr_event *event)
         shorten(&items->field[open->item[i]].value, open->left[i]);
 }
 
-/* The RFC has no contexts of single classes: they become the first fields of the payload, which says how many they are.  That of all classes
- * joins them where something else stands in its place. */
+/* The RFC has no contexts of single classes: they become the first fields of the payload, which
+ * says how many they are.  That of all classes joins them where something else stands in its place.
+ */
 static void settle_contexts(const struct forming *f)
 {
     struct ctf_items *items = f->items;
@@ -582,7 +628,8 @@ static uint64_t labels_key(const ttr_value *value)
 
 static uint64_t shape_scalar(const ttr_value *value)
 {
-    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 | (uint64_t)value->bits << 8 | value->base;
+    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
+                   (uint64_t)value->bits << 8 | value->base;
     if (value->type == TTR_TYPE_BYTES)
         own |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
@@ -598,7 +645,8 @@ static uint64_t shape_value(const struct forming *f, size_t *at);
 /* The names of an enumeration that all versions say as what they are. */
 static bool like_labels(const struct type *type, ttr_value *element)
 {
-    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 || is_stand_in(type) || !rfc11_lists_labels(type->labels))
+    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 ||
+        is_stand_in(type) || !rfc11_lists_labels(type->labels))
         return false;
     element->hint = CTF_ITEM_LABELLED;
     element->text = (ttr_text){(const char *)type->labels, 0};
@@ -618,17 +666,24 @@ bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
         element->type = type->kind == TYPE_INT ? TTR_TYPE_INT : TTR_TYPE_UINT;
         element->base = type->base == 10 ? 0 : type->base;
         break;
-    case TYPE_FLOAT: element->type = TTR_TYPE_FLOAT; break;
-    case TYPE_STRING: element->type = TTR_TYPE_TEXT; return true;
-    default: return false;
+    case TYPE_FLOAT:
+        element->type = TTR_TYPE_FLOAT;
+        break;
+    case TYPE_STRING:
+        element->type = TTR_TYPE_TEXT;
+        return true;
+    default:
+        return false;
     }
     element->bits = (uint8_t)type->bits;
     if (type->labels)
         return !is_wide && type->kind != TYPE_FLOAT && like_labels(type, element);
-    return !is_wide && type->hint == 0 && (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
+    return !is_wide && type->hint == 0 &&
+           (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* The first element of an array in the event whose elements are of this type; 0 where there is none. */
+/* The first element of an array in the event whose elements are of this type; 0 where there is
+ * none. */
 static size_t find_like(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
@@ -639,7 +694,8 @@ static size_t find_like(const struct ctf_items *items, const char *type)
     return 0;
 }
 
-/* The shape that elements of an empty array would have, by another one of its type: types do not hold themselves, so this ends. */
+/* The shape that elements of an empty array would have, by another one of its type: types do not
+ * hold themselves, so this ends. */
 static uint64_t shape_like(const struct forming *f, ttr_value *array)
 {
     struct likes *likes = f->likes;
@@ -673,8 +729,13 @@ static uint64_t hash_times(uint64_t hash, uint64_t with, uint32_t n)
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
-    bool is_empty = array->value.count == 0, is_known = is_empty && ctf_items_likeness(&array->value, &likeness);
-    uint64_t first = is_known ? shape_scalar(&likeness) : is_empty && array->value.hint != CTF_ITEM_FIXED ? shape_like(f, &array->value) : SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
+    bool is_empty = array->value.count == 0,
+         is_known = is_empty && ctf_items_likeness(&array->value, &likeness);
+    uint64_t first = is_known ? shape_scalar(&likeness)
+                     : is_empty && array->value.hint != CTF_ITEM_FIXED
+                         ? shape_like(f, &array->value)
+                         : SHAPE_EMPTY,
+             all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
     uint64_t length = array->value.text_id;
     for (uint32_t i = 0, n = 1; i < array->value.count; i += n) {
@@ -739,7 +800,8 @@ static void finish(const struct forming *all)
     at = items->common_n;
     items->context_shape = shape_members(&f, &at, items->context_n, UINT32_MAX);
     at = items->context_n;
-    items->payload_shape = hash_pair(shape_members(&f, &at, items->n, UINT32_MAX), items->context_members);
+    items->payload_shape =
+        hash_pair(shape_members(&f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
@@ -778,7 +840,8 @@ void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, ui
     finish(&f);
 }
 
-void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
+                       const ttr_event *event)
 {
     const struct forming f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_begin(items);

@@ -1,22 +1,24 @@
-/* Values of elements that are too many to be kept: of an array that is in no other only the first element stays, and what types are made of.  When the event is
- * encoded its fields are taken once more, and values are given as far as they have come.
- * Left out: arrays in others, whose values go where all those of the outer one's element are there. */
+/* Values of elements that are too many to be kept: of an array that is in no other only the first
+ * element stays, and what types are made of.  When the event is encoded its fields are taken once
+ * more, and values are given as far as they have come. Left out: arrays in others, whose values go
+ * where all those of the outer one's element are there. */
 #include "formats/ctf/write/ctf_flatten_form.h"
 
 #define VALUES_MOST ((size_t)1 << 20) /* bytes: events with fewer are taken once */
 
 struct ctf_items_again {
     const struct ctf_items *of;
-    struct ctf_items items;  /* the same once more, as far as they were taken */
+    struct ctf_items items; /* the same once more, as far as they were taken */
     struct forming form;
     struct taking taking;
     bool has_begun;
-    size_t entry;            /* whose values are asked for */
-    struct buffer values;    /* given last */
+    size_t entry;         /* whose values are asked for */
+    struct buffer values; /* given last */
     struct alike_source source;
 };
 
-void ctf_items_may_go(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+void ctf_items_may_go(struct ctf_items *items, const struct ctf_items_for *what,
+                      const ttr_event *event)
 {
     items->values_most = VALUES_MOST;
     items->what = what;
@@ -28,7 +30,8 @@ void ctf_items_let_go(struct ctf_items *items, size_t array)
     struct ctf_items_again *again = items->again;
     const size_t at = items->n - 1;
     ttr_field *more = &items->field[at];
-    if (items->failed || !alike_is_more(more) || more->value.text.p || at - more->value.text.n != array + 1)
+    if (items->failed || !alike_is_more(more) || more->value.text.p ||
+        at - more->value.text.n != array + 1)
         return;
     const size_t begin = (size_t)more->value.v.u;
     if (items->values.n - begin < VALUES_MOST)
@@ -40,12 +43,14 @@ void ctf_items_let_go(struct ctf_items *items, size_t array)
     items->in_pieces = true;
 }
 
-/* The last values of an entry all of whose elements were taken: nothing stands behind them yet, for a step adds no more than one field then. */
+/* The last values of an entry all of whose elements were taken: nothing stands behind them yet, for
+ * a step adds no more than one field then. */
 static void take_last(struct ctf_items_again *again)
 {
     struct ctf_items *items = &again->items;
     const ttr_field *more = again->entry < items->n ? &items->field[again->entry] : NULL;
-    if (!more || !alike_is_more(more) || more->value.count < again->of->field[again->entry].value.count)
+    if (!more || !alike_is_more(more) ||
+        more->value.count < again->of->field[again->entry].value.count)
         return;
     const size_t begin = (size_t)more->value.v.u;
     buffer_add(&again->values, items->values.bytes + begin, items->values.n - begin);
@@ -83,7 +88,8 @@ struct ctf_items_again *ctf_items_ask(const struct ctf_items *of)
     again->of = of;
     again->items.again = again;
     again->items.values_most = VALUES_MOST;
-    again->form = (struct forming){.items = &again->items, .what = of->what, .offset = of->offset, .is_again = true};
+    again->form = (struct forming){
+        .items = &again->items, .what = of->what, .offset = of->offset, .is_again = true};
     again->source = (struct alike_source){.give = give, .own = again};
     return again;
 }

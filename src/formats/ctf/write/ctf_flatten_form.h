@@ -1,4 +1,5 @@
-/* How fields are taken one by one, to be items: for ctf_flatten.c, which does, and ctf_flatten_again.c, which has it done once more. */
+/* How fields are taken one by one, to be items: for ctf_flatten.c, which does, and
+ * ctf_flatten_again.c, which has it done once more. */
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_FLATTEN_FORM_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_FLATTEN_FORM_H
 
@@ -6,11 +7,12 @@
 
 #define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 
-/* What elements of empty arrays would be like, where others in the event that are of the same type have some. */
+/* What elements of empty arrays would be like, where others in the event that are of the same type
+ * have some. */
 struct likes {
     struct {
-        const char *type;      /* of the elements, as kept in values */
-        size_t at;             /* the first element of another array; 0 = there is none */
+        const char *type; /* of the elements, as kept in values */
+        size_t at;        /* the first element of another array; 0 = there is none */
         uint64_t shape;
     } like[LIKES];
     size_t n;
@@ -20,11 +22,12 @@ struct likes {
 struct forming {
     struct ctf_items *items;
     struct likes *likes;
-    bool is_trial;          /* shapes are asked for once more: nothing is counted */
-    bool is_again;          /* so are fields */
+    bool is_trial; /* shapes are asked for once more: nothing is counted */
+    bool is_again; /* so are fields */
     const struct ctf_items_for *what;
     uint64_t offset;
-    const ttr_fields *walk; /* where types of fields come from, in traces that are described as their source is; NULL = nowhere */
+    const ttr_fields *walk;   /* where types of fields come from, in traces that are described as
+                                 their source is; NULL = nowhere */
     const ttr_fields *labels; /* where labels come from; NULL = nowhere */
 };
 
@@ -38,7 +41,8 @@ struct open_numbers {
 
 /* Structs and arrays that are still being filled. */
 struct open_items {
-    struct open_numbers numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
+    struct open_numbers
+        numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     size_t values[CTF_ITEMS_DEPTH]; /* how many bytes of these there were before */
@@ -46,7 +50,8 @@ struct open_items {
     uint64_t skip; /* fields to be left out, with what is in them */
 };
 
-/* The regions of the items as groups of fields come: each ends where the first field of a later one stands. */
+/* The regions of the items as groups of fields come: each ends where the first field of a later one
+ * stands. */
 struct regions {
     bool has_common, has_context; /* were ended */
 };
@@ -61,7 +66,8 @@ struct taking {
 
 void ctf_items_begin_taking(struct taking *taking, const struct forming *f, const ttr_event *event);
 
-/* Takes the next field, with elements behind it that can be taken at once; false behind the last. */
+/* Takes the next field, with elements behind it that can be taken at once; false behind the last.
+ */
 bool ctf_items_take_next(struct taking *taking);
 
 #endif

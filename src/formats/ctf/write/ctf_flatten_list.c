@@ -1,5 +1,6 @@
-/* Items as a list: events whose shapes are too many, or none that types can be made for, become a list of entries that are all alike
- * (ctf_dialect.h).  Only the name of the event stays what it was. */
+/* Items as a list: events whose shapes are too many, or none that types can be made for, become a
+ * list of entries that are all alike (ctf_dialect.h).  Only the name of the event stays what it
+ * was. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bits.h"
@@ -8,20 +9,27 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-#define MARKS 8u /* bytes that a name may have beside its own */
-#define LIST 1u /* its place in the items, behind the name */
+#define MARKS 8u                         /* bytes that a name may have beside its own */
+#define LIST 1u                          /* its place in the items, behind the name */
 #define MEMBER_FIELDS CTF_LISTED_MEMBERS /* the name of the list itself */
 
-static const struct type_range ranges[] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {CTF_LISTED_ATTRIBUTE, CTF_LISTED_ATTRIBUTE}};
+static const struct type_range ranges[] = {
+    {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
+    {5, 5}, {6, 6}, {7, 7}, {8, 8}, {CTF_LISTED_ATTRIBUTE, CTF_LISTED_ATTRIBUTE}};
 static const struct type_label type_label[TTR_TYPE_COUNT] = {
-    {{"null", 4}, &ranges[TTR_TYPE_NULL], 1},   {{"bool", 4}, &ranges[TTR_TYPE_BOOL], 1},   {{"uint", 4}, &ranges[TTR_TYPE_UINT], 1},
-    {{"int", 3}, &ranges[TTR_TYPE_INT], 1},     {{"float", 5}, &ranges[TTR_TYPE_FLOAT], 1}, {{"text", 4}, &ranges[TTR_TYPE_TEXT], 1},
-    {{"bytes", 5}, &ranges[TTR_TYPE_BYTES], 1}, {{"array", 5}, &ranges[TTR_TYPE_ARRAY], 1}, {{"struct", 6}, &ranges[TTR_TYPE_STRUCT], 1},
+    {{"null", 4}, &ranges[TTR_TYPE_NULL], 1},     {{"bool", 4}, &ranges[TTR_TYPE_BOOL], 1},
+    {{"uint", 4}, &ranges[TTR_TYPE_UINT], 1},     {{"int", 3}, &ranges[TTR_TYPE_INT], 1},
+    {{"float", 5}, &ranges[TTR_TYPE_FLOAT], 1},   {{"text", 4}, &ranges[TTR_TYPE_TEXT], 1},
+    {{"bytes", 5}, &ranges[TTR_TYPE_BYTES], 1},   {{"array", 5}, &ranges[TTR_TYPE_ARRAY], 1},
+    {{"struct", 6}, &ranges[TTR_TYPE_STRUCT], 1},
 };
 static const struct type_label part_label[] = {
-    {{"payload", 7}, &ranges[TTR_GROUP_PAYLOAD], 1}, {{"context", 7}, &ranges[TTR_GROUP_CONTEXT], 1}, {{"attribute", 9}, &ranges[9], 1},
+    {{"payload", 7}, &ranges[TTR_GROUP_PAYLOAD], 1},
+    {{"context", 7}, &ranges[TTR_GROUP_CONTEXT], 1},
+    {{"attribute", 9}, &ranges[9], 1},
 };
-static const struct type_labels type_labels = {.label = type_label, .n = TTR_TYPE_COUNT}, part_labels = {.label = part_label, .n = 3};
+static const struct type_labels type_labels = {.label = type_label, .n = TTR_TYPE_COUNT},
+                                part_labels = {.label = part_label, .n = 3};
 
 void ctf_listing_free(struct ctf_listing *listing)
 {
@@ -50,12 +58,20 @@ static void put_member(struct ctf_listing *listing, unsigned member, ttr_value v
 
 static void put_number(struct ctf_listing *listing, unsigned member, uint64_t number, unsigned bits)
 {
-    put_member(listing, member, (ttr_value){.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = number, .text = {"", 0}});
+    put_member(
+        listing, member,
+        (ttr_value){.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = number, .text = {"", 0}});
 }
 
-static void put_labelled(struct ctf_listing *listing, unsigned member, uint64_t number, const struct type_labels *labels)
+static void put_labelled(struct ctf_listing *listing, unsigned member, uint64_t number,
+                         const struct type_labels *labels)
 {
-    put_member(listing, member, (ttr_value){.type = TTR_TYPE_UINT, .bits = 8, .hint = CTF_ITEM_LABELLED, .v.u = number, .text = {(const char *)labels, 0}});
+    put_member(listing, member,
+               (ttr_value){.type = TTR_TYPE_UINT,
+                           .bits = 8,
+                           .hint = CTF_ITEM_LABELLED,
+                           .v.u = number,
+                           .text = {(const char *)labels, 0}});
 }
 
 /* The text in the listing's room, which is large enough for all, escaped. */
@@ -66,14 +82,17 @@ static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* What an item is called: elements of an array of unlike ones by their number, as they would be in a struct. */
-static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_field *field, const struct inside *inside)
+/* What an item is called: elements of an array of unlike ones by their number, as they would be in
+ * a struct. */
+static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
+                        const struct inside *inside)
 {
     uint32_t top = inside->n ? inside->n - 1 : 0;
     size_t begin = listing->text.n;
     if (inside->n && inside->is_mixed[top]) {
         uint8_t *digits = buffer_room(&listing->text, NUMBER_MAX);
-        size_t n = digits ? number_put_u64((char *)digits, inside->count[top] - inside->left[top] - 1) : 0;
+        size_t n =
+            digits ? number_put_u64((char *)digits, inside->count[top] - inside->left[top] - 1) : 0;
         buffer_filled(&listing->text, n);
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
@@ -97,28 +116,39 @@ static uint8_t hint_of(const ttr_value *value)
     return value->hint <= TTR_HINT_ABSENT ? value->hint : TTR_HINT_NONE;
 }
 
-static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name, unsigned part, uint32_t depth)
+static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
+                      unsigned part, uint32_t depth)
 {
     const ttr_value *value = &field->value;
     const ttr_text none = {"", 0};
-    bool is_mixed = value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_MIXED, is_constant = value->hint == CTF_ITEM_CONSTANT;
+    bool is_mixed = value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_MIXED,
+         is_constant = value->hint == CTF_ITEM_CONSTANT;
     bool is_text = value->type == TTR_TYPE_TEXT, is_bytes = value->type == TTR_TYPE_BYTES;
     const size_t entry = listing->items.n, values = listing->items.values.n;
     ttr_field *structure = ctf_items_add(&listing->items);
     if (!structure)
         return;
-    structure->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none};
+    structure->value =
+        (ttr_value){.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none};
     put_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
     put_labelled(listing, CTF_LISTED_PART, part, &part_labels);
-    put_labelled(listing, CTF_LISTED_TYPE, is_mixed ? TTR_TYPE_STRUCT : is_constant ? TTR_TYPE_TEXT : value->type, &type_labels);
+    put_labelled(listing, CTF_LISTED_TYPE,
+                 is_mixed      ? TTR_TYPE_STRUCT
+                 : is_constant ? TTR_TYPE_TEXT
+                               : value->type,
+                 &type_labels);
     put_number(listing, CTF_LISTED_DEPTH, depth, 8);
     put_number(listing, CTF_LISTED_BITS, value->bits, 8);
     put_number(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
     put_number(listing, CTF_LISTED_HINT, hint_of(value), 8);
     put_number(listing, CTF_LISTED_VALUE, number_of(value), 64);
     put_member(listing, CTF_LISTED_TEXT,
-               (ttr_value){.type = TTR_TYPE_TEXT, .text = is_constant ? escaped(listing, value->text) : is_text ? value->text : none});
-    put_member(listing, CTF_LISTED_DATA, (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
+               (ttr_value){.type = TTR_TYPE_TEXT,
+                           .text = is_constant ? escaped(listing, value->text)
+                                   : is_text   ? value->text
+                                               : none});
+    put_member(listing, CTF_LISTED_DATA,
+               (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
     ctf_items_pack(&listing->items, LIST, entry, values);
 }
 
@@ -145,7 +175,9 @@ static struct list_size size_of(const ttr *t, const struct ctf_items *from)
     alike_begin(&walk, from->field, from->n, &from->values);
     for (const ttr_field *field; (field = alike_next(&walk)); size.entries++) {
         const bool is_constant = field->value.hint == CTF_ITEM_CONSTANT;
-        size.text += 4 * (ttr_text_get(t, field->name_id).n + (is_constant ? field->value.text.n : 0)) + (field->name_id || is_constant ? MARKS : 0);
+        size.text +=
+            4 * (ttr_text_get(t, field->name_id).n + (is_constant ? field->value.text.n : 0)) +
+            (field->name_id || is_constant ? MARKS : 0);
         has_mixed |= field->value.hint == CTF_ITEM_MIXED;
     }
     size.text += has_mixed ? size.entries * NUMBER_MAX : NUMBER_MAX;
@@ -158,7 +190,8 @@ static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_siz
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
         const char *name = i == MEMBER_FIELDS ? "fields" : ctf_listed_names[i];
-        listing->name[i] = listing->name[i] ? listing->name[i] : ttr_text_add(t, name, strlen(name));
+        listing->name[i] =
+            listing->name[i] ? listing->name[i] : ttr_text_add(t, name, strlen(name));
         items->failed |= !listing->name[i];
     }
     buffer_clear(&listing->text);
@@ -177,7 +210,8 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
             return;
         (void)alike_next(&walk);
         const ttr_value *value = &field->value;
-        bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT, is_attribute = i < from->attributes_n;
+        bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
+             is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
             continue; /* the name */
         while (inside.n && inside.left[inside.n - 1] == 0)
@@ -185,7 +219,11 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
         if (inside.n)
             inside.left[inside.n - 1]--;
         ttr_text name = is_attribute ? field->name : name_of(listing, t, field, &inside);
-        put_entry(listing, field, name, is_attribute ? CTF_LISTED_ATTRIBUTE : i < from->payload_at ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD, inside.n);
+        put_entry(listing, field, name,
+                  is_attribute           ? CTF_LISTED_ATTRIBUTE
+                  : i < from->payload_at ? TTR_GROUP_CONTEXT
+                                         : TTR_GROUP_PAYLOAD,
+                  inside.n);
         if (!is_group || value->count == 0 || inside.n > CTF_ITEMS_DEPTH)
             continue;
         inside.is_mixed[inside.n] = value->hint == CTF_ITEM_MIXED;
@@ -194,7 +232,8 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
     }
 }
 
-bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from, uint8_t level, bool is_rfc)
+bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from,
+                    uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
     const struct list_size size = size_of(t, from);
@@ -207,7 +246,8 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
     items->context_n = is_rfc ? 0 : 1;
     items->offset = from->offset;
     uint32_t entries = (uint32_t)size.entries - 1 + (level > 0);
-    put_member(listing, MEMBER_FIELDS, (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
+    put_member(listing, MEMBER_FIELDS,
+               (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
     if (level)
         put_level(listing, level);
     list_all(listing, t, from);

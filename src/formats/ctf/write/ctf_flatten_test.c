@@ -1,4 +1,5 @@
-/* Events taken apart: what elements of arrays take, and that all of them are there, in their order. */
+/* Events taken apart: what elements of arrays take, and that all of them are there, in their order.
+ */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -48,20 +49,29 @@ static size_t bytes_held(const struct ctf_items *items)
     return items->capacity * sizeof *items->field + items->values.capacity + items->spare.capacity;
 }
 
-static void put_group(ttr_builder *builder, unsigned depth, const char *name, uint8_t type, uint32_t count)
+static void put_group(ttr_builder *builder, unsigned depth, const char *name, uint8_t type,
+                      uint32_t count)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = {.type = type, .count = count}});
+    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+                                        .depth = (uint16_t)depth,
+                                        .value = {.type = type, .count = count}});
 }
 
-static void put_number(ttr_builder *builder, unsigned depth, const char *name, unsigned bits, uint64_t x)
+static void put_number(ttr_builder *builder, unsigned depth, const char *name, unsigned bits,
+                       uint64_t x)
 {
     const ttr_value value = {.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = x};
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
+    ttr_put_field(
+        builder,
+        &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
 }
 
-static void put_text(ttr_builder *builder, unsigned depth, const char *name, const char *text, size_t n)
+static void put_text(ttr_builder *builder, unsigned depth, const char *name, const char *text,
+                     size_t n)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = {.type = TTR_TYPE_TEXT, .text = {text, n}}});
+    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+                                        .depth = (uint16_t)depth,
+                                        .value = {.type = TTR_TYPE_TEXT, .text = {text, n}}});
 }
 
 static void large_arrays_are_few_items(void **state)
@@ -129,8 +139,11 @@ static bool given_next(ttr_fields *fields, ttr_field *field)
 {
     struct given *given = (struct given *)fields->state;
     const unsigned at = given->at++;
-    *field = at ? (ttr_field){.name = {"", 0}, .depth = 1, .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .v.f = at}}
-                : (ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = FLOATS}};
+    *field =
+        at ? (ttr_field){.name = {"", 0},
+                         .depth = 1,
+                         .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .v.f = at}}
+           : (ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = FLOATS}};
     return at <= FLOATS;
 }
 
@@ -141,12 +154,16 @@ static bool given_elements(ttr_fields *fields, uint32_t most, struct field_eleme
         return false;
     for (unsigned i = 0; i < FLOATS; i++)
         store_u64le(&floats[i], bits_of_double(i + 1));
-    *elements = (struct field_elements){.bytes = (const uint8_t *)&floats[given->at - 1], .n = FLOATS + 1 - given->at, .stride = 8, .width = 8};
+    *elements = (struct field_elements){.bytes = (const uint8_t *)&floats[given->at - 1],
+                                        .n = FLOATS + 1 - given->at,
+                                        .stride = 8,
+                                        .width = 8};
     given->at = FLOATS + 1;
     return true;
 }
 
-static const struct type wide_float = {.kind = TYPE_FLOAT, .bits = 128}, narrow_float = {.kind = TYPE_FLOAT, .bits = 64};
+static const struct type wide_float = {.kind = TYPE_FLOAT, .bits = 128},
+                         narrow_float = {.kind = TYPE_FLOAT, .bits = 64};
 
 static const struct type *wide_type(const ttr_fields *fields)
 {
@@ -160,7 +177,8 @@ static const struct type *narrow_type(const ttr_fields *fields)
     return &narrow_float;
 }
 
-/* How many of them count as losses; `items` are all there are, and `values` the bytes of those that were copied. */
+/* How many of them count as losses; `items` are all there are, and `values` the bytes of those that
+ * were copied. */
 static uint64_t floats_lost(const struct field_ops *ops, size_t items, size_t values)
 {
     struct taken s;
@@ -183,8 +201,10 @@ static uint64_t floats_lost(const struct field_ops *ops, size_t items, size_t va
 
 static void long_runs_stay_where_they_are_unless_each_element_counts(void **state)
 {
-    static const struct field_ops wide = {.begin = given_begin, .next = given_next, .type = wide_type, .elements = given_elements};
-    static const struct field_ops narrow = {.begin = given_begin, .next = given_next, .type = narrow_type, .elements = given_elements};
+    static const struct field_ops wide = {
+        .begin = given_begin, .next = given_next, .type = wide_type, .elements = given_elements};
+    static const struct field_ops narrow = {
+        .begin = given_begin, .next = given_next, .type = narrow_type, .elements = given_elements};
     (void)state;
     assert_int_equal(floats_lost(&wide, 3, (size_t)8 * (FLOATS - 1)), FLOATS);
     assert_int_equal(floats_lost(&narrow, 4, 8), 0);
@@ -203,10 +223,12 @@ static void put_like(struct taken *s, unsigned depth, const char *name, uint64_t
 {
     static const char letters[] = "abcdefgh";
     const unsigned kind = (unsigned)(like % 9), bits = 8u << (like / 9 % 4);
-    ttr_value value = {.type = kind % 2 ? TTR_TYPE_UINT : TTR_TYPE_INT, .bits = (uint8_t)bits, .v.u = any(s, 128)};
+    ttr_value value = {
+        .type = kind % 2 ? TTR_TYPE_UINT : TTR_TYPE_INT, .bits = (uint8_t)bits, .v.u = any(s, 128)};
     const uint64_t inner = like / 36 * UINT64_C(0x9e3779b97f4a7c15) >> 7;
     if (kind == 4) {
-        value = (ttr_value){.type = TTR_TYPE_FLOAT, .bits = (uint8_t)(bits < 32 ? 32 : 64), .v.f = any(s, 9) / 4.0};
+        value = (ttr_value){
+            .type = TTR_TYPE_FLOAT, .bits = (uint8_t)(bits < 32 ? 32 : 64), .v.f = any(s, 9) / 4.0};
     } else if (kind == 5) {
         put_text(s->builder, depth, name, letters, any(s, 8));
         return;
@@ -217,16 +239,20 @@ static void put_like(struct taken *s, unsigned depth, const char *name, uint64_t
         const uint32_t count = depth > 4 ? 0 : is_array ? any(s, 5) : (uint32_t)(inner % 4);
         put_group(s->builder, depth, name, is_array ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT, count);
         for (uint32_t i = 0; i < count; i++)
-            put_like(s, depth + 1, is_array ? "" : (const char *[]){"a", "b", "c", "d"}[i], is_array ? inner + (any(s, 40) == 0) : inner / (i + 1));
+            put_like(s, depth + 1, is_array ? "" : (const char *[]){"a", "b", "c", "d"}[i],
+                     is_array ? inner + (any(s, 40) == 0) : inner / (i + 1));
         return;
     }
-    ttr_put_field(s->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
+    ttr_put_field(
+        s->builder,
+        &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
 }
 
 static void assert_same(const ttr_field *item, const ttr_field *field)
 {
     const ttr_value *a = &item->value, *b = &field->value;
-    const bool is_group = b->type == TTR_TYPE_ARRAY || b->type == TTR_TYPE_STRUCT, is_text = b->type == TTR_TYPE_TEXT || b->type == TTR_TYPE_BYTES;
+    const bool is_group = b->type == TTR_TYPE_ARRAY || b->type == TTR_TYPE_STRUCT,
+               is_text = b->type == TTR_TYPE_TEXT || b->type == TTR_TYPE_BYTES;
     assert_int_equal(a->type, b->type);
     assert_int_equal(item->name_id, field->name_id);
     if (is_group) {

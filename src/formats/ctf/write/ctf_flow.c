@@ -1,11 +1,13 @@
-/* A packet that goes to its file while it is made, for one that holds an event larger than memory should: what is filled in at its end is written anew there. */
+/* A packet that goes to its file while it is made, for one that holds an event larger than memory
+ * should: what is filled in at its end is written anew there. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/status.h"
 
 #define KEPT 8u /* bytes: bits that come next may lie in the last of those that are there */
 
-ttr_status ctf_flow_begin(struct ctf_stream_out *stream, struct ttr_writer *out, size_t head, ttr_error *error)
+ttr_status ctf_flow_begin(struct ctf_stream_out *stream, struct ttr_writer *out, size_t head,
+                          ttr_error *error)
 {
     if (stream->flow)
         return TTR_OK;
@@ -24,7 +26,8 @@ ttr_status ctf_flow_begin(struct ctf_stream_out *stream, struct ttr_writer *out,
 
 static void hand_over(struct ctf_flow *flow, const uint8_t *bytes, size_t n)
 {
-    const size_t head = flow->bytes >= flow->head ? 0 : flow->head - (size_t)flow->bytes, skip = n < head ? n : head;
+    const size_t head = flow->bytes >= flow->head ? 0 : flow->head - (size_t)flow->bytes,
+                 skip = n < head ? n : head;
     if (flow->status != TTR_OK || n == 0)
         return;
     hash_run_add(&flow->hash, bytes + skip, n - skip);

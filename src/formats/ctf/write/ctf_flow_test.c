@@ -1,4 +1,5 @@
-/* Events with very many elements, encoded anew: what comes out is what went in, in the memory that small ones take. */
+/* Events with very many elements, encoded anew: what comes out is what went in, in the memory that
+ * small ones take. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,16 +16,21 @@
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } "
+    ":= u32; typealias integer { size = 64; align = 8; } := u64;\n"
     "typealias integer { size = 32; align = 8; byte_order = be; } := big;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; }; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; };\n"
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 "
+    "content_size; u64 packet_size; };\n"
     "event.header := struct { u32 id; ts timestamp; }; };\n"
     "event { name = \"small\"; id = 0; stream_id = 0; fields := struct { u32 x; }; };\n"
-    "event { name = \"large\"; id = 1; stream_id = 0; fields := struct { u32 n; struct { u8 a; string s; } texts[n]; u8 between;\n"
-    "struct { u32 m; struct { u32 a; u32 b; } pairs[m]; } inner; u32 l; big numbers[l]; u8 behind; }; };\n";
+    "event { name = \"large\"; id = 1; stream_id = 0; fields := struct { u32 n; struct { u8 a; "
+    "string s; } texts[n]; u8 between;\n"
+    "struct { u32 m; struct { u32 a; u32 b; } pairs[m]; } inner; u32 l; big numbers[l]; u8 behind; "
+    "}; };\n";
 
 static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
 {
@@ -83,7 +89,8 @@ static void make(struct buffer *to)
         to->bytes[24 + i] = (uint8_t)(((uint64_t)to->n * 8) >> 8 * (i % 8));
 }
 
-static void encode_anew(const ttr_file *files, const char *const *options, const char *path, uint64_t memory)
+static void encode_anew(const ttr_file *files, const char *const *options, const char *path,
+                        uint64_t memory)
 {
     const ttr_options limits = {.size = sizeof limits, .max_memory = memory};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
@@ -122,7 +129,8 @@ static const ttr_event *next_event(struct side *side)
     return ttr_batch_at(&side->batch, side->i++);
 }
 
-static void expect_same_fields(const struct side *a, const ttr_event *x, const struct side *b, const ttr_event *y)
+static void expect_same_fields(const struct side *a, const ttr_event *x, const struct side *b,
+                               const ttr_event *y)
 {
     ttr_fields one, other;
     ttr_field p, q;
@@ -134,7 +142,9 @@ static void expect_same_fields(const struct side *a, const ttr_event *x, const s
             fail_msg("field %.*s differs", (int)p.name.n, p.name.p);
         if (p.value.type == TTR_TYPE_UINT && p.value.v.u != q.value.v.u)
             fail_msg("field %.*s has another value", (int)p.name.n, p.name.p);
-        if (p.value.type == TTR_TYPE_TEXT && (p.value.text.n != q.value.text.n || memcmp(p.value.text.p, q.value.text.p, p.value.text.n) != 0))
+        if (p.value.type == TTR_TYPE_TEXT &&
+            (p.value.text.n != q.value.text.n ||
+             memcmp(p.value.text.p, q.value.text.p, p.value.text.n) != 0))
             fail_msg("field %.*s has another text", (int)p.name.n, p.name.p);
     }
     assert_false(ttr_fields_next(&other, &q));
@@ -168,7 +178,8 @@ static void encode_with_each(const char *const (*options)[4], unsigned n, uint64
     char folder[] = "/tmp/tracetta-flow-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     make(&stream);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", stream.bytes, stream.n}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", stream.bytes, stream.n}};
     for (unsigned i = 0; i < n; i++) {
         (void)snprintf(path, sizeof path, "%s/%u", folder, i);
         encode_anew(files, options[i], path, memory);
@@ -180,27 +191,33 @@ static void encode_with_each(const char *const (*options)[4], unsigned n, uint64
 
 static void large_events_are_encoded_in_the_memory_of_small_ones(void **state)
 {
-    static const char *const options[][4] = {{"byte-order=be", NULL},
-                                             {"version=2", "byte-order=be", "packet-size=100", NULL},
-                                             {"byte-order=be", "packet-size=8000000", NULL}, /* a large event is measured, and has room beside others */
-                                             {"version=1.1", NULL},
-                                             {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
-                                             {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
-                                             {"version=1.1", "checksum=crc32", "alignment=natural", NULL}};
+    static const char *const options[][4] = {
+        {"byte-order=be", NULL},
+        {"version=2", "byte-order=be", "packet-size=100", NULL},
+        {"byte-order=be", "packet-size=8000000",
+         NULL}, /* a large event is measured, and has room beside others */
+        {"version=1.1", NULL},
+        {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
+        {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
+        {"version=1.1", "checksum=crc32", "alignment=natural", NULL}};
     (void)state;
     encode_with_each(options, sizeof options / sizeof *options, MEMORY);
 }
 
-/* Where contents are compressed, or headers say how large events are, packets are made in memory. */
+/* Where contents are compressed, or headers say how large events are, packets are made in memory.
+ */
 static void packets_that_must_be_whole_are_made_in_memory(void **state)
 {
-    static const char *const options[][4] = {{"version=1.1", "compression=gzip", "packet-size=8000000", NULL}};
+    static const char *const options[][4] = {
+        {"version=1.1", "compression=gzip", "packet-size=8000000", NULL}};
     (void)state;
     encode_with_each(options, 1, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(large_events_are_encoded_in_the_memory_of_small_ones), cmocka_unit_test(packets_that_must_be_whole_are_made_in_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_events_are_encoded_in_the_memory_of_small_ones),
+        cmocka_unit_test(packets_that_must_be_whole_are_made_in_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

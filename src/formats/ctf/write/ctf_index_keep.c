@@ -1,6 +1,7 @@
-/* The index that the source of a copy has, held against the entries that are written, piece by piece: where it is one of these very packets its
- * bytes are kept, whatever else its entries have.  Tracers leave stale ones, and ones of a format before LTTng 2.4, which lack the numbers of
- * stream and packet. */
+/* The index that the source of a copy has, held against the entries that are written, piece by
+ * piece: where it is one of these very packets its bytes are kept, whatever else its entries have.
+ * Tracers leave stale ones, and ones of a format before LTTng 2.4, which lack the numbers of stream
+ * and packet. */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -25,19 +26,23 @@ static ttr_status read_header(struct ctf_index_old *old, ttr_error *error)
 {
     struct window window = {.bytes = NULL};
     struct source *source = open_old(old, error);
-    ttr_status status = source ? source_fill(source, 0, CTF_INDEX_HEADER, &window, error) : error ? error->status : TTR_E_NOMEM;
+    ttr_status status = source  ? source_fill(source, 0, CTF_INDEX_HEADER, &window, error)
+                        : error ? error->status
+                                : TTR_E_NOMEM;
     if (status == TTR_OK) {
         struct cursor c = cursor_over(window.bytes, window.n, 0);
         uint32_t magic = cursor_u32be(&c), major = cursor_u32be(&c), minor = cursor_u32be(&c);
         old->entry_bytes = cursor_u32be(&c);
         old->compared = minor ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
-        old->fits = !c.failed && magic == CTF_INDEX_MAGIC && major == 1 && old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MOST;
+        old->fits = !c.failed && magic == CTF_INDEX_MAGIC && major == 1 &&
+                    old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MOST;
     }
     source_close(source);
     return only_memory(status);
 }
 
-ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder, const char *name, const struct alloc *alloc, ttr_error *error)
+ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder, const char *name,
+                               const struct alloc *alloc, ttr_error *error)
 {
     struct buffer path;
     *old = (struct ctf_index_old){.folder = folder};
@@ -54,7 +59,8 @@ ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder,
     return old->file ? read_header(old, error) : TTR_OK;
 }
 
-static bool is_same_entry(struct cursor *old, struct cursor *new, uint32_t compared, uint32_t unnumbered)
+static bool is_same_entry(struct cursor *old, struct cursor *new, uint32_t compared,
+                          uint32_t unnumbered)
 {
     for (uint32_t i = 0; i < compared / 8; i++) {
         const uint64_t found = cursor_u64be(old), expected = cursor_u64be(new);
@@ -64,19 +70,24 @@ static bool is_same_entry(struct cursor *old, struct cursor *new, uint32_t compa
     return true;
 }
 
-ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer *entries, uint32_t unnumbered, ttr_error *error)
+ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer *entries,
+                                 uint32_t unnumbered, ttr_error *error)
 {
     struct window window = {.bytes = NULL};
     const size_t n = entries->n / CTF_INDEX_ENTRY_1;
     if (!old->fits || n == 0)
         return TTR_OK;
     struct source *source = open_old(old, error);
-    ttr_status status = source ? source_fill(source, CTF_INDEX_HEADER + old->at * old->entry_bytes, n * old->entry_bytes, &window, error)
-                               : error ? error->status : TTR_E_NOMEM;
-    struct cursor was = cursor_over(window.bytes, window.n, 0), is = cursor_over(entries->bytes, entries->n, 0);
+    ttr_status status = source  ? source_fill(source, CTF_INDEX_HEADER + old->at * old->entry_bytes,
+                                              n * old->entry_bytes, &window, error)
+                        : error ? error->status
+                                : TTR_E_NOMEM;
+    struct cursor was = cursor_over(window.bytes, window.n, 0),
+                  is = cursor_over(entries->bytes, entries->n, 0);
     old->fits = status == TTR_OK;
     for (size_t i = 0; i < n && old->fits; i++)
-        old->fits = is_same_entry(&was, &is, old->compared, unnumbered) && cursor_skip(&was, old->entry_bytes - old->compared) &&
+        old->fits = is_same_entry(&was, &is, old->compared, unnumbered) &&
+                    cursor_skip(&was, old->entry_bytes - old->compared) &&
                     cursor_skip(&is, CTF_INDEX_ENTRY_1 - old->compared);
     old->at += n;
     source_close(source);
@@ -86,7 +97,8 @@ ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer 
 bool ctf_index_old_is_kept(const struct ctf_index_old *old)
 {
     uint64_t size;
-    return old->fits && folder_file_size(old->folder, old->file, &size) && size == CTF_INDEX_HEADER + old->at * old->entry_bytes;
+    return old->fits && folder_file_size(old->folder, old->file, &size) &&
+           size == CTF_INDEX_HEADER + old->at * old->entry_bytes;
 }
 
 ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, ttr_error *error)
@@ -98,9 +110,11 @@ ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, 
     for (uint64_t at = 0; status == TTR_OK && at < size; at += window.n) {
         status = source_fill(source, at, 1, &window, error);
         if (status == TTR_OK && window.n == 0)
-            status = fail(error, TTR_E_IO, at, "%s was made shorter while it was copied", old->file->name);
+            status = fail(error, TTR_E_IO, at, "%s was made shorter while it was copied",
+                          old->file->name);
         if (status == TTR_OK)
-            status = sink_write(to, window.bytes, window.n < size - at ? window.n : (size_t)(size - at), error);
+            status = sink_write(to, window.bytes,
+                                window.n < size - at ? window.n : (size_t)(size - at), error);
     }
     source_close(source);
     if (status == TTR_OK)

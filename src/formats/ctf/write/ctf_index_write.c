@@ -1,13 +1,16 @@
-/* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and go to their file some hundred at a time,
- * so that a file of millions of packets takes no more memory than one of some hundred, and small indexes are one write.  A name that a file system
- * just takes is too long for an index: the trace can be read without, so that is a loss and no failure. */
+/* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and
+ * go to their file some hundred at a time, so that a file of millions of packets takes no more
+ * memory than one of some hundred, and small indexes are one write.  A name that a file system just
+ * takes is too long for an index: the trace can be read without, so that is a loss and no failure.
+ */
 #include <errno.h>
 
 #include "base/status.h"
 #include "formats/ctf/packet/ctf_index.h"
 #include "formats/ctf/write/ctf_write.h"
 
-#define ENTRIES_WAIT ((size_t)8 << 10) /* bytes; pieces so large pass the file's own buffer by (io/sink.h) */
+#define ENTRIES_WAIT \
+    ((size_t)8 << 10) /* bytes; pieces so large pass the file's own buffer by (io/sink.h) */
 
 void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc)
 {
@@ -27,7 +30,8 @@ bool ctf_index_out_is_full(const struct ctf_index_out *index)
     return index->entries.n >= ENTRIES_WAIT;
 }
 
-ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name, struct sink **file, ttr_error *error)
+ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name,
+                         struct sink **file, ttr_error *error)
 {
     ttr_error own = {0};
     *file = ctf_add_file(folder, out, "index/", name, ".idx", &own);
@@ -43,7 +47,8 @@ ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char 
 }
 
 /* The header, and the entries that are there. */
-static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out,
+                             const char *folder, const char *name, ttr_error *error)
 {
     static const uint32_t numbers[] = {CTF_INDEX_MAGIC, 1, 1, CTF_INDEX_ENTRY_1};
     struct buffer bytes;
@@ -56,12 +61,14 @@ static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 32);
     buffer_add(&bytes, index->entries.bytes, index->entries.n);
-    status = bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);
+    status =
+        bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);
     buffer_free(&bytes);
     return status;
 }
 
-static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *out,
+                                const char *folder, const char *name, ttr_error *error)
 {
     ttr_status status;
     if (index->entries.failed)
@@ -76,12 +83,14 @@ static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *
     return status;
 }
 
-ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out,
+                                const char *folder, const char *name, ttr_error *error)
 {
     return ctf_index_out_is_full(index) ? write_entries(index, out, folder, name, error) : TTR_OK;
 }
 
-ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
+ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out,
+                             const char *folder, const char *name, ttr_error *error)
 {
     ttr_status status = write_entries(index, out, folder, name, error);
     struct sink *file = index->file;

@@ -1,4 +1,5 @@
-/* Indexes of LTTng that are written: of any number of packets in little memory, and those of the source where they are right. */
+/* Indexes of LTTng that are written: of any number of packets in little memory, and those of the
+ * source where they are right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tracetta/tracetta.h>
@@ -9,15 +10,17 @@
 #include "support/files.h"
 #include "support/support.h"
 
-#define PACKETS 200000u         /* entries of an index take more than is allowed */
+#define PACKETS 200000u /* entries of an index take more than is allowed */
 #define PACKET_BYTES 24u
 #define COPY_MEMORY (6u << 20)
 
-static const char metadata[] = "/* CTF 1.8 */\n"
-                               "typealias integer { size = 32; align = 8; } := u32;\ntypealias integer { size = 64; align = 8; } := u64;\n"
-                               "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
-                               "stream { packet.context := struct { u64 content_size; u64 packet_size; }; };\n"
-                               "event { name = e; fields := struct { u32 v; }; };\n";
+static const char metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 32; align = 8; } := u32;\ntypealias integer { size = 64; align = "
+    "8; } := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
+    "stream { packet.context := struct { u64 content_size; u64 packet_size; }; };\n"
+    "event { name = e; fields := struct { u32 v; }; };\n";
 
 /* Packets of one event each, and as many entries of the index of LTTng that they have. */
 static void make_small_packets(struct buffer *stream, struct buffer *index)
@@ -39,15 +42,18 @@ static void make_small_packets(struct buffer *stream, struct buffer *index)
         for (size_t k = 0; k < 9; k++)
             bitput_be(&put, numbers[k], 64);
     }
-    index->bytes[16 + 72 * 3 + 71] = 7; /* a number that these packets do not say: only a copy has it */
+    index->bytes[16 + 72 * 3 + 71] =
+        7; /* a number that these packets do not say: only a copy has it */
 }
 
 /* Copies the files, an index among them or not, in little memory. */
-static void copy_small_packets(const char *path, const ttr_file *files, size_t n, const char *const *how)
+static void copy_small_packets(const char *path, const ttr_file *files, size_t n,
+                               const char *const *how)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    const ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = how};
     ttr_batch batch;
@@ -67,7 +73,9 @@ static void copy_small_packets(const char *path, const ttr_file *files, size_t n
 
 static void indexes_of_many_packets_are_written_in_little_memory(void **state)
 {
-    static const char *const with_index[] = {"index=yes", NULL}, *const encoded[] = {"index=yes", "byte-order=be", NULL};
+    static const char *const with_index[] = {"index=yes", NULL}, *const encoded[] = {
+                                                                     "index=yes", "byte-order=be",
+                                                                     NULL};
     (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
     struct buffer stream, index;
@@ -141,7 +149,8 @@ static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **stat
         const ttr_file file[] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1},
                                  {.name = name, .bytes = stream.bytes, .n = stream.n},
                                  {.name = index_name, .bytes = index.bytes, .n = index.n}};
-        for (size_t given = 2; given <= 3; given++) { /* without an index, which is made, and with one that is kept */
+        for (size_t given = 2; given <= 3;
+             given++) { /* without an index, which is made, and with one that is kept */
             (void)snprintf(path, sizeof path, "%s/%zu-%zu", folder, n, given);
             assert_int_equal(copy_with_index(path, file, given), n == 252);
             files_expect_copy(path, &file[1]);

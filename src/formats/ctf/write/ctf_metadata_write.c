@@ -1,7 +1,9 @@
-/* The metadata file of a trace: the description as text, bare or in packets, written when everything else is.
+/* The metadata file of a trace: the description as text, bare or in packets, written when
+ * everything else is.
  *
- * Packets of CTF 1.8 and 2: magic 0x75D11D57 | uuid[16] | checksum u32 | content_size u32 | packet_size u32, both in bits |
- * compression, encryption, checksum scheme u8 | major, minor u8; CTF 2 (CTF2-PMETA-1.0) adds 3 bytes and u32 header size in bits. */
+ * Packets of CTF 1.8 and 2: magic 0x75D11D57 | uuid[16] | checksum u32 | content_size u32 |
+ * packet_size u32, both in bits | compression, encryption, checksum scheme u8 | major, minor u8;
+ * CTF 2 (CTF2-PMETA-1.0) adds 3 bytes and u32 header size in bits. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
@@ -10,21 +12,27 @@
 #define HEAD_2 44u
 #define PACKET_CONTENT 4000u /* bytes of text a packet */
 
-ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version, struct buffer *to, ttr_error *error)
+ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version,
+                              struct buffer *to, ttr_error *error)
 {
     switch (version) {
-    case CTF_RFC_1_1: return rfc11_print(description, to, error);
-    case CTF_2: return ctf2_print(description, to, error);
-    default: return tsdl_print(description, to, error);
+    case CTF_RFC_1_1:
+        return rfc11_print(description, to, error);
+    case CTF_2:
+        return ctf2_print(description, to, error);
+    default:
+        return tsdl_print(description, to, error);
     }
 }
 
 /* One packet of CTF 1.8 or 2. */
-static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text, size_t n, struct buffer *to)
+static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text,
+                       size_t n, struct buffer *to)
 {
     unsigned head = is_2 ? HEAD_2 : HEAD_18;
     struct bitput put = bitput_begin(to);
-    void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
+    void (*number)(struct bitput *, uint64_t, unsigned) =
+        description->is_big_endian ? bitput_be : bitput_le;
     number(&put, METADATA_MAGIC, 32);
     bitput_bytes(&put, description->uuid, 16);
     number(&put, 0, 32);
@@ -64,12 +72,15 @@ static size_t behind_block(const struct buffer *text, size_t at)
     return at;
 }
 
-/* The RFC: one packet.  Each block is an entry, a string of its own that ends with a zero byte (7). */
-static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text, struct buffer *to, ttr_error *error)
+/* The RFC: one packet.  Each block is an entry, a string of its own that ends with a zero byte (7).
+ */
+static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text,
+                                 struct buffer *to, ttr_error *error)
 {
     struct buffer entries;
     struct rfc11_packing packing = metadata->options->packing;
-    struct rfc11_packet packet = {.session_id = metadata->description->session_id, .section_packet_count_bits = 32,
+    struct rfc11_packet packet = {.session_id = metadata->description->session_id,
+                                  .section_packet_count_bits = 32,
                                   .is_big_endian = metadata->description->is_big_endian};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     buffer_init(&entries, text->alloc);
@@ -86,7 +97,8 @@ static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const stru
     return status;
 }
 
-ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text,
+                          struct ttr_writer *out, ttr_error *error)
 {
     struct buffer packets, *file = text;
     ttr_status status = TTR_OK;
@@ -103,7 +115,8 @@ ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *te
         file = &packets;
     }
     if (status == TTR_OK)
-        status = ctf_write_file(ctf_add_file(metadata->folder, out, "", "metadata", "", error), file, error);
+        status = ctf_write_file(ctf_add_file(metadata->folder, out, "", "metadata", "", error),
+                                file, error);
     buffer_free(&packets);
     return status;
 }

@@ -11,11 +11,14 @@
 /* The words of a choice, for the message. */
 static ttr_status refuse(const char *key, const char *value, const char *words, ttr_error *error)
 {
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value, words);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value,
+                words);
 }
 
-/* The place of the value among words separated by '|'; `*chosen` stays where the option was not given. */
-static ttr_status choose(const struct ttr_writer *out, const char *key, const char *words, unsigned *chosen, ttr_error *error)
+/* The place of the value among words separated by '|'; `*chosen` stays where the option was not
+ * given. */
+static ttr_status choose(const struct ttr_writer *out, const char *key, const char *words,
+                         unsigned *chosen, ttr_error *error)
 {
     const char *value = output_option(out, key);
     if (!value)
@@ -34,25 +37,32 @@ static ttr_status choose(const struct ttr_writer *out, const char *key, const ch
     return refuse(key, value, words, error);
 }
 
-static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t most, uint64_t *number, ttr_error *error)
+static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t most,
+                         uint64_t *number, ttr_error *error)
 {
     const char *value = output_option(out, key);
     if (!value)
         return TTR_OK;
     if (number_get_u64(value, strlen(value), number) && *number > 0 && *number <= most)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected a number from 1 to %llu", key, value,
+    return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                "option %s=%s of ctf: expected a number from 1 to %llu", key, value,
                 (unsigned long long)most);
 }
 
-static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error)
+static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *options,
+                           ttr_error *error)
 {
     const char *file = output_option(out, "key"), *variable = output_option(out, "key-env");
     if (options->packing.encryption == RFC11_ENCRYPTION_NONE)
         return TTR_OK;
     if (!file && !variable)
-        return fail_option(error, fail(error, TTR_E_MISUSE, NO_OFFSET, "option cypher=aes of ctf needs a key: add " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
-    ttr_status status = file ? rfc11_read_key_file(file, options->key, error) : rfc11_read_key_variable(variable, options->key, error);
+        return fail_option(error,
+                           fail(error, TTR_E_MISUSE, NO_OFFSET,
+                                "option cypher=aes of ctf needs a key: add " RFC11_KEY_ADVICE),
+                           RFC11_KEY_OPTION);
+    ttr_status status = file ? rfc11_read_key_file(file, options->key, error)
+                             : rfc11_read_key_variable(variable, options->key, error);
     options->packing.key.bytes = options->key;
     return status;
 }
@@ -60,7 +70,8 @@ static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *opt
 /* --- Options of some versions --- */
 
 /* Only the RFC's packets have these; a key may be the reader's. */
-static const char *const of_rfc[] = {"header", "alignment", "checksum", "compression", "cypher", "packet-align", "event-size", "text-metadata"};
+static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
+                                     "cypher", "packet-align", "event-size", "text-metadata"};
 
 static void note_given(const struct ttr_writer *out, struct ctf_options *options)
 {
@@ -78,15 +89,22 @@ static void note_given(const struct ttr_writer *out, struct ctf_options *options
     options->has_text = output_option(out, "text-metadata") != NULL;
 }
 
-ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error)
+ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version,
+                            ttr_error *error)
 {
     if (version == CTF_RFC_1_1 && options->has_index)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option index=yes of ctf: version 1.1, which is to be written, has no index; try version=1.8, version=2 or index=no");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option index=yes of ctf: version 1.1, which is to be written, has no index; "
+                    "try version=1.8, version=2 or index=no");
     if (version == CTF_RFC_1_1 && options->has_packetised)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option packetized-metadata of ctf is of versions 1.8 and 2 only, and 1.1 is to be written; try text-metadata=yes or text-metadata=no");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option packetized-metadata of ctf is of versions 1.8 and 2 only, and 1.1 is "
+                    "to be written; try text-metadata=yes or text-metadata=no");
     if (version != CTF_RFC_1_1 && options->rfc_option)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s of ctf is of version 1.1 only, and %s is to be written; try version=1.1", options->rfc_option,
-                    version == CTF_2 ? "2" : "1.8");
+        return fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "option %s of ctf is of version 1.1 only, and %s is to be written; try version=1.1",
+            options->rfc_option, version == CTF_2 ? "2" : "1.8");
     return TTR_OK;
 }
 
@@ -98,7 +116,20 @@ struct choice {
     unsigned place;
 };
 
-enum { VERSION, ORDER, INDEX, METADATA_PACKETS, HEADER, ALIGNMENT, CHECKSUM, COMPRESSION, CYPHER, EVENT_SIZE, METADATA_TEXT, CHOICES };
+enum {
+    VERSION,
+    ORDER,
+    INDEX,
+    METADATA_PACKETS,
+    HEADER,
+    ALIGNMENT,
+    CHECKSUM,
+    COMPRESSION,
+    CYPHER,
+    EVENT_SIZE,
+    METADATA_TEXT,
+    CHOICES
+};
 
 static void take_choices(const struct choice *choice, struct ctf_options *options)
 {
@@ -120,7 +151,8 @@ static void take_choices(const struct choice *choice, struct ctf_options *option
     options->is_text_metadata = choice[METADATA_TEXT].place == 0;
 }
 
-ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error)
+ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options,
+                            ttr_error *error)
 {
     struct choice choice[CHOICES] = {
         [VERSION] = {"version", "1.8|2|1.1", 3},
@@ -172,18 +204,22 @@ static void pack_like(struct ctf_options *options, const struct ctf_trace *sourc
     packing->key.bytes = options->key;
 }
 
-void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version)
+void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source,
+                      enum ctf_version version)
 {
     const struct ctf_description *from = &source->class->description;
-    bool is_packed = from->alignment != CTF_ALIGN_NATURAL_64 && from->alignment != CTF_ALIGN_NATURAL_32;
+    bool is_packed =
+        from->alignment != CTF_ALIGN_NATURAL_64 && from->alignment != CTF_ALIGN_NATURAL_32;
     options->is_big_endian = options->has_order ? options->is_big_endian : from->is_big_endian;
     if (version != CTF_RFC_1_1 || from->version != CTF_RFC_1_1)
         return;
     if (!options->has_alignment)
         options->rfc_is_natural = !is_packed;
-    options->rfc_has_short_words = options->rfc_is_natural && from->alignment == CTF_ALIGN_NATURAL_32;
+    options->rfc_has_short_words =
+        options->rfc_is_natural && from->alignment == CTF_ALIGN_NATURAL_32;
     if (!options->has_text)
-        options->is_text_metadata = rfc11_is_text(source->class->metadata, source->class->metadata_n);
+        options->is_text_metadata =
+            rfc11_is_text(source->class->metadata, source->class->metadata_n);
     if (source->has_first)
         pack_like(options, source);
 }

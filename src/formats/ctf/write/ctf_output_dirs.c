@@ -1,7 +1,8 @@
-/* Where traces of one output live.  A single one is the output folder itself.  Several have folders in it, called as their sources are
- * relative to each other, or, where these have nothing in common or lie too deep, by as many of their last folders as tell them apart; that is
- * known only at the end, so all but the first are written under a number and then renamed.  Readers find all of them: no name is one that they
- * pass over, none lies deeper than they look. */
+/* Where traces of one output live.  A single one is the output folder itself.  Several have folders
+ * in it, called as their sources are relative to each other, or, where these have nothing in common
+ * or lie too deep, by as many of their last folders as tell them apart; that is known only at the
+ * end, so all but the first are written under a number and then renamed.  Readers find all of them:
+ * no name is one that they pass over, none lies deeper than they look. */
 #include <stdio.h>
 
 #include "formats/ctf/write/ctf_copy.h"
@@ -10,10 +11,13 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-#define PART_MOST 240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow */
+#define PART_MOST                                                                                  \
+    240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow \
+          */
 #define NAME_MOST 2048u /* of FOLDER_LEVELS_MAX of them */
 
-bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc, ttr_text path)
+bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
+                    ttr_text path)
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";
@@ -21,7 +25,9 @@ bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct al
     *home = (struct ctf_home){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
     home->folder = alloc_zero(alloc, home->folder_size, 1);
     home->path = alloc_zero(alloc, home->path_size, 1);
-    if (!home->folder || !home->path || !alloc_reserve(alloc, (void **)&w->homes, &w->homes_capacity, w->homes_n + 1, sizeof *w->homes))
+    if (!home->folder || !home->path ||
+        !alloc_reserve(alloc, (void **)&w->homes, &w->homes_capacity, w->homes_n + 1,
+                       sizeof *w->homes))
         return false;
     if (path.n)
         memcpy(home->path, path.p, path.n);
@@ -49,7 +55,8 @@ static size_t common_part(const struct ctf_writer *w)
         size_t n = 0;
         while (n < common && first[n] == w->homes[i]->path[n])
             n++;
-        bool is_whole = n == common && (w->homes[i]->path[n] == '/' || !w->homes[i]->path[n]) && (!first[n] || first[n] == '/');
+        bool is_whole = n == common && (w->homes[i]->path[n] == '/' || !w->homes[i]->path[n]) &&
+                        (!first[n] || first[n] == '/');
         while (!is_whole && n > 0 && first[n - 1] != '/')
             n--;
         common = n;
@@ -57,7 +64,8 @@ static size_t common_part(const struct ctf_writer *w)
     return common;
 }
 
-/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and "index". */
+/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and
+ * "index". */
 static size_t put_part(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
@@ -111,14 +119,16 @@ static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
-        bool is_inside = memcmp(names[i], name, shorter) == 0 && (length == own || (length < own ? name[length] : names[i][own]) == '/');
+        bool is_inside = memcmp(names[i], name, shorter) == 0 &&
+                         (length == own || (length < own ? name[length] : names[i][own]) == '/');
         if (is_inside)
             return true;
     }
     return false;
 }
 
-/* Names all homes by the last folders of their paths; false where some would be another's, or inside of it. */
+/* Names all homes by the last folders of their paths; false where some would be another's, or
+ * inside of it. */
 static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], unsigned levels)
 {
     for (size_t i = 0; i < w->homes_n; i++) {
@@ -129,10 +139,12 @@ static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], un
     return true;
 }
 
-/* How many of their last folders homes are called by; 0 = by all behind what they have in common. */
+/* How many of their last folders homes are called by; 0 = by all behind what they have in common.
+ */
 static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t common)
 {
-    bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] && strspn(w->homes[0]->path, "/") >= common;
+    bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] &&
+                    strspn(w->homes[0]->path, "/") >= common;
     for (size_t i = 0; i < w->homes_n && !is_apart; i++)
         is_apart = count_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
     unsigned levels = is_apart ? 1 : 0;
@@ -142,7 +154,8 @@ static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST]
 }
 
 /* Names the i-th home: none is another's, or inside of it. */
-static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i, const char *path)
+static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i,
+                      const char *path)
 {
     char *name = names[i], rest[NAME_MOST];
     put_name(name, path);
@@ -169,9 +182,13 @@ static ttr_status move_first(struct ttr_writer *out, ttr_error *error)
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
         const struct ctf_home *home = i < w->copies_n ? &w->copies[i]->trace->home
-                                      : i < w->copies_n + w->streams_n ? &w->streams[i - w->copies_n]->trace->home : w->homes[0];
-        const char *file = i < w->copies_n ? w->copies[i]->name : i < w->copies_n + w->streams_n ? w->streams[i - w->copies_n]->name
-                           : i == w->copies_n + w->streams_n ? "index" : "metadata";
+                                      : i < w->copies_n + w->streams_n
+                                          ? &w->streams[i - w->copies_n]->trace->home
+                                          : w->homes[0];
+        const char *file = i < w->copies_n                   ? w->copies[i]->name
+                           : i < w->copies_n + w->streams_n  ? w->streams[i - w->copies_n]->name
+                           : i == w->copies_n + w->streams_n ? "index"
+                                                             : "metadata";
         if (home != w->homes[0] || !file)
             continue;
         (void)snprintf(to, sizeof to, FIRST "/%s", file);
@@ -186,13 +203,14 @@ ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error)
     const struct alloc *alloc = &out->t->counted;
     if (w->homes_n < 2)
         return TTR_OK;
-    char (*names)[NAME_MOST] = alloc_zero(alloc, w->homes_n, sizeof *names);
+    char(*names)[NAME_MOST] = alloc_zero(alloc, w->homes_n, sizeof *names);
     if (!names)
         return fail_memory(error);
     size_t common = common_part(w);
     unsigned levels = find_levels(w, names, common);
     for (size_t i = 0; i < w->homes_n; i++)
-        name_home(w, names, i, levels ? last_levels(w->homes[i]->path, levels) : w->homes[i]->path + common);
+        name_home(w, names, i,
+                  levels ? last_levels(w->homes[i]->path, levels) : w->homes[i]->path + common);
     ttr_status status = move_first(out, error);
     for (size_t i = 0; i < w->homes_n && status == TTR_OK; i++) {
         char *folder = w->homes[i]->folder;

@@ -1,9 +1,10 @@
-/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are appended until it is large enough, then
- * the free bytes are filled in and the packet goes to its file, with an entry in the index (ctf_index_write.c).
+/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are
+ * appended until it is large enough, then the free bytes are filled in and the packet goes to its
+ * file, with an entry in the index (ctf_index_write.c).
  *
- *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 | end u64] | content, bits u64 |
- *               packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [| fields of another trace's packets]
- *   RFC v1.1:   rfc11_packet.h
+ *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 |
+ * end u64] | content, bits u64 | packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [|
+ * fields of another trace's packets] RFC v1.1:   rfc11_packet.h
  */
 #include "formats/ctf/write/ctf_write.h"
 
@@ -11,21 +12,23 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 24u     /* magic, uuid, stream class */
-#define HEAD_NUMBERS 7u    /* of 64 bits, at most, before the cpu */
+#define HEAD_BYTES 24u  /* magic, uuid, stream class */
+#define HEAD_NUMBERS 7u /* of 64 bits, at most, before the cpu */
 #define MAGIC 0xC1FC1FC1u
 
 #define ID_EXTENDED 65535u /* of LTTng's large header */
 
-/* All packets under way together take about so much, whatever was asked for, but each at least what one of v1.1 is padded to; more are whole such pieces. */
+/* All packets under way together take about so much, whatever was asked for, but each at least what
+ * one of v1.1 is padded to; more are whole such pieces. */
 #define PACKETS_ROOM ((uint64_t)8 << 20)
 #define PACKET_LEAST ((uint64_t)4 << 10)
 
 /* Files of more streams have no buffers: packets that they would gather are smaller than these. */
 #define BUFFERS_MOST 64u
 
-/* Where packets are that small, their memory is doubled up to the first, then it is what they take with an event more: doubled on, it would be twice as
- * much, and what it was before would lie about. */
+/* Where packets are that small, their memory is doubled up to the first, then it is what they take
+ * with an event more: doubled on, it would be twice as much, and what it was before would lie
+ * about. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
@@ -36,7 +39,8 @@ static bool is_rfc(const struct ctf_stream_out *stream)
 }
 
 /* The numbers of 64 bits in a packet's head, in their order. */
-static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits, uint64_t *numbers)
+static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
+                           uint64_t *numbers)
 {
     const struct ctf_kind_out *kind = stream->kind;
     size_t n = 0;
@@ -71,7 +75,8 @@ static void make_head(struct ctf_stream_out *stream, const struct ctf_items *ite
     struct encode encode;
     encode.put = bitput_begin(&stream->head);
     bitput_zeros(&encode.put, head_bytes(stream) * 8);
-    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0, items ? &items->values : NULL);
+    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0,
+                 items ? &items->values : NULL);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
     stream->head_bits = encode.put.at;
@@ -93,13 +98,16 @@ static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* --- Ending a packet --- */
 
-/* The trace has the UUID that its first packet's content gives: another trace has another, the same trace always the same. */
+/* The trace has the UUID that its first packet's content gives: another trace has another, the same
+ * trace always the same. */
 static void make_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
     size_t head = head_bytes(stream);
     const struct ctf_flow *flow = stream->flow;
-    uint64_t a = flow ? hash_run_end(&flow->hash) : hash_bytes(stream->packet.bytes + head, stream->packet.n - head), b = hash_pair(a, stream->begin);
+    uint64_t a = flow ? hash_run_end(&flow->hash)
+                      : hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
+             b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
         description->uuid[i] = (uint8_t)(a >> i * 8);
         description->uuid[8 + i] = (uint8_t)(b >> i * 8);
@@ -109,7 +117,8 @@ static void make_uuid(struct ctf_stream_out *stream)
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Inputs that are alike are several traces all the same: none gets the UUID of another of this output. */
+/* Inputs that are alike are several traces all the same: none gets the UUID of another of this
+ * output. */
 static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -117,7 +126,8 @@ static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
     uint32_t rank = 0;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_description *other = &w->traces[i]->description;
-        if (other == description || !other->has_uuid || memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
+        if (other == description || !other->has_uuid ||
+            memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
         i = SIZE_MAX; /* once more from the first */
@@ -153,20 +163,22 @@ static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
 
 static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
 {
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
-                                stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {
+        stream->offset,          packet_bits,    content_bits,
+        stream->begin,           stream->last,   stream->discarded,
+        stream->kind->class->id, stream->number, stream->sequence};
     ctf_index_out_add(&stream->index, numbers);
 }
 
 static struct rfc11_packet rfc_packet(const struct ctf_stream_out *stream)
 {
     return (struct rfc11_packet){.session_id = stream->trace->description.session_id,
-                                  .section_packet_count = (uint32_t)stream->sequence,
-                                  .section_packet_count_bits = 32,
-                                  .timestamp_begin = stream->begin,
-                                  .timestamp_end = stream->last,
-                                  .events_discarded = (uint32_t)stream->discarded,
-                                  .is_big_endian = stream->trace->description.is_big_endian};
+                                 .section_packet_count = (uint32_t)stream->sequence,
+                                 .section_packet_count_bits = 32,
+                                 .timestamp_begin = stream->begin,
+                                 .timestamp_end = stream->last,
+                                 .events_discarded = (uint32_t)stream->discarded,
+                                 .is_big_endian = stream->trace->description.is_big_endian};
 }
 
 /* A packet of the RFC, with what is done to its content, in out->buffer. */
@@ -178,7 +190,8 @@ static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, tt
     buffer_clear(&out->buffer);
     if (status != TTR_OK)
         return status;
-    return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
+    return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER,
+                      &packing, &out->buffer, error);
 }
 
 /* Nothing is kept of the room that one large packet took. */
@@ -196,8 +209,10 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1), least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
-    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
+    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1),
+                   least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
+    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size
+                                                       : least;
 }
 
 /* Makes the head of a packet of the RFC that is in its file, and pads it there. */
@@ -207,7 +222,8 @@ static ttr_status seal(struct ctf_stream_out *stream, ttr_error *error)
     struct rfc11_packet packet = rfc_packet(stream);
     struct ctf_flow *flow = stream->flow;
     uint32_t padding = 0;
-    ttr_status status = rfc11_seal(&packet, flow->bytes - RFC11_HEADER, &flow->sum, &stream->trace->options->packing, &padding, error);
+    ttr_status status = rfc11_seal(&packet, flow->bytes - RFC11_HEADER, &flow->sum,
+                                   &stream->trace->options->packing, &padding, error);
     flow->bytes += status == TTR_OK ? padding : 0;
     for (uint32_t n; padding && status == TTR_OK; padding -= n) {
         n = padding < sizeof zeros ? padding : (uint32_t)sizeof zeros;
@@ -218,8 +234,10 @@ static ttr_status seal(struct ctf_stream_out *stream, ttr_error *error)
     return status;
 }
 
-/* The end of a packet that is in its file but for what is in memory: what was left free is written anew. */
-static ttr_status end_flow(struct ctf_stream_out *stream, struct ttr_writer *out, uint64_t content_bits, ttr_error *error)
+/* The end of a packet that is in its file but for what is in memory: what was left free is written
+ * anew. */
+static ttr_status end_flow(struct ctf_stream_out *stream, struct ttr_writer *out,
+                           uint64_t content_bits, ttr_error *error)
 {
     struct ctf_flow *flow = stream->flow;
     ttr_status status = ctf_flow_rest(flow, error);
@@ -237,13 +255,15 @@ static ttr_status end_flow(struct ctf_stream_out *stream, struct ttr_writer *out
             add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = sink_rewrite(stream->sink, stream->offset, stream->packet.bytes, flow->head, error);
+        status =
+            sink_rewrite(stream->sink, stream->offset, stream->packet.bytes, flow->head, error);
     stream->offset += flow->bytes;
     ctf_flow_free(stream, &out->t->counted);
     return status;
 }
 
-static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                             ttr_error *error)
 {
     uint64_t content_bits = stream->put.at;
     struct buffer *bytes = &stream->packet;
@@ -272,9 +292,11 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
             add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK && !is_flow)
-        status = (stream->trace->busy_n > BUFFERS_MOST ? sink_write_now : sink_write)(stream->sink, bytes->bytes, bytes->n, error);
+        status = (stream->trace->busy_n > BUFFERS_MOST ? sink_write_now : sink_write)(
+            stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
-        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name, error);
+        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name,
+                                      error);
     stream->offset += is_flow ? 0 : bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
@@ -289,7 +311,8 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
 static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
-    void (*number)(struct bitput *, uint64_t, unsigned) = stream->trace->description.is_big_endian ? bitput_be : bitput_le;
+    void (*number)(struct bitput *, uint64_t, unsigned) =
+        stream->trace->description.is_big_endian ? bitput_be : bitput_le;
     bitput_align(put, 3);
     if (!stream->kind->has_time) {
         number(put, id, 32);
@@ -310,10 +333,16 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
 {
     struct bitput *put = &stream->put;
     const struct ctf_description *description = &stream->trace->description;
-    bool is_first = stream->kind->class->rfc_header == 1, is_natural = description->alignment != CTF_ALIGN_PACKED;
-    const unsigned wide = !is_natural ? 3 : description->alignment == CTF_ALIGN_NATURAL_32 ? 5 : 6; /* of 64-bit integers */
-    void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
-    uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2, distance = ticks - stream->last;
+    bool is_first = stream->kind->class->rfc_header == 1,
+         is_natural = description->alignment != CTF_ALIGN_PACKED;
+    const unsigned wide = !is_natural ? 3
+                          : description->alignment == CTF_ALIGN_NATURAL_32
+                              ? 5
+                              : 6; /* of 64-bit integers */
+    void (*number)(struct bitput *, uint64_t, unsigned) =
+        description->is_big_endian ? bitput_be : bitput_le;
+    uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2,
+             distance = ticks - stream->last;
     bool is_compact = id < escape && distance < (is_first ? UINT64_C(1) << 27 : UINT64_C(1) << 32);
     bitput_align(put, is_natural ? 5 : 3);
     if (is_first) {
@@ -336,7 +365,8 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Where the size of an event is filled in once it is known, and where what it counts begins: a byte. */
+/* Where the size of an event is filled in once it is known, and where what it counts begins: a
+ * byte. */
 struct size_place {
     uint64_t at, behind;
     unsigned bits; /* 0 = no size */
@@ -345,13 +375,18 @@ struct size_place {
 /* The number of bytes from the context to here; false where it does not fit. */
 static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
 {
-    const uint64_t bytes = stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0, most = UINT64_MAX >> (64 - size->bits);
-    (stream->trace->description.is_big_endian ? bitput_store_be : bitput_store_le)(&stream->put, size->at, bytes < most ? bytes : most, size->bits);
+    const uint64_t bytes =
+                       stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
+                   most = UINT64_MAX >> (64 - size->bits);
+    (stream->trace->description.is_big_endian ? bitput_store_be : bitput_store_le)(
+        &stream->put, size->at, bytes < most ? bytes : most, size->bits);
     return bytes <= most;
 }
 
-/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size among its members. */
-static struct size_place put_sized_context(const struct ctf_stream_out *stream, struct encode *encode)
+/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size
+ * among its members. */
+static struct size_place put_sized_context(const struct ctf_stream_out *stream,
+                                           struct encode *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
@@ -365,7 +400,8 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream, 
         encode_members(encode, &first);
         size.bits = context->members[to - 1].type->bits;
     } else {
-        bitput_align(&encode->put, stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
+        bitput_align(&encode->put,
+                     stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
         bitput_zeros(&encode->put, 16);
     }
     size.at = encode->put.at - size.bits;
@@ -417,8 +453,8 @@ static bool encode_event(struct ctf_stream_out *stream, const struct putting *wh
     return !size.bits || what->is_trial || fill_size(stream, &size);
 }
 
-ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items, uint64_t begin,
-                            ttr_error *error)
+ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
+                            const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
     ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
@@ -428,7 +464,8 @@ ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *ou
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out, const uint64_t *begin, ttr_error *error)
+ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                  const uint64_t *begin, ttr_error *error)
 {
     ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
@@ -448,14 +485,15 @@ static void make_room(struct ctf_stream_out *stream)
         buffer_reserve(packet, (size_t)room);
 }
 
-/* Whether the packet tells how many events are missing up to its end, which of several packets in its place only the last would have. */
+/* Whether the packet tells how many events are missing up to its end, which of several packets in
+ * its place only the last would have. */
 static bool splits_gap(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.  All such packets together take no more than PACKETS_ROOM
- * beyond what they may. */
+/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.
+ * All such packets together take no more than PACKETS_ROOM beyond what they may. */
 static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t over = stream->put.at / 8 - packet_limit(stream);
@@ -497,11 +535,13 @@ static uint64_t measure_event(struct ctf_stream_out *stream, const struct puttin
 static bool may_flow(const struct ctf_stream_out *stream)
 {
     const struct rfc11_packing *packing = &stream->trace->options->packing;
-    return !is_rfc(stream) || (!packing->compression && !packing->encryption && !stream->kind->class->rfc_has_event_size);
+    return !is_rfc(stream) || (!packing->compression && !packing->encryption &&
+                               !stream->kind->class->rfc_has_event_size);
 }
 
 /* Puts an event that is to be in this packet. */
-static ttr_status put_event(struct ctf_stream_out *stream, struct ttr_writer *out, struct putting *what, bool *fits, ttr_error *error)
+static ttr_status put_event(struct ctf_stream_out *stream, struct ttr_writer *out,
+                            struct putting *what, bool *fits, ttr_error *error)
 {
     const bool is_flow = what->items->in_pieces && may_flow(stream);
     ttr_status status = is_flow ? ctf_flow_begin(stream, out, head_bytes(stream), error) : TTR_OK;
@@ -513,8 +553,9 @@ static ttr_status put_event(struct ctf_stream_out *stream, struct ttr_writer *ou
     return TTR_OK;
 }
 
-ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
-                          const struct ctf_items *items, uint64_t ticks, ttr_error *error)
+ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
+                          const struct ctf_event_class *class, const struct ctf_items *items,
+                          uint64_t ticks, ttr_error *error)
 {
     if (!stream->is_open)
         begin_packet(stream, ticks);
@@ -530,7 +571,8 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
         status = put_event(stream, out, &what, &fits, error);
     if (status != TTR_OK)
         return status;
-    if (stream->events && stream->put.at / 8 > packet_limit(stream) && !stays_whole(stream, out->own)) {
+    if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
+        !stays_whole(stream, out->own)) {
         uint64_t end = stream->end;
         if (splits_gap(stream))
             output_lost(out, CTF_LOST_WHEN, items->offset);
@@ -557,7 +599,8 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
 
 /* --- Ends --- */
 
-static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out,
+                              ttr_error *error)
 {
     if (stream->index.entries.n == 0 && !stream->index.file)
         return TTR_OK;
@@ -575,7 +618,8 @@ ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out
     return status;
 }
 
-ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
+                             ttr_error *error)
 {
     ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK || !stream->sink)

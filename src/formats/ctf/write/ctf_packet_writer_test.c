@@ -1,5 +1,6 @@
-/* Streams of small traces, byte by byte: heads of packets as rfc11_packet.h and ctf_packet_writer.c draw them, events as the types of each
- * language lay them out, the index as LTTng has it.  Expected bytes are worked out by hand. */
+/* Streams of small traces, byte by byte: heads of packets as rfc11_packet.h and ctf_packet_writer.c
+ * draw them, events as the types of each language lay them out, the index as LTTng has it. Expected
+ * bytes are worked out by hand. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -30,8 +31,10 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     (void)snprintf(m->folder, sizeof m->folder, "/tmp/tracetta-ctf-XXXXXX");
     assert_non_null(mkdtemp(m->folder));
     m->writer = (struct ctf_writer){.traces_n = 0};
-    m->out = (struct ttr_writer){.t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
-    m->out.folder = folder_create(alloc_default(), &(struct folder_target){m->folder, {"metadata", NULL}, true, NULL}, NULL);
+    m->out = (struct ttr_writer){
+        .t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
+    m->out.folder = folder_create(
+        alloc_default(), &(struct folder_target){m->folder, {"metadata", NULL}, true, NULL}, NULL);
     assert_non_null(m->out.folder);
     buffer_init(&m->out.buffer, alloc_default());
     assert_int_equal(ctf_options_read(&m->out, &m->options, NULL), TTR_OK);
@@ -39,10 +42,18 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     m->options.packing.align = 1;
     ctf_items_init(&m->items, &m->out.t->counted);
     m->builder = ttr_builder_new(m->out.t);
-    assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
+    assert_true(
+        ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;
     m->stream = (struct ctf_stream_out){.trace = &m->trace, .has_cpu = has_cpu, .cpu = 3};
-    m->stream.kind = ctf_trace_add_kind(&m->trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_cpu = has_cpu, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = m->trace.clock});
+    m->stream.kind =
+        ctf_trace_add_kind(&m->trace, &(struct ctf_kind_like){.name = {"events", 6},
+                                                              .has_cpu = has_cpu,
+                                                              .has_clock = true,
+                                                              .has_time = true,
+                                                              .has_sequence = true,
+                                                              .has_discarded = true,
+                                                              .clock = m->trace.clock});
     assert_non_null(m->stream.kind);
     m->stream.name_size = sizeof "stream";
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
@@ -58,13 +69,19 @@ static void put(struct made *m)
     ttr_batch batch;
     assert_int_equal(ttr_event_take(m->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
-    const struct ctf_items_for what = {.out = &m->out, .version = m->trace.description.version, .is_dialect = true, .has_cpu = m->stream.has_cpu};
+    const struct ctf_items_for what = {.out = &m->out,
+                                       .version = m->trace.description.version,
+                                       .is_dialect = true,
+                                       .has_cpu = m->stream.has_cpu};
     ctf_items_collect(&m->items, &what, event);
     assert_false(m->items.failed);
-    const struct ctf_class_key key = {.name = ttr_text_get(m->out.t, event->name), .identity = event->name};
-    const struct ctf_event_class *class = ctf_trace_class(&m->trace, m->stream.kind, &m->items, &key);
+    const struct ctf_class_key key = {.name = ttr_text_get(m->out.t, event->name),
+                                      .identity = event->name};
+    const struct ctf_event_class *class =
+        ctf_trace_class(&m->trace, m->stream.kind, &m->items, &key);
     assert_non_null(class);
-    assert_int_equal(ctf_stream_put(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL), TTR_OK);
+    assert_int_equal(
+        ctf_stream_put(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL), TTR_OK);
 }
 
 static void end_stream(struct made *m)
@@ -72,7 +89,9 @@ static void end_stream(struct made *m)
     ttr_error error = {0};
     if (ctf_stream_finish(&m->stream, &m->out, &error) != TTR_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(ctf_write_file(folder_add(m->out.folder, "metadata", &error), &m->out.buffer, &error), TTR_OK);
+    assert_int_equal(
+        ctf_write_file(folder_add(m->out.folder, "metadata", &error), &m->out.buffer, &error),
+        TTR_OK);
     assert_int_equal(folder_finish(m->out.folder, &error), TTR_OK);
     m->out.folder = NULL;
 }
@@ -143,14 +162,19 @@ static void ctf_1_8_little_endian(void **state)
     put_two(&m);
     end_stream(&m);
     check_file(&m, "stream",
-               /* packet header */ "c11ffcc1 uu 00000000 0000000000000000"
-               /* context */ "e803000000000000 d007000001000000 5804000000000000 5804000000000000 0000000000000000 0000000000000000 03000000"
+               /* packet header */
+               "c11ffcc1 uu 00000000 0000000000000000"
+               /* context */ "e803000000000000 d007000001000000 5804000000000000 5804000000000000 "
+               "0000000000000000 0000000000000000 03000000"
                /* id 0, time, x */ "0000 e8030000 0500000000000000"
                /* extended id 1, time beyond 32 bits */ "ffff 01000000 d007000001000000"
-               /* kind span, category io, vpid, vtid, duration */ "04 00 07000000 8967452301000000 2c010000"
+               /* kind span, category io, vpid, vtid, duration */ "04 00 07000000 8967452301000000 "
+               "2c010000"
                /* s, length and b */ "616200 02000000 feff");
-    check_file(&m, "index/stream.idx", "c1f1dcc1 00000001 00000001 00000048"
-               "0000000000000000 0000000000000458 0000000000000458 00000000000003e8 00000001000007d0 0000000000000000 0000000000000000"
+    check_file(&m, "index/stream.idx",
+               "c1f1dcc1 00000001 00000001 00000048"
+               "0000000000000000 0000000000000458 0000000000000458 00000000000003e8 "
+               "00000001000007d0 0000000000000000 0000000000000000"
                "0000000000000000 0000000000000000");
     end(&m);
 }
@@ -162,10 +186,13 @@ static void ctf_1_8_big_endian_without_a_cpu(void **state)
     begin(&m, CTF_1_8, true, false);
     put_two(&m);
     end_stream(&m);
-    check_file(&m, "stream", "c1fc1fc1 uu 00000000 0000000000000000"
-               "00000000000003e8 00000001000007d0 0000000000000438 0000000000000438 0000000000000000 0000000000000000"
+    check_file(&m, "stream",
+               "c1fc1fc1 uu 00000000 0000000000000000"
+               "00000000000003e8 00000001000007d0 0000000000000438 0000000000000438 "
+               "0000000000000000 0000000000000000"
                "0000 000003e8 0000000000000005"
-               "ffff 00000001 00000001000007d0  04 00 00000007 0000000123456789 0000012c  616200 00000002 feff");
+               "ffff 00000001 00000001000007d0  04 00 00000007 0000000123456789 0000012c  616200 "
+               "00000002 feff");
     end(&m);
 }
 
@@ -176,10 +203,13 @@ static void ctf_2_has_the_same_bits(void **state)
     begin(&m, CTF_2, false, false);
     put_two(&m);
     end_stream(&m);
-    check_file(&m, "stream", "c11ffcc1 uu 00000000 0000000000000000"
-               "e803000000000000 d007000001000000 3804000000000000 3804000000000000 0000000000000000 0000000000000000"
+    check_file(&m, "stream",
+               "c11ffcc1 uu 00000000 0000000000000000"
+               "e803000000000000 d007000001000000 3804000000000000 3804000000000000 "
+               "0000000000000000 0000000000000000"
                "0000 e8030000 0500000000000000"
-               "ffff 01000000 d007000001000000  04 00 07000000 8967452301000000 2c010000  616200 02000000 feff");
+               "ffff 01000000 d007000001000000  04 00 07000000 8967452301000000 2c010000  616200 "
+               "02000000 feff");
     end(&m);
 }
 
@@ -191,8 +221,10 @@ static void the_rfc_has_a_time_before_the_id_and_its_own_packets(void **state)
     put_two(&m);
     end_stream(&m);
     check_file(&m, "stream",
-               /* magic, session, sizes in bytes, no checksum, count */ "c11ffcc1 ss 6b000000 6b000000 00000000 00000000"
-               /* times, discarded, 32 bits of count, no schemes */ "e803000000000000 d007000001000000 00000000 20 00 00 00"
+               /* magic, session, sizes in bytes, no checksum, count */
+               "c11ffcc1 ss 6b000000 6b000000 00000000 00000000"
+               /* times, discarded, 32 bits of count, no schemes */
+               "e803000000000000 d007000001000000 00000000 20 00 00 00"
                /* time, id 0, x */ "e8030000 0000 0500000000000000"
                /* low time, escape; time, id */ "d0070000 ffff d007000001000000 01000000"
                "04 00 07000000 8967452301000000 2c010000  616200 02000000 feff");
@@ -207,16 +239,27 @@ static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void
     ctf_trace_end(&m.trace, &m.out.t->counted);
     m.options.rfc_header = 1;
     m.options.rfc_is_natural = true;
-    assert_true(ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
+    assert_true(
+        ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
     m.trace.streams_n = 1;
-    m.stream.kind = ctf_trace_add_kind(&m.trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = m.trace.clock});
+    m.stream.kind = ctf_trace_add_kind(&m.trace, &(struct ctf_kind_like){.name = {"events", 6},
+                                                                         .has_clock = true,
+                                                                         .has_time = true,
+                                                                         .has_sequence = true,
+                                                                         .has_discarded = true,
+                                                                         .clock = m.trace.clock});
     put_two(&m);
     end_stream(&m);
-    check_file(&m, "stream", "c1fc1fc1 ss 0000006e 0000006e 00000000 00000000 00000000000003e8 00000001000007d0 00000000 20 00 00 00"
-               /* 48: id 0 in the 5 high bits, 27 of time; 56: x, aligned to 64 bits */ "000003e8 00000000 0000000000000005"
-               /* 64: id 31, low 27 bits of time; id, time; 80: aligned to 64 bits, where the payload's struct begins */
+    check_file(&m, "stream",
+               "c1fc1fc1 ss 0000006e 0000006e 00000000 00000000 00000000000003e8 00000001000007d0 "
+               "00000000 20 00 00 00"
+               /* 48: id 0 in the 5 high bits, 27 of time; 56: x, aligned to 64 bits */
+               "000003e8 00000000 0000000000000005"
+               /* 64: id 31, low 27 bits of time; id, time; 80: aligned to 64 bits, where the
+                  payload's struct begins */
                "f80007d0 00000001 00000001000007d0"
-               /* kind, category, vpid at a multiple of 4, vtid at one of 8, duration */ "04 00 0000 00000007 0000000123456789 0000012c"
+               /* kind, category, vpid at a multiple of 4, vtid at one of 8, duration */
+               "04 00 0000 00000007 0000000123456789 0000012c"
                /* text, the length at a multiple of 4 */ "616200 00 00000002 feff");
     end(&m);
 }

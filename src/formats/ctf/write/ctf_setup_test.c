@@ -1,4 +1,5 @@
-/* What it takes to open hundreds of stream files with a few events each: few system calls, few requests for memory, and nothing that stays. */
+/* What it takes to open hundreds of stream files with a few events each: few system calls, few
+ * requests for memory, and nothing that stays. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +12,23 @@
 #include "support/support.h"
 
 #define STREAMS 300u
-#define EMPTY 3u           /* files without a byte, among them */
-#define EVENTS 5u          /* of each */
-#define PACKET 600u        /* bytes */
+#define EMPTY 3u    /* files without a byte, among them */
+#define EVENTS 5u   /* of each */
+#define PACKET 600u /* bytes */
 #define LARGE ((size_t)4 << 20)
-#define READS_OTHER 40u    /* calls that read, of the metadata and of this test */
+#define READS_OTHER 40u     /* calls that read, of the metadata and of this test */
 #define REQUESTS_OTHER 700u /* for memory, beside those of streams */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; "
+    "} := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 "
+    "stream_id; }; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; "
+    "event.header := struct { u32 id; ts timestamp; }; };\n"
     "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; }; };\n";
 
 static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
@@ -50,7 +54,8 @@ static void write_stream(const char *folder, unsigned i)
     buffer_add_zeros(&to, PACKET - to.n);
     (void)snprintf(path, sizeof path, "%s/s%03u", folder, i);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    assert_int_equal(write(fd, to.bytes, i % (STREAMS / EMPTY) == 1 ? 0 : to.n), i % (STREAMS / EMPTY) == 1 ? 0 : to.n);
+    assert_int_equal(write(fd, to.bytes, i % (STREAMS / EMPTY) == 1 ? 0 : to.n),
+                     i % (STREAMS / EMPTY) == 1 ? 0 : to.n);
     assert_int_equal(close(fd), 0);
     buffer_free(&to);
 }
@@ -111,14 +116,16 @@ static unsigned long reads(void)
     return at ? strtoul(at + strlen("syscr: "), NULL, 10) : 0;
 }
 
-static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory(void **state)
+static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory(
+    void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-setup-XXXXXX";
     struct support_heap heap;
     make_trace(folder);
     support_heap_init(&heap, 0);
-    const ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    const ttr_options options = {
+        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr *t = ttr_new(&options);
     const unsigned long first = reads(), before = reads();
     const bool is_told = before == first + 1; /* tools that watch programs read for themselves */
@@ -168,7 +175,8 @@ static void hundreds_of_streams_are_read_the_same_where_memory_is_scarce(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory),
+        cmocka_unit_test(
+            hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory),
         cmocka_unit_test(hundreds_of_small_streams_are_read_by_threads),
         cmocka_unit_test(hundreds_of_streams_are_read_the_same_where_memory_is_scarce),
     };

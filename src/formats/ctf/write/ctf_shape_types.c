@@ -1,21 +1,24 @@
-/* Types for shapes.  One pass over the items of an event makes the tree for them; numbers and whole roots are shared by all classes
- * that have the same.
+/* Types for shapes.  One pass over the items of an event makes the tree for them; numbers and whole
+ * roots are shared by all classes that have the same.
  *
  * What each language has for a value:
- *   |                | CTF 1.8                       | CTF 2                     | RFC v1.1                |
- *   | arrays         | u32 NAME_length, sequence     | the same                  | sequence, length inline |
- *   | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same                |
- *   | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of u8       |
- *   | floats         | floating_point                | floating-point            | integer, float = true   |
- * An array or bytes that stand in an array need a struct around the length and themselves, where the length is not inline. */
+ *   |                | CTF 1.8                       | CTF 2                     | RFC v1.1 | |
+ * arrays         | u32 NAME_length, sequence     | the same                  | sequence, length
+ * inline | | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same
+ * | | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of
+ * u8       | | floats         | floating_point                | floating-point            |
+ * integer, float = true   | An array or bytes that stand in an array need a struct around the
+ * length and themselves, where the length is not inline. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-#define LABELS_NAMED 64u    /* an enumeration of so many is a type with a name */
-#define LENGTH_BITS_ODD 64u /* of an array of hexadecimal u8, which is not to be taken for bytes */
+#define LABELS_NAMED 64u /* an enumeration of so many is a type with a name */
+#define LENGTH_BITS_ODD                                                      \
+    64u /* of an array of hexadecimal u8, which is not to be taken for bytes \
+         */
 
 static bool is_rfc(const struct ctf_types *types)
 {
@@ -74,7 +77,8 @@ static struct type *new_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of themselves, at most of a word. */
+/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of
+ * themselves, at most of a word. */
 static uint8_t alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
@@ -82,7 +86,8 @@ static uint8_t alignment(const struct ctf_types *types, unsigned bits)
     return types->is_natural && is_whole ? (uint8_t)__builtin_ctz(bits < word ? bits : word) : 3;
 }
 
-static struct type *make_number(struct ctf_types *types, enum type_kind kind, unsigned bits, unsigned base)
+static struct type *make_number(struct ctf_types *types, enum type_kind kind, unsigned bits,
+                                unsigned base)
 {
     struct type *type = new_type(types, kind);
     if (!type)
@@ -104,7 +109,8 @@ static const struct type *remember(struct ctf_types *types, uint64_t key, const 
 {
     const struct alloc *alloc = &types->t->counted;
     if (!type || types->n >= UINT32_MAX ||
-        !alloc_reserve(alloc, (void **)&types->type, &types->capacity, types->n + 1, sizeof *types->type) ||
+        !alloc_reserve(alloc, (void **)&types->type, &types->capacity, types->n + 1,
+                       sizeof *types->type) ||
         !keymap_put(&types->by_key, key, (uint32_t)types->n)) {
         types->failed = true;
         return type;
@@ -122,17 +128,22 @@ static uint64_t key_of(enum type_kind kind, unsigned a, unsigned b)
 /* "uint64_t", "uint8_hex_t", "float32_t": languages with names for types then say them once. */
 static void name_number(struct ctf_types *types, struct type *type)
 {
-    static const char *const names[TYPE_KIND_COUNT] = {[TYPE_UINT] = "uint", [TYPE_INT] = "int", [TYPE_FLOAT] = "float", [TYPE_BOOL] = "bool"};
+    static const char *const names[TYPE_KIND_COUNT] = {
+        [TYPE_UINT] = "uint", [TYPE_INT] = "int", [TYPE_FLOAT] = "float", [TYPE_BOOL] = "bool"};
     char digits[NUMBER_MAX];
     buffer_clear(&types->name);
     buffer_add_text(&types->name, names[type->kind]);
     buffer_add(&types->name, digits, number_put_u64(digits, type->bits));
-    buffer_add_text(&types->name, type->base == 16 ? "_hex_t" : type->base == 8 ? "_oct_t" : type->base == 2 ? "_bin_t" : "_t");
+    buffer_add_text(&types->name, type->base == 16  ? "_hex_t"
+                                  : type->base == 8 ? "_oct_t"
+                                  : type->base == 2 ? "_bin_t"
+                                                    : "_t");
     types->failed |= types->name.failed;
     type->name = keep(types, types->name.bytes, types->name.n);
 }
 
-const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits, unsigned base)
+const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits,
+                                    unsigned base)
 {
     uint64_t key = key_of(kind, bits, base ? base : 10);
     const struct type *known = find(types, key);
@@ -172,7 +183,8 @@ static uint8_t align_of(const struct type_member *members, uint32_t n)
     return align;
 }
 
-struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members, uint32_t n)
+struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members,
+                              uint32_t n)
 {
     struct type *type = new_type(types, TYPE_STRUCT);
     struct type_member *own = take(types, n * sizeof *own + 1);
@@ -187,7 +199,8 @@ struct type *ctf_types_struct(struct ctf_types *types, const struct type_member 
 }
 
 /* An enumeration of 8 bits with these labels for 0, 1, ... or, where it is one, for `value`. */
-static const struct type *labelled(struct ctf_types *types, const ttr_text *names, uint32_t n, uint64_t value)
+static const struct type *labelled(struct ctf_types *types, const ttr_text *names, uint32_t n,
+                                   uint64_t value)
 {
     struct type *type = make_number(types, TYPE_UINT, 8, 10);
     struct type_labels *labels = take(types, sizeof *labels);
@@ -213,7 +226,8 @@ static const struct type *constant(struct ctf_types *types, const ttr_value *val
 }
 
 /* The enumerations that stand for values without a type of their own. */
-static const struct type *stand_in(struct ctf_types *types, enum type_kind kind, unsigned variant, const ttr_text *names, uint32_t n)
+static const struct type *stand_in(struct ctf_types *types, enum type_kind kind, unsigned variant,
+                                   const ttr_text *names, uint32_t n)
 {
     uint64_t key = key_of(TYPE_NONE, kind, variant);
     const struct type *known = find(types, key);
@@ -223,7 +237,8 @@ static const struct type *stand_in(struct ctf_types *types, enum type_kind kind,
 static const struct type *boolean(struct ctf_types *types)
 {
     static const ttr_text names[] = {{"false", 5}, {"true", 4}};
-    return types->description->version == CTF_2 ? ctf_types_number(types, TYPE_BOOL, 8, 0) : stand_in(types, TYPE_BOOL, 0, names, 2);
+    return types->description->version == CTF_2 ? ctf_types_number(types, TYPE_BOOL, 8, 0)
+                                                : stand_in(types, TYPE_BOOL, 0, names, 2);
 }
 
 static const struct type *nothing(struct ctf_types *types, bool is_absent)
@@ -233,7 +248,8 @@ static const struct type *nothing(struct ctf_types *types, bool is_absent)
 }
 
 /* Labels of another description, said once more in this one. */
-static const struct type_labels *copy_labels(struct ctf_types *types, const struct type_labels *from)
+static const struct type_labels *copy_labels(struct ctf_types *types,
+                                             const struct type_labels *from)
 {
     struct type_labels *labels = take(types, sizeof *labels);
     struct type_label *label = take(types, from->n * sizeof *label + 1);
@@ -244,9 +260,11 @@ static const struct type_labels *copy_labels(struct ctf_types *types, const stru
         if (!ranges)
             return NULL;
         memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
-        label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n), ranges, from->label[i].ranges_n};
+        label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n),
+                                       ranges, from->label[i].ranges_n};
     }
-    *labels = (struct type_labels){.label = label, .n = from->n, .is_signed = from->is_signed, .entries = from->entries};
+    *labels = (struct type_labels){
+        .label = label, .n = from->n, .is_signed = from->is_signed, .entries = from->entries};
     return labels;
 }
 
@@ -268,7 +286,9 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
         const char *text;
         const struct type_labels *labels;
     } from = {.text = value->text.p};
-    enum type_kind kind = value->hint == CTF_ITEM_FLAGS ? TYPE_FLAGS : value->type == TTR_TYPE_INT ? TYPE_INT : TYPE_UINT;
+    enum type_kind kind = value->hint == CTF_ITEM_FLAGS ? TYPE_FLAGS
+                          : value->type == TTR_TYPE_INT ? TYPE_INT
+                                                        : TYPE_UINT;
     uint64_t key = hash_pair(key_of(kind, value->bits, value->base), type_labels_key(from.labels));
     const struct type *known = find(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
@@ -282,20 +302,23 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
 
 /* --- Names --- */
 
-/* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a single class. */
+/* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a
+ * single class. */
 static bool has_attributes(const struct ctf_types *types)
 {
     return types->root != ROOT_PAYLOAD || is_rfc(types);
 }
 
-/* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an underscore. */
+/* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an
+ * underscore. */
 static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
     bool is_identifier = types->description->version == CTF_1_8;
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
-        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        bool is_word =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
         buffer_add_byte(&types->name, is_identifier && !is_word ? '_' : (uint8_t)c);
     }
     if (number < 2)
@@ -304,11 +327,13 @@ static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned numb
     buffer_add(&types->name, digits, number_put_u64(digits, number));
 }
 
-/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without.  Not so what
- * readers know by its name. */
-static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name, unsigned times, bool is_fixed)
+/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword;
+ * people see it without.  Not so what readers know by its name. */
+static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name,
+                        unsigned times, bool is_fixed)
 {
-    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 && memcmp(name.p, "cpu_id", 6) == 0;
+    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 &&
+                  memcmp(name.p, "cpu_id", 6) == 0;
     bool is_tsdl = types->description->version == CTF_1_8 && !is_cpu;
     buffer_clear(&types->name);
     if (is_tsdl)
@@ -318,10 +343,12 @@ static void name_member(struct ctf_types *types, struct type_member *member, ttr
     else if (is_fixed)
         buffer_add(&types->name, name.p, name.n);
     else
-        ctf_name_escape(&types->name, name, types->description->version != CTF_2, has_attributes(types), times);
+        ctf_name_escape(&types->name, name, types->description->version != CTF_2,
+                        has_attributes(types), times);
     types->failed |= types->name.failed;
     member->name = keep(types, types->name.bytes, types->name.n);
-    member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1} : member->name;
+    member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1}
+                                              : member->name;
 }
 
 static ttr_text without_underscores(ttr_text name)
@@ -331,8 +358,9 @@ static ttr_text without_underscores(ttr_text name)
     return name;
 }
 
-/* What makes a name of the dialect another than those beside it.  In TSDL some readers take names for the same that differ by underscores
- * before them; where these come back anyway, they are told apart by how often they stand there. */
+/* What makes a name of the dialect another than those beside it.  In TSDL some readers take names
+ * for the same that differ by underscores before them; where these come back anyway, they are told
+ * apart by how often they stand there. */
 static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
@@ -342,7 +370,8 @@ static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, b
         buffer_add(&types->name, name.p, name.n);
     else
         ctf_name_escape(&types->name, name, true, has_attributes(types), 1);
-    ttr_text plain = without_underscores((ttr_text){(const char *)types->name.bytes, types->name.n});
+    ttr_text plain =
+        without_underscores((ttr_text){(const char *)types->name.bytes, types->name.n});
     types->failed |= types->name.failed;
     return hash_bytes(plain.p, plain.n);
 }
@@ -357,8 +386,9 @@ static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t k
     return 1;
 }
 
-/* Outside of the dialect names are told apart as they are written.  What is known of one in a struct: whether a member has it, and the last number
- * that others got which would have it.  Those that fields to come have by themselves are known too, so that no made one takes them. */
+/* Outside of the dialect names are told apart as they are written.  What is known of one in a
+ * struct: whether a member has it, and the last number that others got which would have it.  Those
+ * that fields to come have by themselves are known too, so that no made one takes them. */
 #define NAME_TAKEN 1u
 #define NAME_NUMBER 2u /* and above */
 
@@ -369,7 +399,8 @@ static ttr_text plain_name(struct ctf_types *types, ttr_text name, unsigned numb
     buffer_add_byte(&types->name, '_');
     put_plain_name(types, name, number);
     types->failed |= types->name.failed;
-    return types->failed ? (ttr_text){"_", 1} : (ttr_text){(const char *)types->name.bytes, types->name.n};
+    return types->failed ? (ttr_text){"_", 1}
+                         : (ttr_text){(const char *)types->name.bytes, types->name.n};
 }
 
 static ttr_text behind_underscore(ttr_text name)
@@ -383,22 +414,26 @@ static void know_name(struct ctf_types *types, uint64_t structure, ttr_text name
 }
 
 /* Whether a member has the name, or, where that is asked, one to come. */
-static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text name, bool also_later)
+static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
+                     bool also_later)
 {
     const uint32_t *known = pairmap_get(&types->times, structure, hash_bytes(name.p, name.n));
     return known && (also_later || *known & NAME_TAKEN);
 }
 
-/* Whether a name, given with an underscore before it, is another's; one that was made also where the other is still to come.  Babeltrace shows names of
- * TSDL without one underscore, and refuses those that are written as an earlier one is shown. */
-static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_text written, bool is_made)
+/* Whether a name, given with an underscore before it, is another's; one that was made also where
+ * the other is still to come.  Babeltrace shows names of TSDL without one underscore, and refuses
+ * those that are written as an earlier one is shown. */
+static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_text written,
+                       bool is_made)
 {
     ttr_text name = behind_underscore(written);
     if (is_known(types, structure, name, is_made))
         return true;
     if (types->description->version != CTF_1_8)
         return false;
-    bool shows_another = is_made && name.n && name.p[0] == '_' && is_known(types, structure, behind_underscore(name), true);
+    bool shows_another = is_made && name.n && name.p[0] == '_' &&
+                         is_known(types, structure, behind_underscore(name), true);
     return shows_another || is_known(types, structure, written, false);
 }
 
@@ -417,25 +452,33 @@ static unsigned number_of(struct ctf_types *types, uint64_t structure, ttr_text 
         written = plain_name(types, name, ++number);
     while (!types->failed && is_another(types, structure, written, true));
     know_name(types, structure, behind_underscore(written), NAME_TAKEN);
-    types->failed |= !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
+    types->failed |=
+        !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
     return number;
 }
 
-/* Takes note of the names of fields in [from, to), and of those that packets have anyway, before any of them becomes a member. */
+/* Takes note of the names of fields in [from, to), and of those that packets have anyway, before
+ * any of them becomes a member. */
 static void expect_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to)
 {
-    static const char *const usual[] = {"timestamp_begin", "timestamp_end", "content_size", "packet_size", "packet_seq_num", "events_discarded"};
+    static const char *const usual[] = {"timestamp_begin", "timestamp_end",  "content_size",
+                                        "packet_size",     "packet_seq_num", "events_discarded"};
     bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
-    for (size_t i = from; i < to && !types->is_dialect && !types->failed; i += ctf_items_inside(types->items, i)) {
+    for (size_t i = from; i < to && !types->is_dialect && !types->failed;
+         i += ctf_items_inside(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
-        know_name(types, structure, behind_underscore(plain_name(types, ttr_text_get(types->t, field->name_id), 1)), 0);
+        know_name(types, structure,
+                  behind_underscore(plain_name(types, ttr_text_get(types->t, field->name_id), 1)),
+                  0);
     }
     for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->is_dialect; i++)
         know_name(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
 }
 
-/* What tells a member from others of its name: how often that stands there in the dialect, else a number. */
-static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id, bool is_fixed)
+/* What tells a member from others of its name: how often that stands there in the dialect, else a
+ * number. */
+static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
+                         bool is_fixed)
 {
     if (!types->is_dialect)
         return number_of(types, structure, name);
@@ -447,7 +490,8 @@ static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text n
 static size_t add_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
-    if (!alloc_reserve(alloc, (void **)&types->member, &types->members_capacity, types->members_n + 1, sizeof *types->member)) {
+    if (!alloc_reserve(alloc, (void **)&types->member, &types->members_capacity,
+                       types->members_n + 1, sizeof *types->member)) {
         types->failed = true;
         return SIZE_MAX;
     }
@@ -461,8 +505,10 @@ static const struct type *make_value(struct ctf_types *types);
 
 static bool is_counted(const ttr_value *value)
 {
-    return value->type == TTR_TYPE_BYTES ? value->hint != CTF_ITEM_FIXED
-                                         : value->type == TTR_TYPE_ARRAY && value->hint != CTF_ITEM_MIXED && value->hint != CTF_ITEM_FIXED;
+    return value->type == TTR_TYPE_BYTES
+               ? value->hint != CTF_ITEM_FIXED
+               : value->type == TTR_TYPE_ARRAY && value->hint != CTF_ITEM_MIXED &&
+                     value->hint != CTF_ITEM_FIXED;
 }
 
 static const ttr_value *peek(const struct ctf_types *types)
@@ -479,7 +525,8 @@ static void refer(struct ctf_types *types, struct type *type, ttr_text length)
     for (uint32_t i = 0; i < types->path_n; i++)
         names[i] = types->path[i];
     names[types->path_n] = length;
-    type->reference = (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
+    type->reference =
+        (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
 }
 
 static const struct type *make_pair(struct ctf_types *types);
@@ -487,8 +534,10 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
 
 static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value);
 
-/* The elements of an array: all are like the first; without one its source or another array may tell what they would be like, else bytes do. */
-static const struct type *make_elements(struct ctf_types *types, const ttr_value *array, ttr_text name)
+/* The elements of an array: all are like the first; without one its source or another array may
+ * tell what they would be like, else bytes do. */
+static const struct type *make_elements(struct ctf_types *types, const ttr_value *array,
+                                        ttr_text name)
 {
     ttr_value likeness;
     uint32_t count = array->count;
@@ -504,7 +553,8 @@ static const struct type *make_elements(struct ctf_types *types, const ttr_value
     if (!is_counted(peek(types)))
         type = make_value(types);
     else
-        type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0}) : make_pair(types);
+        type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0})
+                             : make_pair(types);
     types->path_n--;
     for (uint32_t i = 1, n; i < count && types->at < types->items->n; i += n) {
         n = alike_stands_for(&types->items->field[types->at]);
@@ -534,13 +584,17 @@ static const struct type *length_type(struct ctf_types *types)
 static ttr_text called_length(const struct ctf_types *types)
 {
     const ttr_value *value = peek(types);
-    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at ? types->called[value->v.u - 1] : (ttr_text){NULL, 0};
+    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at
+               ? types->called[value->v.u - 1]
+               : (ttr_text){NULL, 0};
 }
 
-/* An array or bytes, called `name` in its struct, whose length is in the member `length` before it, or inline. */
+/* An array or bytes, called `name` in its struct, whose length is in the member `length` before it,
+ * or inline. */
 static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length)
 {
-    bool is_bytes = peek(types)->type == TTR_TYPE_BYTES, is_blob = is_bytes && types->description->version == CTF_2;
+    bool is_bytes = peek(types)->type == TTR_TYPE_BYTES,
+         is_blob = is_bytes && types->description->version == CTF_2;
     struct type *type = new_type(types, is_blob ? TYPE_BLOB : TYPE_SEQUENCE);
     if (!type)
         return NULL;
@@ -569,7 +623,8 @@ static struct type *close_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
     if (!types->failed)
-        type = ctf_types_struct(types, types->member ? types->member + begin : NULL, (uint32_t)(types->members_n - begin));
+        type = ctf_types_struct(types, types->member ? types->member + begin : NULL,
+                                (uint32_t)(types->members_n - begin));
     types->members_n = begin;
     return type;
 }
@@ -600,19 +655,23 @@ static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text
     return types->member[at].name;
 }
 
-/* Remembers what the item under way is called, as text of its own: a length is known as that of what follows by its very bytes. */
+/* Remembers what the item under way is called, as text of its own: a length is known as that of
+ * what follows by its very bytes. */
 static void remember_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
-        !alloc_reserve(&types->t->counted, (void **)&types->called, &types->called_capacity, types->items->n, sizeof *types->called)) {
+        !alloc_reserve(&types->t->counted, (void **)&types->called, &types->called_capacity,
+                       types->items->n, sizeof *types->called)) {
         types->failed = true;
         return;
     }
-    types->called[types->at] = peek(types)->type == TTR_TYPE_UINT ? keep(types, name.p, name.n) : name;
+    types->called[types->at] =
+        peek(types)->type == TTR_TYPE_UINT ? keep(types, name.p, name.n) : name;
 }
 
 /* Adds the value under way as a member, with the length before it that it may need. */
-static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id, bool is_fixed)
+static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
+                      bool is_fixed)
 {
     bool has_length = !is_rfc(types) && is_counted(peek(types));
     ttr_text length = called_length(types);
@@ -623,9 +682,11 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
     size_t at = add_member(types);
     if (at == SIZE_MAX)
         return;
-    name_member(types, &types->member[at], name, place_of(types, structure, name, id, is_fixed), is_fixed);
+    name_member(types, &types->member[at], name, place_of(types, structure, name, id, is_fixed),
+                is_fixed);
     ttr_text own = types->member[at].name, shown = types->member[at].shown;
-    types->renamed += !types->is_dialect && (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
+    types->renamed += !types->is_dialect &&
+                      (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
     remember_name(types, own);
     if (types->failed)
         return;
@@ -671,7 +732,8 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
         const size_t at = types->at;
         const ttr_field *field = &types->items->field[at];
         size_t n = 1 + number_put_u64(digits + 1, i);
-        ttr_text name = is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
+        ttr_text name =
+            is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
         more = more ? more : alike_stands_for(field);
         types->at = alike_is_more(field) ? at - field->value.text.n : at;
         add_value(types, structure, name, is_array ? i : field->name_id, is_array);
@@ -698,18 +760,25 @@ static const struct type *make_scalar(struct ctf_types *types, const ttr_value *
     if (value->type == TTR_TYPE_TEXT && value->hint == CTF_ITEM_FIXED)
         return make_room(types, value->v.u);
     switch (value->type) {
-    case TTR_TYPE_BOOL: return boolean(types);
-    case TTR_TYPE_FLOAT: return ctf_types_number(types, TYPE_FLOAT, value->bits, 0);
-    case TTR_TYPE_TEXT: return value->hint == TTR_HINT_NUMBER ? wrap(types, "number", string(types)) : string(types);
+    case TTR_TYPE_BOOL:
+        return boolean(types);
+    case TTR_TYPE_FLOAT:
+        return ctf_types_number(types, TYPE_FLOAT, value->bits, 0);
+    case TTR_TYPE_TEXT:
+        return value->hint == TTR_HINT_NUMBER ? wrap(types, "number", string(types))
+                                              : string(types);
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: break;
-    default: return nothing(types, value->hint == TTR_HINT_ABSENT);
+    case TTR_TYPE_INT:
+        break;
+    default:
+        return nothing(types, value->hint == TTR_HINT_ABSENT);
     }
     if (value->hint == CTF_ITEM_CONSTANT)
         return constant(types, value);
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
         return with_labels(types, value);
-    const struct type *type = ctf_types_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
+    const struct type *type =
+        ctf_types_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
     return value->hint == TTR_HINT_KOID ? wrap(types, "koid", type) : type;
 }
 
@@ -757,10 +826,12 @@ static const struct type *make_value(struct ctf_types *types)
         return make_group(types, value->type == TTR_TYPE_ARRAY, value->count);
     }
     types->at++;
-    return value->type == TTR_TYPE_BYTES ? make_fixed(types, value->text.n) : make_scalar(types, value);
+    return value->type == TTR_TYPE_BYTES ? make_fixed(types, value->text.n)
+                                         : make_scalar(types, value);
 }
 
-const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, const struct ctf_items *items, size_t from, size_t to,
+const struct type *ctf_types_root(struct ctf_types *types, enum type_root root,
+                                  const struct ctf_items *items, size_t from, size_t to,
                                   uint64_t shape)
 {
     uint64_t key = hash_pair(shape, root);
@@ -777,7 +848,8 @@ const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, 
     while (types->at < to && !types->failed) {
         const ttr_field *field = &items->field[types->at];
         bool is_fixed = !field->name_id && field->name.n;
-        add_value(types, structure, is_fixed ? field->name : ttr_text_get(types->t, field->name_id), field->name_id, is_fixed);
+        add_value(types, structure, is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
+                  field->name_id, is_fixed);
     }
     pairmap_free(&types->times);
     pairmap_init(&types->times, &types->t->counted);

@@ -1,10 +1,13 @@
-/* Events of a CTF trace that cannot be copied, because another version or byte order is asked for: encoded anew, under their own names.
- * Unlike those of other formats they need no dialect: names, contexts, labels, clocks and the environment are what they were.
+/* Events of a CTF trace that cannot be copied, because another version or byte order is asked for:
+ * encoded anew, under their own names. Unlike those of other formats they need no dialect: names,
+ * contexts, labels, clocks and the environment are what they were.
  *
- * A stream file of the source becomes one of the target, and each of its packets one, with its times, counters and cpu; where packets get too
- * large they are split.  Classes are found by the source's and by the shape of each event: variants and optional fields have one
- * shape when they come.  What several classes cannot share (a common context that changes its shape) has streams of its own.
- * Gaps are no events: they are in the counters of the packet behind them (ctf_discarded_write.c). */
+ * A stream file of the source becomes one of the target, and each of its packets one, with its
+ * times, counters and cpu; where packets get too large they are split.  Classes are found by the
+ * source's and by the shape of each event: variants and optional fields have one shape when they
+ * come.  What several classes cannot share (a common context that changes its shape) has streams of
+ * its own. Gaps are no events: they are in the counters of the packet behind them
+ * (ctf_discarded_write.c). */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -15,7 +18,8 @@
 
 #define NAME_MOST 256u
 
-#define LATEST UINT64_MAX /* in place of what tells streams of one file apart: that which was added last */
+#define LATEST \
+    UINT64_MAX /* in place of what tells streams of one file apart: that which was added last */
 
 /* An event, and what it is made into. */
 struct plain {
@@ -24,14 +28,14 @@ struct plain {
     const ttr_event *event;
     const struct ctf_schema *schema;
     const struct ctf_stream *stream;
-    const struct ctf_packet *about;    /* its packet */
-    struct ctf_packet unknown;         /* stands for that of an event that was copied since */
+    const struct ctf_packet *about; /* its packet */
+    struct ctf_packet unknown;      /* stands for that of an event that was copied since */
     bool is_copy;
-    bool has_packet;                   /* a copy that holds what its packet says ... */
-    uint64_t packet_says;              /* ... of which this is a hash */
+    bool has_packet;      /* a copy that holds what its packet says ... */
+    uint64_t packet_says; /* ... of which this is a hash */
     struct ctf_trace_out *trace;
     enum ctf_version version;
-    char name[NAME_MOST];              /* of a new stream's file */
+    char name[NAME_MOST]; /* of a new stream's file */
     size_t name_n, section_n;
 };
 
@@ -50,8 +54,10 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
     const struct ctf_schema *schema = own_schema(out, event);
     if (schema)
         return !schema->trace->class->is_dialect;
-    const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
-    if (event->kind != TTR_KIND_GAP || !source->format || strcmp(source->format, out->format->name) != 0)
+    const struct source_entry *source =
+        &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
+    if (event->kind != TTR_KIND_GAP || !source->format ||
+        strcmp(source->format, out->format->name) != 0)
         return false;
     const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
     return !index || !w->traces[*index]->is_dialect;
@@ -59,14 +65,16 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
 
 /* --- Files that go on --- */
 
-/* Whether the source's reader takes the stream's first packet for one behind those of another file. */
+/* Whether the source's reader takes the stream's first packet for one behind those of another file.
+ */
 static bool goes_on(const struct plain *plain)
 {
     const struct ctf_reader *reader = ctf_origin_of(plain->schema, plain->event).reader;
     const struct ctf_lanes *lanes = reader->lanes;
     for (uint32_t i = 0; lanes && i < lanes->n; i++) {
         const struct ctf_lane *lane = &lanes->lane[reader->takes_all ? i : reader->lane];
-        if (lane->kind == plain->stream->kind->first && lane->has_number && lane->number == plain->stream->number)
+        if (lane->kind == plain->stream->kind->first && lane->has_number &&
+            lane->number == plain->stream->number)
             return lane->initial.is_there;
     }
     return false;
@@ -78,7 +86,8 @@ static bool goes_on(const struct plain *plain)
 static int64_t moved_by(const struct plain *plain)
 {
     const ttr_event *event = plain->event;
-    bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && event->kind != TTR_KIND_DEFINITION;
+    bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
+                                        event->kind != TTR_KIND_DEFINITION;
     int64_t time = ctf_time(&plain->stream->kind->timeline, event->ticks, &is_clamped);
     return has_time && !is_clamped ? (int64_t)((uint64_t)event->time - (uint64_t)time) : 0;
 }
@@ -91,13 +100,16 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     bool is_new = false;
     if (index && plain->w->traces[*index]->source == source)
         return plain->w->traces[*index];
-    struct ctf_trace_out *trace = ctf_add_trace(plain->out, plain->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
-    enum ctf_version version = options->version ? options->version : source->class->description.version;
+    struct ctf_trace_out *trace =
+        ctf_add_trace(plain->out, plain->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
+    enum ctf_version version =
+        options->version ? options->version : source->class->description.version;
     if (trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source))
         return NULL;
     ttr_error own = {0};
     if (trace && is_new &&
-        (ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK || !ctf_union_join(plain->w, &plain->out->t->counted, trace)))
+        (ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK ||
+         !ctf_union_join(plain->w, &plain->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
         if (ctf_trace_move(trace, moved_by(plain)))
@@ -134,17 +146,20 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
-/* Whether events that are out of their packets had more than the RFC's, or what is kept, in their headers and packets. */
+/* Whether events that are out of their packets had more than the RFC's, or what is kept, in their
+ * headers and packets. */
 static bool loses_parts(const struct plain *plain, const struct ctf_stream_class *source)
 {
     const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
-    return !was_rfc && (type_is_rich(source->event_header) || (!plain->has_packet && type_is_rich(source->packet_context)));
+    return !was_rfc && (type_is_rich(source->event_header) ||
+                        (!plain->has_packet && type_is_rich(source->packet_context)));
 }
 
 /* Whether packets of the event's stream say something of that role; those of the RFC do. */
 static bool has_counter(const struct plain *plain, enum ctf_role role)
 {
-    return plain->schema->trace->class->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
+    return plain->schema->trace->class->description.version == CTF_RFC_1_1 ||
+           tsdl_has_role(plain->stream->class->packet_context, role);
 }
 
 /* Whether events have no time but that of their packet, which copies are not in any more. */
@@ -155,7 +170,8 @@ static bool has_time_of_packet(const struct plain *plain)
            (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
 }
 
-/* Whether the event has a time that is known: its own, or that of its packet, of the one before or of the clock's zero. */
+/* Whether the event has a time that is known: its own, or that of its packet, of the one before or
+ * of the clock's zero. */
 static bool has_known_time(const struct plain *plain)
 {
     return !(plain->event->flags & TTR_EVENT_NO_TIME) || plain->stream->class->clock;
@@ -167,48 +183,58 @@ static bool has_lost_packet(const struct plain *plain)
     return plain->is_copy && !plain->has_packet;
 }
 
-/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
+/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the
+ * file, and where packets are not known. */
 static bool has_own_cpu(const struct plain *plain)
 {
     return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || has_lost_packet(plain));
 }
 
-/* Whether the source's events have a context that only says their size, as event_size = true puts it there. */
+/* Whether the source's events have a context that only says their size, as event_size = true puts
+ * it there. */
 static bool has_size_alone(const struct plain *plain)
 {
     const struct ctf_stream_class *source = plain->stream->class;
-    return source->rfc_has_event_size && source->event_context && source->event_context->members_n == 1 && source->event_context->members[0].type->bits == 16;
+    return source->rfc_has_event_size && source->event_context &&
+           source->event_context->members_n == 1 &&
+           source->event_context->members[0].type->bits == 16;
 }
 
-/* Whether the source's events say their size in a context of their own, which stays what it is: only the size is another one. */
+/* Whether the source's events say their size in a context of their own, which stays what it is:
+ * only the size is another one. */
 static bool has_sized_context(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
     const struct ctf_stream_class *source = plain->stream->class;
-    return plain->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context && !has_size_alone(plain) &&
-           (!options->has_event_size || options->rfc_has_event_size);
+    return plain->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context &&
+           !has_size_alone(plain) && (!options->has_event_size || options->rfc_has_event_size);
 }
 
-/* Whether events of the target say their size in front of all: as asked for, else as the source's do.  Contexts are among the fields of the
- * payload then. */
+/* Whether events of the target say their size in front of all: as asked for, else as the source's
+ * do.  Contexts are among the fields of the payload then. */
 static bool stores_size(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
-    return plain->version == CTF_RFC_1_1 && !has_sized_context(plain) && (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
+    return plain->version == CTF_RFC_1_1 && !has_sized_context(plain) &&
+           (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
 }
 
 /* Whether the source's sizes are gone: they are told anew, or nobody asked for them. */
 static bool drops_size(const struct plain *plain)
 {
-    return plain->version == CTF_RFC_1_1 && (has_size_alone(plain) || (stores_size(plain) && plain->stream->class->rfc_has_event_size));
+    return plain->version == CTF_RFC_1_1 &&
+           (has_size_alone(plain) ||
+            (stores_size(plain) && plain->stream->class->rfc_has_event_size));
 }
 
-/* The size among the members of a context: its number from 1, 0 where there is none that says it. */
+/* The size among the members of a context: its number from 1, 0 where there is none that says it.
+ */
 static uint32_t size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_member *member = context ? type_member_named(context, name) : NULL;
-    return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1 : 0;
+    return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1
+                                                     : 0;
 }
 
 static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
@@ -216,23 +242,31 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
-    const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u | plain->about->has_discarded * 4u | plain->about->has_begin * 8u | has_time * 16u;
-    struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
-                                 .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
-                                 .likeness = hash_pair(hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
-                                 .has_cpu = has_own_cpu(plain),
-                                 .has_sequence = plain->about->has_sequence,
-                                 .has_discarded = plain->about->has_discarded,
-                                 .has_clock = is_rfc || source->clock || plain->about->has_begin,
-                                 .has_time = has_time,
-                                 .clock = clock_of(plain, has_time || plain->about->has_begin),
-                                 .rfc_header = source->rfc_header,
-                                 .rfc_has_event_size = has_size_alone(plain)};
+    bool is_rfc = plain->version == CTF_RFC_1_1,
+         has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
+    const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u |
+                           plain->about->has_discarded * 4u | plain->about->has_begin * 8u |
+                           has_time * 16u;
+    struct ctf_kind_like like = {
+        .name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
+        .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
+        .likeness = hash_pair(
+            hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
+        .has_cpu = has_own_cpu(plain),
+        .has_sequence = plain->about->has_sequence,
+        .has_discarded = plain->about->has_discarded,
+        .has_clock = is_rfc || source->clock || plain->about->has_begin,
+        .has_time = has_time,
+        .clock = clock_of(plain, has_time || plain->about->has_begin),
+        .rfc_header = source->rfc_header,
+        .rfc_has_event_size = has_size_alone(plain)};
     if (packet->n && !is_rfc)
-        like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
-    if (!stores_size(plain) && (items->common_n || (source->event_context && !source->rfc_has_event_size)))
-        like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
+        like.fields =
+            ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
+    if (!stores_size(plain) &&
+        (items->common_n || (source->event_context && !source->rfc_has_event_size)))
+        like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n,
+                                     items->common_shape);
     const uint32_t size = has_sized_context(plain) ? size_member(like.common) : 0;
     like.rfc_has_event_size |= size != 0;
     *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
@@ -245,8 +279,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     return true;
 }
 
-/* What tells stream classes of the source apart that do not become one: of the RFC all sections of one id do, which elsewhere are one class with many
- * files. */
+/* What tells stream classes of the source apart that do not become one: of the RFC all sections of
+ * one id do, which elsewhere are one class with many files. */
 static uint64_t source_of(const struct plain *plain)
 {
     const struct ctf_kind *own = plain->stream->kind;
@@ -257,14 +291,16 @@ static uint64_t source_of(const struct plain *plain)
 /* What streams have in common that can be of one stream class, apart from the section's name. */
 static uint64_t likeness_of(const struct plain *plain)
 {
-    const uint64_t shapes = hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
+    const uint64_t shapes =
+        hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
     return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
 }
 
 /* The same with that name. */
 static uint64_t kind_key_of(const struct plain *plain)
 {
-    return hash_pair(likeness_of(plain), plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0);
+    return hash_pair(likeness_of(plain),
+                     plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0);
 }
 
 /* The stream class of a stream so called; NULL = none yet. */
@@ -300,27 +336,32 @@ static struct ctf_kind_out *kind_of(struct plain *plain)
     const struct changes before = changes_of(plain);
     if (kind)
         return kind;
-    bool is_made = make_kind(plain, &kind) && ctf_give_kind(plain->w, plain->trace, kind_key_of(plain));
+    bool is_made =
+        make_kind(plain, &kind) && ctf_give_kind(plain->w, plain->trace, kind_key_of(plain));
     count_changes(plain, before);
     return is_made ? kind : NULL;
 }
 
 /* --- Names of files --- */
 
-/* Whether files are of the sections that they are meant for, this one and those before it: of the RFC, where names alone tell, and where another
- * stream class may have the section's name already. */
+/* Whether files are of the sections that they are meant for, this one and those before it: of the
+ * RFC, where names alone tell, and where another stream class may have the section's name already.
+ */
 static bool tells_section(const struct plain *plain)
 {
-    const struct ctf_file_given file = {{plain->name, plain->name_n}, plain->section_n, find_kind(plain)};
+    const struct ctf_file_given file = {
+        {plain->name, plain->name_n}, plain->section_n, find_kind(plain)};
     if (ctf_given_is_other(plain->w, plain->trace, &file))
         return false;
-    return file.kind || !ctf_given_has_files(plain->w, plain->trace, (ttr_text){plain->name, plain->section_n});
+    return file.kind ||
+           !ctf_given_has_files(plain->w, plain->trace, (ttr_text){plain->name, plain->section_n});
 }
 
 /* Whether the file can be called so. */
 static bool is_free(const struct plain *plain)
 {
-    return !ctf_is_given(plain->w, plain->trace, (ttr_text){plain->name, plain->name_n}) && (plain->version != CTF_RFC_1_1 || tells_section(plain));
+    return !ctf_is_given(plain->w, plain->trace, (ttr_text){plain->name, plain->name_n}) &&
+           (plain->version != CTF_RFC_1_1 || tells_section(plain));
 }
 
 /* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
@@ -329,7 +370,8 @@ static size_t section_size(const char *file, size_t n)
     size_t digits = n;
     while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
         digits--;
-    bool has_tail = digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
+    bool has_tail =
+        digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
     return has_tail ? digits - 1 : n;
 }
 
@@ -339,7 +381,8 @@ static void put_name(struct plain *plain, size_t base, uint64_t number, bool has
     plain->section_n = plain->name_n = base;
     if (number > 1) {
         plain->name[base] = '-';
-        plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
+        plain->section_n = plain->name_n =
+            base + 1 + number_put_u64(plain->name + base + 1, number);
     }
     if (has_cpu) {
         plain->name[plain->name_n++] = '_';
@@ -348,22 +391,28 @@ static void put_name(struct plain *plain, size_t base, uint64_t number, bool has
     plain->name[plain->name_n] = '\0';
 }
 
-/* What streams have in common whose numbers are free only behind those of each other: what is not for one is not for the next. */
+/* What streams have in common whose numbers are free only behind those of each other: what is not
+ * for one is not for the next. */
 static uint64_t number_key_of(const struct plain *plain, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(plain->name, base);
     if (plain->version != CTF_RFC_1_1)
         return name;
-    return hash_pair(hash_pair(name, likeness_of(plain)), has_cpu ? plain->about->cpu + UINT64_C(1) : 0);
+    return hash_pair(hash_pair(name, likeness_of(plain)),
+                     has_cpu ? plain->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it.
- * Streams of live sessions have paths; in a folder below the trace nobody would look for them.  False when memory is out. */
+/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the
+ * section (its first bytes) and the cpu in it. Streams of live sessions have paths; in a folder
+ * below the trace nobody would look for them.  False when memory is out. */
 static bool name_stream(struct plain *plain)
 {
-    const char *path = plain->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+    const char *path = plain->stream->file, *slash = strrchr(path, '/'),
+               *file = slash && slash[1] ? slash + 1 : path;
     bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
-    size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
+    size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file)
+                                                         : NAME_MOST - 3 * NUMBER_MAX,
+           base = has_cpu ? section_size(file, n) : n;
     memcpy(plain->name, file, base);
     const uint64_t key = number_key_of(plain, base, has_cpu);
     uint32_t number = ctf_given_number(plain->w, plain->trace, key);
@@ -377,14 +426,17 @@ static bool name_stream(struct plain *plain)
 
 static struct ctf_stream_out *add_stream(struct plain *plain)
 {
-    ctf_items_collect(&plain->w->packet_items, &(struct ctf_items_for){.out = plain->out, .version = plain->version, .is_packet = true},
-                      plain->event);
+    ctf_items_collect(
+        &plain->w->packet_items,
+        &(struct ctf_items_for){.out = plain->out, .version = plain->version, .is_packet = true},
+        plain->event);
     bool is_named = name_stream(plain);
     struct ctf_kind_out *kind = !is_named || plain->w->packet_items.failed ? NULL : kind_of(plain);
     if (!kind)
         return NULL;
     const ttr_text name = {plain->name, plain->name_n};
-    struct ctf_stream_out *stream = ctf_stream_add(plain->w, &plain->out->t->counted, plain->trace, kind, name);
+    struct ctf_stream_out *stream =
+        ctf_stream_add(plain->w, &plain->out->t->counted, plain->trace, kind, name);
     if (!stream || !ctf_give_file(plain->w, plain->trace, kind, name))
         return NULL;
     if (plain->stream->has_number)
@@ -396,7 +448,8 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
 {
     struct ctf_writer *w = plain->w;
     const struct ctf_packet *about = plain->about;
-    uint64_t source = hash_pair((uintptr_t)plain->stream->first, 1), place = w->items.common_shape + about->has_cpu;
+    uint64_t source = hash_pair((uintptr_t)plain->stream->first, 1),
+             place = w->items.common_shape + about->has_cpu;
     if ((plain->version == CTF_RFC_1_1 || has_lost_packet(plain)) && about->has_cpu)
         place = hash_pair(place, about->cpu);
     const uint32_t *index = pairmap_get(&w->stream_of, source, place);
@@ -404,16 +457,20 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
         return w->streams[*index];
     struct ctf_stream_out *stream = add_stream(plain);
     uint32_t own = (uint32_t)(w->streams_n - 1);
-    return stream && pairmap_put(&w->stream_of, source, place, own) && pairmap_put(&w->stream_of, source, LATEST, own) ? stream : NULL;
+    return stream && pairmap_put(&w->stream_of, source, place, own) &&
+                   pairmap_put(&w->stream_of, source, LATEST, own)
+               ? stream
+               : NULL;
 }
 
-/* The stream for a packet without events; NULL where none says what it would be like.  One with fields of its own has to tell of something
- * that is missing: they are not known. */
+/* The stream for a packet without events; NULL where none says what it would be like.  One with
+ * fields of its own has to tell of something that is missing: they are not known. */
 static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 {
     const struct ctf_writer *w = plain->w;
     const uint16_t source = plain->event->source;
-    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->stream->first, 1), LATEST);
+    const uint32_t *index =
+        pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->stream->first, 1), LATEST);
     const bool is_needed = source < w->missing_n && ctf_missing_is_known(&w->missing[source]);
     return index && (is_needed || !w->streams[*index]->kind->fields) ? w->streams[*index] : NULL;
 }
@@ -426,7 +483,8 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
     bool is_clamped = false;
     if (plain->trace->keeps_clocks)
         return ticks;
-    int64_t time = (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
+    int64_t time =
+        (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
     plain->trace->has_unix_time |= line->is_anchored;
     return time < plain->trace->base ? 0 : (uint64_t)time - (uint64_t)plain->trace->base;
 }
@@ -437,7 +495,8 @@ static uint64_t ticks_of(const struct plain *plain)
     const ttr_event *event = plain->event;
     bool is_clamped = false;
     int64_t time = (int64_t)((uint64_t)event->time - (uint64_t)plain->trace->moved);
-    uint64_t ticks = ctf_time(line, event->ticks, &is_clamped) == time ? event->ticks : ctf_ticks_at(line, time);
+    uint64_t ticks =
+        ctf_time(line, event->ticks, &is_clamped) == time ? event->ticks : ctf_ticks_at(line, time);
     return convert(plain, line, ticks);
 }
 
@@ -453,15 +512,21 @@ static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 
 /* --- Packets and events --- */
 
-/* Whether the packet of number 0 tells all that is missing up to its end: in the source one did so, of which no event tells. */
-static bool is_told_by_lead(const struct ctf_missing *missing, const struct ctf_stream_out *stream, uint64_t begin, struct ctf_gap_place *place)
+/* Whether the packet of number 0 tells all that is missing up to its end: in the source one did so,
+ * of which no event tells. */
+static bool is_told_by_lead(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
+                            uint64_t begin, struct ctf_gap_place *place)
 {
-    const bool is_first = stream->sequence == 0 && stream->discarded == 0 && (stream->trace->description.version == CTF_RFC_1_1 || stream->kind->has_sequence);
-    return is_first && missing->events && !missing->packets && ctf_missing_place(missing, stream, begin, place) && place->is_alone;
+    const bool is_first =
+        stream->sequence == 0 && stream->discarded == 0 &&
+        (stream->trace->description.version == CTF_RFC_1_1 || stream->kind->has_sequence);
+    return is_first && missing->events && !missing->packets &&
+           ctf_missing_place(missing, stream, begin, place) && place->is_alone;
 }
 
 /* Writes a packet that ends where the first gap of known size begins, or that gap itself. */
-static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, uint64_t begin, ttr_error *error)
+static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *stream,
+                             const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
     struct ctf_missing *missing = &plain->w->missing[plain->event->source];
     uint64_t at = missing->has_ticks ? packet_ticks(plain, missing->ticks) : begin;
@@ -481,9 +546,11 @@ static bool has_length(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Gives the gap before an event that was copied its place: the packet before ends where it begins, and one without events tells of it where it ends before the
- * event.  *begin becomes where the event's packet begins. */
-static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, uint64_t *begin, ttr_error *error)
+/* Gives the gap before an event that was copied its place: the packet before ends where it begins,
+ * and one without events tells of it where it ends before the event.  *begin becomes where the
+ * event's packet begins. */
+static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *stream,
+                            const struct ctf_items *items, uint64_t *begin, ttr_error *error)
 {
     struct ctf_missing *missing = &plain->w->missing[plain->event->source];
     struct ctf_gap_place place;
@@ -505,16 +572,22 @@ static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *st
     return status;
 }
 
-/* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own, without events, that ends there, too: from the
- * RFC to those whose counters stand for the end of a packet. */
-static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream, const struct ctf_missing *missing)
+/* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own,
+ * without events, that ends there, too: from the RFC to those whose counters stand for the end of a
+ * packet. */
+static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream,
+                        const struct ctf_missing *missing)
 {
-    const bool was_to_end = ctf_counts_to_end(&plain->schema->trace->class->description), is_to_end = ctf_counts_to_end(&plain->trace->description);
-    return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded && has_length(plain->about);
+    const bool was_to_end = ctf_counts_to_end(&plain->schema->trace->class->description),
+               is_to_end = ctf_counts_to_end(&plain->trace->description);
+    return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded &&
+           has_length(plain->about);
 }
 
-/* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
-static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, ttr_error *error)
+/* Begins the packet, behind one that tells what is missing where that is needed; items: its own
+ * fields, NULL = none. */
+static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream,
+                                const struct ctf_items *items, ttr_error *error)
 {
     const ttr_event *event = plain->event;
     const struct ctf_packet *about = plain->about;
@@ -524,10 +597,13 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
-    const uint64_t before = stream->last > stream->end ? stream->last : stream->end; /* where the packet before ended */
+    const uint64_t before =
+        stream->last > stream->end ? stream->last : stream->end; /* where the packet before ended */
     uint64_t first = is_empty || !has_known_time(plain) ? before : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
-    const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
+    const bool is_beside =
+        is_first &&
+        ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
         status = enter_lead(plain, stream, items, begin, error);
     if (status == TTR_OK && !is_beside && ends_before(plain, stream, missing)) {
@@ -538,26 +614,32 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     if (status == TTR_OK && !is_beside)
         status = place_gap(plain, stream, items, &begin, error);
     if (status == TTR_OK)
-        status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
+        status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error)
+                          : ctf_stream_enter(stream, plain->out, items, begin, error);
     if (!is_beside)
         ctf_missing_settle(plain->out, stream, missing, event->offset);
     missing->stream = stream;
     return status;
 }
 
-/* Whether a packet under way is to end before an event that was copied: where that was in its own packets is not known, and what is missing is told by
- * the next one's counters, up to the end of that packet. */
+/* Whether a packet under way is to end before an event that was copied: where that was in its own
+ * packets is not known, and what is missing is told by the next one's counters, up to the end of
+ * that packet. */
 static bool has_gap_before(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const uint16_t source = plain->event->source;
-    const struct ctf_missing *missing = plain->is_copy && source < plain->w->missing_n ? &plain->w->missing[source] : NULL;
-    return missing && (ctf_missing_is_told(missing, stream) || (stream->gap_end && ticks_of(plain) > stream->gap_end));
+    const struct ctf_missing *missing =
+        plain->is_copy && source < plain->w->missing_n ? &plain->w->missing[source] : NULL;
+    return missing && (ctf_missing_is_told(missing, stream) ||
+                       (stream->gap_end && ticks_of(plain) > stream->gap_end));
 }
 
-/* Whether an event that was copied has the time of another packet than the one under way, as it did in its source. */
+/* Whether an event that was copied has the time of another packet than the one under way, as it did
+ * in its source. */
 static bool is_of_another_time(const struct plain *plain, const struct ctf_stream_out *stream)
 {
-    return plain->is_copy && !stream->kind->has_time && has_time_of_packet(plain) && ticks_of(plain) != stream->begin;
+    return plain->is_copy && !stream->kind->has_time && has_time_of_packet(plain) &&
+           ticks_of(plain) != stream->begin;
 }
 
 /* Whether the packet of an event that was copied says something else than the one under way. */
@@ -571,8 +653,10 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
 {
     const struct ctf_packet *about = plain->about;
     struct ctf_items *items = &plain->w->packet_items;
-    const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
-    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream) && !is_of_another_time(plain, stream) && !is_of_another_packet(plain, stream))
+    const struct ctf_items_for what = {
+        .out = plain->out, .version = plain->version, .is_packet = true};
+    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream) &&
+        !is_of_another_time(plain, stream) && !is_of_another_packet(plain, stream))
         return TTR_OK;
     ctf_items_collect(items, &what, plain->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
@@ -594,22 +678,31 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
 /* What classes of events are called, in all folders of a trace. */
 static uint64_t likeness_of_class(const struct ctf_event_class *source)
 {
-    return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id), (uint64_t)source->log_level);
+    return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id),
+                     (uint64_t)source->log_level);
 }
 
-/* What tells classes of events apart: sections that become one class of streams may have the same. */
+/* What tells classes of events apart: sections that become one class of streams may have the same.
+ */
 static uint64_t identity_of(const struct plain *plain)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    return plain->schema->trace->class->description.version != CTF_RFC_1_1 ? (uintptr_t)source : likeness_of_class(source);
+    return plain->schema->trace->class->description.version != CTF_RFC_1_1
+               ? (uintptr_t)source
+               : likeness_of_class(source);
 }
 
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain), .likeness = likeness_of_class(source),
-                                      .has_log_level = source->has_log_level, .log_level = source->log_level};
-    const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
+    const struct ctf_class_key key = {.name = source->name,
+                                      .like = source,
+                                      .identity = identity_of(plain),
+                                      .likeness = likeness_of_class(source),
+                                      .has_log_level = source->has_log_level,
+                                      .log_level = source->log_level};
+    const struct ctf_event_class *known =
+        ctf_trace_find_class(stream->kind, &plain->w->items, &key);
     if (known)
         return known;
     const struct changes before = changes_of(plain);
@@ -628,12 +721,15 @@ static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *
     const struct ctf_origin origin = ctf_origin_of(plain->schema, event);
     plain->stream = origin.stream;
     plain->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
-    const struct packed_part packet = plain->is_copy ? packed_packet(out->t, event) : (struct packed_part){.n = 0};
+    const struct packed_part packet =
+        plain->is_copy ? packed_packet(out->t, event) : (struct packed_part){.n = 0};
     plain->has_packet = packet.n != 0;
     plain->packet_says = plain->has_packet ? hash_bytes(packet.bytes, packet.n) : 0;
-    plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU,
-                                         .has_sequence = plain->is_copy && has_counter(plain, CTF_ROLE_SEQUENCE),
-                                         .has_discarded = plain->is_copy && has_counter(plain, CTF_ROLE_DISCARDED)};
+    plain->unknown = (struct ctf_packet){
+        .cpu = event->cpu,
+        .has_cpu = event->flags & TTR_EVENT_HAS_CPU,
+        .has_sequence = plain->is_copy && has_counter(plain, CTF_ROLE_SEQUENCE),
+        .has_discarded = plain->is_copy && has_counter(plain, CTF_ROLE_DISCARDED)};
     plain->about = plain->is_copy ? &plain->unknown : &origin.reader->packets[event->part];
     plain->trace = trace_of(plain);
     plain->version = plain->trace ? plain->trace->description.version : CTF_UNKNOWN;
@@ -663,7 +759,8 @@ static void count_rfc_losses(const struct plain *plain)
     ttr_thread thread;
     if (plain->version != CTF_RFC_1_1)
         return;
-    if (event->thread && ttr_thread_get(plain->out->t, event->thread, &thread) && thread.thread_name)
+    if (event->thread && ttr_thread_get(plain->out->t, event->thread, &thread) &&
+        thread.thread_name)
         output_lost(plain->out, CTF_LOST_THREAD, event->offset);
 }
 
@@ -673,7 +770,9 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
     const struct ctf_trace_out *trace = plain->trace;
     bool is_clamped = false;
     const uint64_t begin = (uint64_t)(trace->keeps_clocks ? trace->moved : trace->base);
-    const uint64_t ns = trace->keeps_clocks ? (uint64_t)ctf_time(&plain->stream->kind->timeline, ticks, &is_clamped) : ticks;
+    const uint64_t ns = trace->keeps_clocks
+                            ? (uint64_t)ctf_time(&plain->stream->kind->timeline, ticks, &is_clamped)
+                            : ticks;
     return is_clamped || (int64_t)(begin + ns) == plain->event->time;
 }
 
@@ -706,8 +805,11 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     if (status != TTR_OK)
         return status;
     struct ctf_items *items = &plain.w->items;
-    const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
-                                       .drops_size = drops_size(&plain), .may_ask_again = true};
+    const struct ctf_items_for what = {.out = out,
+                                       .version = plain.version,
+                                       .has_no_common = stores_size(&plain),
+                                       .drops_size = drops_size(&plain),
+                                       .may_ask_again = true};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)
@@ -720,5 +822,6 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     ctf_watch_order(out, stream, event);
     const struct ctf_event_class *class = class_of(&plain, stream);
     out->events++;
-    return class ? ctf_stream_put(stream, out, class, items, settle_ticks(&plain, stream), error) : fail_memory(error);
+    return class ? ctf_stream_put(stream, out, class, items, settle_ticks(&plain, stream), error)
+                 : fail_memory(error);
 }

@@ -1,4 +1,5 @@
-/* Events of CTF encoded anew: into every version with every allocation failing once, and what is lost on the way. */
+/* Events of CTF encoded anew: into every version with every allocation failing once, and what is
+ * lost on the way. */
 #include <string.h>
 
 #include "support/support.h"
@@ -7,27 +8,34 @@
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
-    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;\n"
+    "typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } "
+    ":= u32;\n"
     "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
     "env { host = \"h\"; };\n"
     "clock { name = c; freq = 1000000000; };\n"
     "stream { packet.context := struct { u32 content_size; u32 packet_size; u8 cpu_id; };\n"
-    "  event.header := struct { u8 id; integer { size = 32; align = 8; map = clock.c.value; } timestamp; };\n"
+    "  event.header := struct { u8 id; integer { size = 32; align = 8; map = clock.c.value; } "
+    "timestamp; };\n"
     "  event.context := struct { u8 common; }; };\n"
     "event { name = a; id = 3; context := struct { u8 own; };\n"
-    "  fields := struct { u8 _n_length; struct { u8 x; } s; u8 n[_n_length]; enum : u8 { OFF, ON } e; string t; }; };\n"
-    "event { name = b; id = 4; fields := struct { enum : u8 { X, Y } tag; variant <tag> { u8 X; string Y; } v; }; };\n";
+    "  fields := struct { u8 _n_length; struct { u8 x; } s; u8 n[_n_length]; enum : u8 { OFF, ON } "
+    "e; string t; }; };\n"
+    "event { name = b; id = 4; fields := struct { enum : u8 { X, Y } tag; variant <tag> { u8 X; "
+    "string Y; } v; }; };\n";
 
 /* A packet of 36 bytes: a with n = { 5, 6 }, b with Y = "y". */
 static const char stream[] = "c1 1f fc c1  20010000 20010000 07"
                              "  03 01000000 09 08  02 2a 05 06 01 74 00"
                              "  04 02000000 09     01 79 00";
 
-/* Reads the trace and writes it nowhere; how often a loss happened in *lost.  False where memory was out. */
-static bool reencode(const struct alloc *alloc, const char *option, const char *loss, uint64_t *lost)
+/* Reads the trace and writes it nowhere; how often a loss happened in *lost.  False where memory
+ * was out. */
+static bool reencode(const struct alloc *alloc, const char *option, const char *loss,
+                     uint64_t *lost)
 {
     uint8_t bytes[64];
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
+                              {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
     const char *const options[] = {option, NULL};
     const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
@@ -81,8 +89,9 @@ static void losses_are_those_that_happen(void **state)
         const char *option, *loss;
         uint64_t count;
     } cases[] = {
-        {"version=1.1", "field.variant", 1}, {"version=1.8", "field.variant", 1}, {"version=1.1", "context.packet", 0},
-        {"version=1.1", "clock.ticks", 0},   {"version=1.1", "field.label", 0},   {"version=2", "field.name", 0},
+        {"version=1.1", "field.variant", 1},  {"version=1.8", "field.variant", 1},
+        {"version=1.1", "context.packet", 0}, {"version=1.1", "clock.ticks", 0},
+        {"version=1.1", "field.label", 0},    {"version=2", "field.name", 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

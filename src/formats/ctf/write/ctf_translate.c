@@ -1,6 +1,8 @@
-/* What a description loses when it is printed in the language of another version while packets stay as they are; and what is said of a trace
- * that events encoded anew lose too.  Only CTF 2 says more than another version that packets may be kept in: of CTF 1.8, what this project
- * knows of it can be said in CTF 2.  The rules are those of tsdl_print.c; each part of the description counts once. */
+/* What a description loses when it is printed in the language of another version while packets stay
+ * as they are; and what is said of a trace that events encoded anew lose too.  Only CTF 2 says more
+ * than another version that packets may be kept in: of CTF 1.8, what this project knows of it can
+ * be said in CTF 2.  The rules are those of tsdl_print.c; each part of the description counts once.
+ */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
@@ -28,9 +30,11 @@ static bool is_word(ttr_text name)
 /* The selector of a variant, where structs alone lead to it; NULL elsewhere. */
 static const struct type *selector_of(const struct counting *c, const struct type *type)
 {
-    const struct type *found = type->reference.root < ROOT_COUNT ? c->roots[type->reference.root] : NULL;
+    const struct type *found =
+        type->reference.root < ROOT_COUNT ? c->roots[type->reference.root] : NULL;
     for (uint32_t i = 0; found && i < type->reference.names_n; i++) {
-        const struct type_member *member = found->kind == TYPE_STRUCT ? type_member_named(found, type->reference.names[i]) : NULL;
+        const struct type_member *member =
+            found->kind == TYPE_STRUCT ? type_member_named(found, type->reference.names[i]) : NULL;
         found = member ? member->type : NULL;
     }
     return found;
@@ -64,14 +68,17 @@ static void count_type(struct counting *c, const struct type *type, unsigned dep
         if (type->media_type.n)
             lost(c, CTF_LOST_ABOUT);
         break;
-    case TYPE_FLAGS: lost(c, CTF_LOST_LABEL); break;
+    case TYPE_FLAGS:
+        lost(c, CTF_LOST_LABEL);
+        break;
     case TYPE_VARIANT: {
         const struct type *selector = selector_of(c, type);
         if (!selector || !selector->labels)
             lost(c, CTF_LOST_TYPE);
         break;
     }
-    default: break;
+    default:
+        break;
     }
     if (type->members_n && !pairmap_get(&c->seen, (uintptr_t)type, 0)) {
         if (!pairmap_put(&c->seen, (uintptr_t)type, 0, 1))
@@ -87,7 +94,8 @@ static void count_text(const struct counting *c, ttr_text text)
         lost(c, CTF_LOST_ABOUT);
 }
 
-void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from, enum ctf_version to)
+void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
+                     enum ctf_version to)
 {
     const struct counting c = {.out = out};
     bool is_same = to == CTF_2;
@@ -113,14 +121,17 @@ void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
         count_text(&c, is_same ? (ttr_text){"", 0} : stream->ns);
         for (size_t k = 0; k < stream->events_n; k++) {
             const struct ctf_event_class *event = stream->events[k];
-            bool is_understood = event->has_log_level || event->emf_uri.n; /* these are attributes, which other versions have too */
+            bool is_understood =
+                event->has_log_level ||
+                event->emf_uri.n; /* these are attributes, which other versions have too */
             count_text(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
             count_text(&c, is_same ? (ttr_text){"", 0} : event->ns);
         }
     }
 }
 
-void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from, enum ctf_version to)
+void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from,
+                           enum ctf_version to)
 {
     const struct type *roots[ROOT_COUNT] = {from->packet_header};
     struct counting c = {.out = out, .roots = roots};

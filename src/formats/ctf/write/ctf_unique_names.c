@@ -1,22 +1,17 @@
-/* What files and stream classes of a trace that is encoded anew are called, found by name: one stream more costs the same, however many there are.
+/* What files and stream classes of a trace that is encoded anew are called, found by name: one
+ * stream more costs the same, however many there are.
  *
- * All is in one map of hashes, as what a writer must know again is elsewhere (base/keymap.h): what is asked is mixed with the trace and what it is asked as.
- *   NAME     a file is called so
- *   NUMBER   the last number put into names of such streams: those before it are given, and stay so
- *   KIND     the index of the stream class that streams alike have
- *   SECTION  v1.1: the index of the stream class so called, twice, and one more where several are
- *   FILES    v1.1: files are called as those of such a section are; the length of the shortest name of the sections they are of */
+ * All is in one map of hashes, as what a writer must know again is elsewhere (base/keymap.h): what
+ * is asked is mixed with the trace and what it is asked as. NAME     a file is called so NUMBER the
+ * last number put into names of such streams: those before it are given, and stay so KIND     the
+ * index of the stream class that streams alike have SECTION  v1.1: the index of the stream class so
+ * called, twice, and one more where several are FILES    v1.1: files are called as those of such a
+ * section are; the length of the shortest name of the sections they are of */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 
-enum given {
-    GIVEN_NAME = 1,
-    GIVEN_NUMBER,
-    GIVEN_KIND,
-    GIVEN_SECTION,
-    GIVEN_FILES
-};
+enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILES };
 
 static uint64_t key_of(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
 {
@@ -28,7 +23,8 @@ static uint64_t key_of_text(const struct ctf_trace_out *trace, enum given given,
     return key_of(trace, given, hash_bytes(text.p, text.n));
 }
 
-/* What of a file's name may be its section's, beside all of it; false where nothing stands behind as the number of a cpu does. */
+/* What of a file's name may be its section's, beside all of it; false where nothing stands behind
+ * as the number of a cpu does. */
 static bool cut_cpu(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -44,13 +40,15 @@ static bool cut_cpu(ttr_text file, ttr_text *section)
 
 /* --- Numbers in names --- */
 
-uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like)
+uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                          uint64_t like)
 {
     const uint32_t *number = keymap_get(&w->given, key_of(trace, GIVEN_NUMBER, like));
     return number ? *number : 0;
 }
 
-bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like, uint32_t number)
+bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
+                     uint32_t number)
 {
     return keymap_put(&w->given, key_of(trace, GIVEN_NUMBER, like), number);
 }
@@ -62,21 +60,24 @@ bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace,
     return keymap_get(&w->given, key_of_text(trace, GIVEN_NAME, file)) != NULL;
 }
 
-bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section)
+bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                         ttr_text section)
 {
     const uint32_t *shortest = keymap_get(&w->given, key_of_text(trace, GIVEN_FILES, section));
     return shortest && *shortest <= section.n;
 }
 
 /* A file is called as those of a section are, and is of one with a name of n bytes. */
-static bool give_files(struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section, size_t n)
+static bool give_files(struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section,
+                       size_t n)
 {
     const uint64_t key = key_of_text(trace, GIVEN_FILES, section);
     const uint32_t *shortest = keymap_get(&w->given, key);
     return (shortest && *shortest <= n) || keymap_put(&w->given, key, (uint32_t)n);
 }
 
-bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace, const struct ctf_kind_out *kind, ttr_text file)
+bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                   const struct ctf_kind_out *kind, ttr_text file)
 {
     ttr_text section;
     const size_t n = kind->class->name.n;
@@ -84,12 +85,14 @@ bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace, cons
         return false;
     if (trace->description.version != CTF_RFC_1_1)
         return true;
-    return give_files(w, trace, file, n) && (!cut_cpu(file, &section) || give_files(w, trace, section, n));
+    return give_files(w, trace, file, n) &&
+           (!cut_cpu(file, &section) || give_files(w, trace, section, n));
 }
 
 /* --- Stream classes --- */
 
-struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like)
+struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                    uint64_t like)
 {
     const uint32_t *index = keymap_get(&w->given, key_of(trace, GIVEN_KIND, like));
     return index ? trace->kinds[*index] : NULL;
@@ -101,19 +104,23 @@ bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint
     const ttr_text name = trace->kinds[index]->class->name;
     const uint64_t section = key_of_text(trace, GIVEN_SECTION, name);
     const uint32_t *same = keymap_get(&w->given, section);
-    return keymap_put(&w->given, section, same ? *same | 1 : index * 2) && keymap_put(&w->given, key_of(trace, GIVEN_KIND, like), index);
+    return keymap_put(&w->given, section, same ? *same | 1 : index * 2) &&
+           keymap_put(&w->given, key_of(trace, GIVEN_KIND, like), index);
 }
 
 /* Whether a stream class other than this is called so. */
-static bool has_other(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section, const struct ctf_kind_out *kind)
+static bool has_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                      ttr_text section, const struct ctf_kind_out *kind)
 {
     const uint32_t *found = keymap_get(&w->given, key_of_text(trace, GIVEN_SECTION, section));
     return found && (*found & 1 || trace->kinds[*found / 2] != kind);
 }
 
-bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace, const struct ctf_file_given *file)
+bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                        const struct ctf_file_given *file)
 {
     ttr_text section;
     return has_other(w, trace, file->name, file->kind) ||
-           (cut_cpu(file->name, &section) && section.n >= file->section_n && has_other(w, trace, section, file->kind));
+           (cut_cpu(file->name, &section) && section.n >= file->section_n &&
+            has_other(w, trace, section, file->kind));
 }

@@ -1,9 +1,11 @@
 /* Whose uuid a written trace has.
  *
- * Folders of one uuid are read as one trace, in which a packet that was there before is left out (ctf_stream_set.h).  Traces that were opened together are
- * that already.  Of those that were opened one by one, as by "merge a a", each is to be read whole again, so where both may have packets of one time
- * the later one gets another uuid; chunks of a session follow each other and keep theirs.
- * Left out: live sessions and traces that speak the dialect of this project: these are made anew, uuid and all. */
+ * Folders of one uuid are read as one trace, in which a packet that was there before is left out
+ * (ctf_stream_set.h).  Traces that were opened together are that already.  Of those that were
+ * opened one by one, as by "merge a a", each is to be read whole again, so where both may have
+ * packets of one time the later one gets another uuid; chunks of a session follow each other and
+ * keep theirs. Left out: live sessions and traces that speak the dialect of this project: these are
+ * made anew, uuid and all. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -14,10 +16,12 @@
 /* Whether some of both may be of one time. */
 static bool meets(const struct ctf_claim *claim, const struct ctf_trace *trace)
 {
-    return claim->lacks_times || trace->lacks_times || (claim->begin <= trace->end && trace->begin <= claim->end);
+    return claim->lacks_times || trace->lacks_times ||
+           (claim->begin <= trace->end && trace->begin <= claim->end);
 }
 
-static struct ctf_claim *find_claim(struct ctf_writer *w, const struct ctf_trace *trace, uint32_t *rank)
+static struct ctf_claim *find_claim(struct ctf_writer *w, const struct ctf_trace *trace,
+                                    uint32_t *rank)
 {
     *rank = 0;
     for (size_t i = 0; i < w->claims_n; i++) {
@@ -32,13 +36,19 @@ static struct ctf_claim *find_claim(struct ctf_writer *w, const struct ctf_trace
     return NULL;
 }
 
-static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trace *trace, uint32_t rank)
+static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trace *trace,
+                                   uint32_t rank)
 {
     struct ctf_writer *w = out->own;
-    if (!alloc_reserve(&out->t->counted, (void **)&w->claims, &w->claims_capacity, w->claims_n + 1, sizeof *w->claims))
+    if (!alloc_reserve(&out->t->counted, (void **)&w->claims, &w->claims_capacity, w->claims_n + 1,
+                       sizeof *w->claims))
         return NULL;
     struct ctf_claim *claim = &w->claims[w->claims_n++];
-    *claim = (struct ctf_claim){.group = trace->group, .rank = rank, .lacks_times = trace->lacks_times, .begin = trace->begin, .end = trace->end};
+    *claim = (struct ctf_claim){.group = trace->group,
+                                .rank = rank,
+                                .lacks_times = trace->lacks_times,
+                                .begin = trace->begin,
+                                .end = trace->end};
     memcpy(claim->uuid, trace->class->description.uuid, sizeof claim->uuid);
     return claim;
 }
@@ -55,7 +65,8 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
-ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16], ttr_error *error)
+ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16],
+                          ttr_error *error)
 {
     uint32_t rank;
     memcpy(uuid, trace->class->description.uuid, 16);

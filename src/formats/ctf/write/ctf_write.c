@@ -1,5 +1,6 @@
-/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2.  Traces of CTF are copied where that can be (ctf_copy.h), everything else is encoded
- * (ctf_encode.c).  Traces of several sources come into folders of their own. */
+/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2.  Traces of CTF are copied where that can be
+ * (ctf_copy.h), everything else is encoded (ctf_encode.c).  Traces of several sources come into
+ * folders of their own. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
 
@@ -21,14 +22,16 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Copies --- */
 
-static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_trace *source, ttr_error *error)
+static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_trace *source,
+                                            ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     for (size_t i = 0; i < w->trace_copies_n; i++)
         if (w->trace_copies[i]->source == source)
             return w->trace_copies[i];
-    if (!alloc_reserve(alloc, (void **)&w->trace_copies, &w->trace_copies_capacity, w->trace_copies_n + 1, sizeof *w->trace_copies)) {
+    if (!alloc_reserve(alloc, (void **)&w->trace_copies, &w->trace_copies_capacity,
+                       w->trace_copies_n + 1, sizeof *w->trace_copies)) {
         (void)fail_memory(error);
         return NULL;
     }
@@ -47,18 +50,22 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
-    if (pairmap_get(&w->copy_of, event->source, 0) || schema->stream->trace->class->description.version == CTF_UNKNOWN)
+    if (pairmap_get(&w->copy_of, event->source, 0) ||
+        schema->stream->trace->class->description.version == CTF_UNKNOWN)
         return TTR_OK; /* nothing is known of a trace that cannot be read */
     struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
-    struct ctf_file_copy *file = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity, w->copies_n + 1, sizeof *w->copies)
-                                     ? alloc_zero(alloc, 1, sizeof *file) : NULL;
+    struct ctf_file_copy *file = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity,
+                                               w->copies_n + 1, sizeof *w->copies)
+                                     ? alloc_zero(alloc, 1, sizeof *file)
+                                     : NULL;
     if (!file)
         return fail_memory(error);
     w->copies[w->copies_n++] = file;
     ttr_status status = ctf_copy_begin(file, trace, out, schema->stream, error);
-    if (status == TTR_OK && !pairmap_put(&w->copy_of, event->source, 0, (uint32_t)(w->copies_n - 1)))
+    if (status == TTR_OK &&
+        !pairmap_put(&w->copy_of, event->source, 0, (uint32_t)(w->copies_n - 1)))
         status = fail_memory(error);
     return status;
 }
@@ -71,7 +78,8 @@ static struct ctf_file_copy *copy_of(struct ctf_writer *w, const ttr_event *even
     if (w->last_copy && w->last_source == event->source)
         return w->last_copy;
     const uint32_t *index = pairmap_get(&w->copy_of, event->source, 0);
-    struct ctf_file_copy *file = index && !w->copies[*index]->trace->is_refused ? w->copies[*index] : NULL;
+    struct ctf_file_copy *file =
+        index && !w->copies[*index]->trace->is_refused ? w->copies[*index] : NULL;
     w->last_copy = file;
     w->last_source = event->source;
     return file;

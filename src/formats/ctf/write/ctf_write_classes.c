@@ -1,8 +1,10 @@
 /* The description of a trace being written: trace, clock, stream classes, event classes.
  *
- * CTF 1.8 and 2 have packets like LTTng's: header { magic, uuid, stream_id, stream_instance_id }, context { timestamp_begin, timestamp_end,
- * content_size, packet_size, packet_seq_num, events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of
- * time, or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs (rfc11.h). */
+ * CTF 1.8 and 2 have packets like LTTng's: header { magic, uuid, stream_id, stream_instance_id },
+ * context { timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num,
+ * events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of time,
+ * or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs
+ * (rfc11.h). */
 #include "base/wide.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -26,7 +28,8 @@ static struct type_member member(const char *name, const struct type *type)
     return (struct type_member){.name = text(name), .shown = text(name), .type = type};
 }
 
-static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t role, const struct ctf_clock *clock)
+static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
+                            const struct ctf_clock *clock)
 {
     struct type *type = ctf_types_special(&trace->types, bits, role);
     if (type)
@@ -62,7 +65,8 @@ static const struct type *packet_header(struct ctf_trace_out *trace)
     return ctf_types_struct(&trace->types, members, trace->has_numbers ? 4 : 3);
 }
 
-static const struct type *packet_context(struct ctf_trace_out *trace, const struct ctf_kind_like *like)
+static const struct type *packet_context(struct ctf_trace_out *trace,
+                                         const struct ctf_kind_like *like)
 {
     const struct {
         const char *name;
@@ -81,12 +85,14 @@ static const struct type *packet_context(struct ctf_trace_out *trace, const stru
     };
     const size_t members_n = sizeof members / sizeof *members;
     uint32_t n = 0, more = like->fields ? like->fields->members_n : 0;
-    struct type_member *all = arena_take(&trace->description.arena, (members_n + more) * sizeof *all);
+    struct type_member *all =
+        arena_take(&trace->description.arena, (members_n + more) * sizeof *all);
     if (!all)
         return NULL;
     for (size_t i = 0; i < members_n; i++)
         if (members[i].is_there)
-            all[n++] = member(members[i].name, special(trace, members[i].bits, members[i].role, members[i].clock));
+            all[n++] = member(members[i].name,
+                              special(trace, members[i].bits, members[i].role, members[i].clock));
     if (more)
         memcpy(all + n, like->fields->members, more * sizeof *all);
     return ctf_types_struct(&trace->types, all, n + more);
@@ -95,7 +101,8 @@ static const struct type *packet_context(struct ctf_trace_out *trace, const stru
 /* --- Headers of events --- */
 
 static const struct type_range compact_ids[] = {{0, 65534}}, extended_ids[] = {{65535, 65535}};
-static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 1}, {{"extended", 8}, extended_ids, 1}};
+static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 1},
+                                                  {{"extended", 8}, extended_ids, 1}};
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
@@ -109,16 +116,19 @@ static const struct type *header_of_id(struct ctf_trace_out *trace)
 static const struct type *event_header(struct ctf_trace_out *trace, const struct ctf_clock *clock)
 {
     struct ctf_types *types = &trace->types;
-    const struct type_member compact = member("timestamp", special(trace, 32, CTF_ROLE_TIME, clock));
-    const struct type_member extended[] = {member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
-                                           member("timestamp", special(trace, 64, CTF_ROLE_TIME, clock))};
+    const struct type_member compact =
+        member("timestamp", special(trace, 32, CTF_ROLE_TIME, clock));
+    const struct type_member extended[] = {
+        member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
+        member("timestamp", special(trace, 64, CTF_ROLE_TIME, clock))};
     struct type_member options[] = {member("compact", ctf_types_struct(types, &compact, 1)),
                                     member("extended", ctf_types_struct(types, extended, 2))};
     for (unsigned i = 0; i < 2; i++) {
         options[i].ranges = header_labels[i].ranges;
         options[i].ranges_n = 1;
     }
-    struct type *id = special(trace, 16, CTF_ROLE_EVENT_ID, NULL), *variant = ctf_types_struct(types, options, 2);
+    struct type *id = special(trace, 16, CTF_ROLE_EVENT_ID, NULL),
+                *variant = ctf_types_struct(types, options, 2);
     if (!id || !variant)
         return NULL;
     id->labels = &header_ids;
@@ -134,16 +144,19 @@ static const struct type *event_header(struct ctf_trace_out *trace, const struct
 
 /* --- Traces --- */
 
-/* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds; else 0, or the second before the first
- * event where that is negative. */
+/* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds;
+ * else 0, or the second before the first event where that is negative. */
 static int64_t base_of(const ttr_event *first)
 {
-    bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && first->time >= 0;
+    bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
+                     first->time >= 0;
     if (has_ticks && first->ticks <= (uint64_t)first->time)
         return first->time - (int64_t)first->ticks;
     if (first->time >= 0)
         return 0;
-    return (first->time / NS_PER_SECOND - (first->time % NS_PER_SECOND != 0 && first->time > INT64_MIN + NS_PER_SECOND)) * NS_PER_SECOND;
+    return (first->time / NS_PER_SECOND -
+            (first->time % NS_PER_SECOND != 0 && first->time > INT64_MIN + NS_PER_SECOND)) *
+           NS_PER_SECOND;
 }
 
 static void set_base(struct ctf_trace_out *trace, const ttr_event *first)
@@ -177,14 +190,20 @@ const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
-/* The offset of a clock whose zero is so much later; false where it cannot be said: it counts whole ticks. */
-static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s, int64_t *offset_cycles)
+/* The offset of a clock whose zero is so much later; false where it cannot be said: it counts whole
+ * ticks. */
+static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
+                        int64_t *offset_cycles)
 {
-    int64_t s = ns / NS_PER_SECOND - (ns % NS_PER_SECOND < 0), rest = ns % NS_PER_SECOND + (ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0);
-    uint64_t frequency = clock->frequency, whole = frequency / (uint64_t)NS_PER_SECOND, part = frequency % (uint64_t)NS_PER_SECOND;
-    uint64_t cycles = whole * (uint64_t)rest + (uint64_t)((uint128)part * (uint64_t)rest / (uint64_t)NS_PER_SECOND);
+    int64_t s = ns / NS_PER_SECOND - (ns % NS_PER_SECOND < 0),
+            rest = ns % NS_PER_SECOND + (ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0);
+    uint64_t frequency = clock->frequency, whole = frequency / (uint64_t)NS_PER_SECOND,
+             part = frequency % (uint64_t)NS_PER_SECOND;
+    uint64_t cycles = whole * (uint64_t)rest +
+                      (uint64_t)((uint128)part * (uint64_t)rest / (uint64_t)NS_PER_SECOND);
     const bool is_whole = (uint64_t)((uint128)part * (uint64_t)rest % (uint64_t)NS_PER_SECOND) == 0;
-    if (!is_whole || frequency > INT64_MAX / 2 || __builtin_add_overflow(clock->offset_s, s, offset_s) ||
+    if (!is_whole || frequency > INT64_MAX / 2 ||
+        __builtin_add_overflow(clock->offset_s, s, offset_s) ||
         __builtin_add_overflow(clock->offset_cycles, (int64_t)cycles, offset_cycles))
         return false;
     if (*offset_cycles < (int64_t)frequency || *offset_s == INT64_MAX)
@@ -194,7 +213,8 @@ static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offs
     return true;
 }
 
-/* The earliest time that clocks can tell, so many nanoseconds later: no event of theirs is before it.  Without clocks ticks are nanoseconds. */
+/* The earliest time that clocks can tell, so many nanoseconds later: no event of theirs is before
+ * it.  Without clocks ticks are nanoseconds. */
 static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
@@ -224,7 +244,8 @@ static bool are_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
-        if (!move_offset(&(struct ctf_clock){.frequency = description->clocks[i]->frequency}, ns, &s, &cycles))
+        if (!move_offset(&(struct ctf_clock){.frequency = description->clocks[i]->frequency}, ns,
+                         &s, &cycles))
             return false;
     return true;
 }
@@ -237,7 +258,8 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
         return false; /* ticks say it */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
-        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
+        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
+                          &description->clocks[i]->offset_cycles);
     const ttr_event first = {.time = earliest_of(&trace->source->class->description, ns)};
     if (!trace->keeps_clocks)
         set_base(trace, &first);
@@ -245,18 +267,23 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
         return false;
     trace->keeps_clocks = false;
     description->clocks_n = 1;
-    *description->clocks[0] = (struct ctf_clock){.frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
+    *description->clocks[0] = (struct ctf_clock){
+        .frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
     set_clock(trace, description->clocks[0], &first);
     trace->has_unix_time = false; /* as clocks of the source say */
     return true;
 }
 
-static bool add_environment(struct ctf_trace_out *trace, const char *name, const char *value, int64_t number)
+static bool add_environment(struct ctf_trace_out *trace, const char *name, const char *value,
+                            int64_t number)
 {
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
     if (!entry)
         return false;
-    *entry = (struct ctf_environment){.name = text(name), .is_number = !value, .number = number, .text = text(value ? value : "")};
+    *entry = (struct ctf_environment){.name = text(name),
+                                      .is_number = !value,
+                                      .number = number,
+                                      .text = text(value ? value : "")};
     return true;
 }
 
@@ -266,7 +293,8 @@ static bool make_environment(struct ctf_trace_out *trace)
            add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
 }
 
-static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version)
+static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                  enum ctf_version version)
 {
     struct ctf_description *description = &trace->description;
     const struct ctf_trace *like = trace->like;
@@ -296,16 +324,19 @@ static bool make_packet_header(struct ctf_trace_out *trace)
     return description->packet_header && !trace->types.failed;
 }
 
-bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version, const ttr_event *first)
+bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                     enum ctf_version version, const ttr_event *first)
 {
     begin(trace, t, options, version);
     trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
     return make_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
 
-ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options, ttr_error *error)
+ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options,
+                           ttr_error *error)
 {
-    ttr_status status = trace->is_suited ? TTR_OK : ctf_options_suit(options, trace->description.version, error);
+    ttr_status status =
+        trace->is_suited ? TTR_OK : ctf_options_suit(options, trace->description.version, error);
     trace->is_suited = status == TTR_OK;
     return status;
 }
@@ -325,8 +356,9 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
     if (!clock)
         return false;
     *clock = *from;
-    ttr_text *const texts[] = {&clock->id, &clock->name, &clock->ns, &clock->uid, &clock->description, &clock->origin_name, &clock->origin_ns,
-                               &clock->origin_uid};
+    ttr_text *const texts[] = {&clock->id,        &clock->name,        &clock->ns,
+                               &clock->uid,       &clock->description, &clock->origin_name,
+                               &clock->origin_ns, &clock->origin_uid};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!keep_text(trace, texts[i]))
             return false;
@@ -341,7 +373,8 @@ static bool keep_word(struct ctf_trace_out *trace, ttr_text *name)
         return false;
     for (size_t i = 0; i < name->n; i++) {
         char c = name->p[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), is_digit = c >= '0' && c <= '9' && i > 0;
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
+             is_digit = c >= '0' && c <= '9' && i > 0;
         own[i] = is_letter || is_digit ? c : '_';
     }
     if (name->n == 0)
@@ -357,7 +390,8 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
         if (!entry)
             return false;
         *entry = from->environment[i];
-        bool is_kept = trace->description.version == CTF_2 ? keep_text(trace, &entry->name) : keep_word(trace, &entry->name);
+        bool is_kept = trace->description.version == CTF_2 ? keep_text(trace, &entry->name)
+                                                           : keep_word(trace, &entry->name);
         if (!is_kept || !keep_text(trace, &entry->text))
             return false;
     }
@@ -388,8 +422,8 @@ static bool counts_to_end(const struct ctf_description *from)
     return counts && ctf_counts_to_end(from);
 }
 
-bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
-                          struct ctf_trace *source)
+bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                          enum ctf_version version, struct ctf_trace *source)
 {
     const struct ctf_description *from = &source->class->description;
     trace->like = source;
@@ -400,13 +434,15 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
     trace->has_numbers = ctf_tells_streams(from);
     memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
     trace->description.has_uuid = from->has_uuid;
-    trace->description.session_id = from->has_session_id ? from->session_id : load_u32le(from->uuid);
+    trace->description.session_id =
+        from->has_session_id ? from->session_id : load_u32le(from->uuid);
     trace->description.has_session_id = from->has_uuid || from->has_session_id;
     trace->description.rfc_discarded_at_end = version == CTF_RFC_1_1 && counts_to_end(from);
     trace->description.name = from->name;
     trace->description.ns = from->ns;
     trace->description.uid = from->uid;
-    if (!keep_text(trace, &trace->description.name) || !keep_text(trace, &trace->description.ns) || !keep_text(trace, &trace->description.uid))
+    if (!keep_text(trace, &trace->description.name) || !keep_text(trace, &trace->description.ns) ||
+        !keep_text(trace, &trace->description.uid))
         return false;
     for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
         if (!copy_clock(trace, from->clocks[i]))
@@ -435,13 +471,17 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
 
 /* --- Stream classes --- */
 
-static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_kind_like *like)
+static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                       const struct ctf_kind_like *like)
 {
     struct ctf_stream_class *class = kind->class;
     if (trace->description.version == CTF_RFC_1_1) {
         const struct ctf_options *options = trace->options;
-        class->rfc_header = options->rfc_header ? options->rfc_header : like->rfc_header ? like->rfc_header : RFC_HEADER_USUAL;
-        class->rfc_has_event_size = options->has_event_size ? options->rfc_has_event_size : like->rfc_has_event_size;
+        class->rfc_header = options->rfc_header ? options->rfc_header
+                            : like->rfc_header  ? like->rfc_header
+                                                : RFC_HEADER_USUAL;
+        class->rfc_has_event_size =
+            options->has_event_size ? options->rfc_has_event_size : like->rfc_has_event_size;
         class->rfc_has_no_time = !kind->has_time;
         return rfc11_make_event_header(&trace->description, class);
     }
@@ -450,11 +490,13 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, c
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* The id that is asked for, or that other folders have for the like, or where it is taken one above all others. */
+/* The id that is asked for, or that other folders have for the like, or where it is taken one above
+ * all others. */
 static uint64_t free_id(const struct ctf_trace_out *trace, const struct ctf_kind_like *like)
 {
     uint64_t above = 0, id = like->id;
-    bool is_taken = !ctf_union_finds(trace, CTF_UNION_KINDS, like->likeness, &id) && ctf_union_has(trace, CTF_UNION_KINDS, id);
+    bool is_taken = !ctf_union_finds(trace, CTF_UNION_KINDS, like->likeness, &id) &&
+                    ctf_union_has(trace, CTF_UNION_KINDS, id);
     for (size_t i = 0; i + 1 < trace->kinds_n; i++) {
         uint64_t other = trace->kinds[i]->class->id;
         is_taken |= other == id;
@@ -465,10 +507,12 @@ static uint64_t free_id(const struct ctf_trace_out *trace, const struct ctf_kind
     return is_taken ? above : id;
 }
 
-struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struct ctf_kind_like *like)
+struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
+                                        const struct ctf_kind_like *like)
 {
     const struct alloc *alloc = trace->description.alloc;
-    if (!alloc_reserve(alloc, (void **)&trace->kinds, &trace->kinds_capacity, trace->kinds_n + 1, sizeof *trace->kinds))
+    if (!alloc_reserve(alloc, (void **)&trace->kinds, &trace->kinds_capacity, trace->kinds_n + 1,
+                       sizeof *trace->kinds))
         return NULL;
     struct ctf_kind_out *kind = alloc_zero(alloc, 1, sizeof *kind);
     if (!kind)
@@ -485,12 +529,17 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struc
     const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !own)
         return NULL;
-    kind->class->id = trace->description.version == CTF_RFC_1_1 ? like->id : free_id(trace, like); /* sections go by their names */
+    kind->class->id = trace->description.version == CTF_RFC_1_1
+                          ? like->id
+                          : free_id(trace, like); /* sections go by their names */
     kind->class->name = (ttr_text){own, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
-    return ctf_union_give(trace, CTF_UNION_KINDS, like->likeness, kind->class->id) && make_roots(trace, kind, like) ? kind : NULL;
+    return ctf_union_give(trace, CTF_UNION_KINDS, like->likeness, kind->class->id) &&
+                   make_roots(trace, kind, like)
+               ? kind
+               : NULL;
 }
 
 /* --- Event classes --- */
@@ -498,12 +547,14 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struc
 #define REFUSED UINT32_MAX /* in place of an index */
 
 /* What a class is called beside its name. */
-static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class, const struct ctf_event_class *like)
+static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
+                       const struct ctf_event_class *like)
 {
     class->ns = like->ns;
     class->uid = like->uid;
     class->emf_uri = like->emf_uri;
-    return keep_text(trace, &class->ns) && keep_text(trace, &class->uid) && keep_text(trace, &class->emf_uri);
+    return keep_text(trace, &class->ns) && keep_text(trace, &class->uid) &&
+           keep_text(trace, &class->emf_uri);
 }
 
 /* What a class is made of. */
@@ -515,24 +566,29 @@ struct class_roots {
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
-    uint64_t likeness;         /* in all folders of a trace the same */
+    uint64_t likeness; /* in all folders of a trace the same */
 };
 
 /* The id that the class has elsewhere; one above those given out where that is taken. */
-static uint64_t free_event_id(const struct ctf_trace_out *trace, const struct ctf_stream_class *class, const struct class_like *what)
+static uint64_t free_event_id(const struct ctf_trace_out *trace,
+                              const struct ctf_stream_class *class, const struct class_like *what)
 {
     if (!what->key->like)
         return class->events_n;
     const struct ctf_stream_class *source = what->key->like->stream;
-    uint64_t own = what->key->like->id, above = source->events_n + class->events_n, id = own <= UINT32_MAX ? own : above, known;
+    uint64_t own = what->key->like->id, above = source->events_n + class->events_n,
+             id = own <= UINT32_MAX ? own : above, known;
     if (ctf_union_finds(trace, class->id, what->likeness, &known) && !ctf_find_event(class, known))
         return known;
-    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)) || ctf_union_has(trace, class->id, id); above++)
+    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)) ||
+           ctf_union_has(trace, class->id, id);
+         above++)
         id = above;
     return id;
 }
 
-/* Whether elements of such a type have no bits: an array of any number of them would take no room. */
+/* Whether elements of such a type have no bits: an array of any number of them would take no room.
+ */
 static bool takes_no_bits(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
@@ -568,22 +624,28 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* Whether readers can read events of such a class: those of ours have bounds, which no description shows. */
-static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream, const struct class_roots *roots)
+/* Whether readers can read events of such a class: those of ours have bounds, which no description
+ * shows. */
+static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
+                        const struct class_roots *roots)
 {
     struct arena arena;
     ttr_error error = {.status = TTR_OK};
     const struct layout_spec spec = {
         .t = trace->types.t,
         .arena = &arena,
-        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = roots->context, [ROOT_PAYLOAD] = roots->payload},
-        .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
+        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context,
+                 [ROOT_SPECIFIC_CONTEXT] = roots->context,
+                 [ROOT_PAYLOAD] = roots->payload},
+        .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header,
+                  [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
     };
     /* babeltrace2 2.0 does not survive a sequence in the specific context of CTF 1.8. */
     if (trace->description.version == CTF_1_8 && roots->context && has_sequences(roots->context))
         return false;
-    if ((roots->context && has_empty_elements(roots->context)) || (roots->payload && has_empty_elements(roots->payload)))
+    if ((roots->context && has_empty_elements(roots->context)) ||
+        (roots->payload && has_empty_elements(roots->payload)))
         return false;
     arena_init(&arena, trace->description.alloc);
     bool is_fine = layout_compile(&spec, &error) != NULL;
@@ -593,24 +655,31 @@ static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_cla
 }
 
 /* The types of a class; what its source has without any fields is there without any fields. */
-static struct class_roots make_class_roots(struct ctf_trace_out *trace, const struct ctf_items *items, const struct ctf_class_key *key)
+static struct class_roots make_class_roots(struct ctf_trace_out *trace,
+                                           const struct ctf_items *items,
+                                           const struct ctf_class_key *key)
 {
     struct ctf_types *types = &trace->types;
     struct class_roots roots = {NULL, NULL};
     bool has_context = key->like && key->like->context && trace->description.version != CTF_RFC_1_1;
     bool has_payload = !key->like || key->like->payload;
     if (has_context || items->context_n > items->common_n)
-        roots.context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n, items->context_n, items->context_shape);
+        roots.context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n,
+                                       items->context_n, items->context_shape);
     if (has_payload || items->n > items->context_n)
-        roots.payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n, items->payload_shape);
+        roots.payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n,
+                                       items->payload_shape);
     return roots;
 }
 
-static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct class_like *what)
+static const struct ctf_event_class *add_class(struct ctf_trace_out *trace,
+                                               struct ctf_kind_out *kind,
+                                               const struct class_like *what)
 {
     struct ctf_types *types = &trace->types;
     const struct ctf_class_key *key = what->key;
-    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class, free_event_id(trace, kind->class, what));
+    struct ctf_event_class *class =
+        ctf_add_event(&trace->description, kind->class, free_event_id(trace, kind->class, what));
     if (!class || !ctf_union_give(trace, kind->class->id, what->likeness, class->id))
         return NULL;
     buffer_clear(&types->name);
@@ -620,7 +689,9 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
         ctf_label_escape(&types->name, key->name);
     else
         buffer_add(&types->name, key->name.p, key->name.n);
-    const char *name = types->name.failed ? NULL : arena_copy(&trace->description.arena, types->name.bytes, types->name.n);
+    const char *name = types->name.failed ? NULL
+                                          : arena_copy(&trace->description.arena, types->name.bytes,
+                                                       types->name.n);
     if (!name)
         return NULL;
     class->name = (ttr_text){name, types->name.n};
@@ -639,31 +710,42 @@ static uint64_t hash_of(const struct ctf_items *items, const struct ctf_class_ke
     return hash_pair(hash_pair(items->context_shape, items->payload_shape), key->identity);
 }
 
-const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind, const struct ctf_items *items,
+const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind,
+                                                   const struct ctf_items *items,
                                                    const struct ctf_class_key *key)
 {
     const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
     return known && *known != REFUSED ? kind->class->events[*known] : NULL;
 }
 
-bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items, const struct ctf_class_key *key)
+bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items,
+                       const struct ctf_class_key *key)
 {
     const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
     return known && *known == REFUSED;
 }
 
-const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
+const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
+                                              struct ctf_kind_out *kind,
+                                              const struct ctf_items *items,
                                               const struct ctf_class_key *key)
 {
     const struct ctf_event_class *known = ctf_trace_find_class(kind, items, key);
     if (known || ctf_trace_refuses(kind, items, key))
         return known;
-    const struct class_like what = {key, make_class_roots(trace, items, key), hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
-    if (!trace->types.failed && trace->is_dialect && !can_be_read(trace, kind->class, &what.roots)) {
+    const struct class_like what = {
+        key, make_class_roots(trace, items, key),
+        hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
+    if (!trace->types.failed && trace->is_dialect &&
+        !can_be_read(trace, kind->class, &what.roots)) {
         trace->types.failed |= !keymap_put(&kind->events, hash_of(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
-    const struct ctf_event_class *class = trace->types.failed ? NULL : add_class(trace, kind, &what);
-    return class && keymap_put(&kind->events, hash_of(items, key), (uint32_t)(kind->class->events_n - 1)) ? class : NULL;
+    const struct ctf_event_class *class =
+        trace->types.failed ? NULL : add_class(trace, kind, &what);
+    return class && keymap_put(&kind->events, hash_of(items, key),
+                               (uint32_t)(kind->class->events_n - 1))
+               ? class
+               : NULL;
 }

@@ -1,7 +1,9 @@
-/* Field class aliases: a table by name, and the trees of those that must be built again for each use.
+/* Field class aliases: a table by name, and the trees of those that must be built again for each
+ * use.
  *
- * Uses of aliases inside aliases could make much of little text.  So work is counted: what aliases and locations cost in one
- * description is bounded, far beyond what real traces need (a kernel trace with every event: some 100,000). */
+ * Uses of aliases inside aliases could make much of little text.  So work is counted: what aliases
+ * and locations cost in one description is bounded, far beyond what real traces need (a kernel
+ * trace with every event: some 100,000). */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -13,17 +15,20 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
 {
     parser->state->expansions += work;
     if (parser->state->expansions > WORK_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, at, "the metadata uses aliases and locations too often");
+        return ctf2_refuse(parser, TTR_E_LIMIT, at,
+                           "the metadata uses aliases and locations too often");
     return TTR_OK;
 }
 
 /* The slot of that name, or the free one for it. */
-static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t hash, const char *name, size_t n)
+static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t hash,
+                                     const char *name, size_t n)
 {
     size_t at = (size_t)hash & (state->slots_n - 1);
     for (;; at = (at + 1) & (state->slots_n - 1)) {
         const struct ctf2_alias *alias = state->slots[at];
-        if (!alias || (alias->hash == hash && alias->name.n == n && memcmp(alias->name.p, name, n) == 0))
+        if (!alias ||
+            (alias->hash == hash && alias->name.n == n && memcmp(alias->name.p, name, n) == 0))
             return &state->slots[at];
     }
 }
@@ -47,13 +52,15 @@ static bool reserve_slot(struct ctf2_parser *parser)
     state->slots_n = n;
     for (size_t i = 0; i < old.slots_n; i++)
         if (old.slots[i])
-            *find_slot(state, old.slots[i]->hash, old.slots[i]->name.p, old.slots[i]->name.n) = old.slots[i];
+            *find_slot(state, old.slots[i]->hash, old.slots[i]->name.p, old.slots[i]->name.n) =
+                old.slots[i];
     return true;
 }
 
-/* Copies a value and all inside into the description's arena and counts them; NULL when memory is out.  Recursion is bounded by the
- * depth of JSON texts. */
-static struct json_value *keep_tree(struct ctf2_parser *parser, const struct json_value *from, uint64_t *nodes)
+/* Copies a value and all inside into the description's arena and counts them; NULL when memory is
+ * out.  Recursion is bounded by the depth of JSON texts. */
+static struct json_value *keep_tree(struct ctf2_parser *parser, const struct json_value *from,
+                                    uint64_t *nodes)
 {
     struct arena *arena = &parser->description->arena;
     struct json_value *copy = ctf2_take(parser, 1, sizeof *copy);
@@ -81,7 +88,8 @@ static struct json_value *keep_tree(struct ctf2_parser *parser, const struct jso
 }
 
 /* A shared type under another name. */
-static ttr_status name_type(struct ctf2_parser *parser, const struct type *type, struct ctf2_alias *alias)
+static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
+                            struct ctf2_alias *alias)
 {
     struct type *named = ctf2_take(parser, 1, sizeof *named);
     if (!named)
@@ -93,10 +101,12 @@ static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
 }
 
 /* What the alias stands for. */
-static ttr_status define(struct ctf2_parser *parser, const struct json_value *json, struct ctf2_alias *alias)
+static ttr_status define(struct ctf2_parser *parser, const struct json_value *json,
+                         struct ctf2_alias *alias)
 {
     static const struct type *const no_roots[ROOT_COUNT];
-    struct ctf2_build build = {.parser = parser, .roots = no_roots, .root = ROOT_PAYLOAD, .is_definition = true};
+    struct ctf2_build build = {
+        .parser = parser, .roots = no_roots, .root = ROOT_PAYLOAD, .is_definition = true};
     const struct type *type = NULL;
     ttr_status status = ctf2_build_class(&build, json, &type);
     if (status != TTR_OK)
@@ -106,7 +116,9 @@ static ttr_status define(struct ctf2_parser *parser, const struct json_value *js
     if (!build.is_contextual)
         return name_type(parser, type, alias);
     const struct ctf2_alias *other =
-        json->token.kind == JSON_TEXT ? ctf2_find_alias(parser->state, json->token.text, json->token.n) : NULL;
+        json->token.kind == JSON_TEXT
+            ? ctf2_find_alias(parser->state, json->token.text, json->token.n)
+            : NULL;
     alias->json = other ? other->json : keep_tree(parser, json, &alias->nodes);
     alias->nodes = other ? other->nodes : alias->nodes;
     return alias->json ? TTR_OK : fail_memory(parser->error);

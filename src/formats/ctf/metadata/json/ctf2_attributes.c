@@ -1,18 +1,26 @@
-/* Attributes: what tracers add in namespaces of their own.  They never change how data is decoded; they are kept as text, so that a
- * copy has them, and log levels are understood. */
+/* Attributes: what tracers add in namespaces of their own.  They never change how data is decoded;
+ * they are kept as text, so that a copy has them, and log levels are understood. */
 #include "base/jsontext.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Writes a value without blanks; numbers as they stand in the text.  Recursion is bounded by the depth of JSON texts. */
-static void put_value(const struct ctf_text *text, struct json *json, const struct json_value *value)
+/* Writes a value without blanks; numbers as they stand in the text.  Recursion is bounded by the
+ * depth of JSON texts. */
+static void put_value(const struct ctf_text *text, struct json *json,
+                      const struct json_value *value)
 {
     const struct json_token *token = &value->token;
     switch (token->kind) {
-    case JSON_NULL: json_null(json); break;
+    case JSON_NULL:
+        json_null(json);
+        break;
     case JSON_FALSE:
-    case JSON_TRUE: json_bool(json, token->kind == JSON_TRUE); break;
-    case JSON_TEXT: json_text(json, token->text, token->n); break;
+    case JSON_TRUE:
+        json_bool(json, token->kind == JSON_TRUE);
+        break;
+    case JSON_TEXT:
+        json_text(json, token->text, token->n);
+        break;
     case JSON_ARRAY:
         json_array(json);
         for (const struct json_value *item = value->first; item; item = item->next)
@@ -27,12 +35,15 @@ static void put_value(const struct ctf_text *text, struct json *json, const stru
         }
         json_object_end(json);
         break;
-    default: json_raw(json, text->p + token->offset, (size_t)(token->end - token->offset)); break;
+    default:
+        json_raw(json, text->p + token->offset, (size_t)(token->end - token->offset));
+        break;
     }
 }
 
 /* The attributes, of whichever dialect; NULL when there are none. */
-static const struct json_value *attributes_of(struct ctf2_parser *parser, const struct ctf2_object *object)
+static const struct json_value *attributes_of(struct ctf2_parser *parser,
+                                              const struct ctf2_object *object)
 {
     if (object->at[CTF2_ATTRIBUTES] || !object->at[CTF2_USER_ATTRIBUTES])
         return object->at[CTF2_ATTRIBUTES];
@@ -40,7 +51,8 @@ static const struct json_value *attributes_of(struct ctf2_parser *parser, const 
     return object->at[CTF2_USER_ATTRIBUTES];
 }
 
-ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_object *object, ttr_text *text)
+ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_object *object,
+                               ttr_text *text)
 {
     const struct json_value *attributes = attributes_of(parser, object);
     struct buffer buffer;
@@ -53,30 +65,39 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     buffer_init(&buffer, parser->description->alloc);
     json_init(&json, &buffer);
     put_value(parser->text, &json, attributes);
-    text->p = buffer.failed ? NULL : arena_copy(&parser->description->arena, buffer.bytes, buffer.n);
+    text->p =
+        buffer.failed ? NULL : arena_copy(&parser->description->arena, buffer.bytes, buffer.n);
     text->n = buffer.n;
     buffer_free(&buffer);
     return text->p ? TTR_OK : fail_memory(parser->error);
 }
 
 /* Takes what one namespace says. */
-static ttr_status read_namespace(struct ctf2_parser *parser, const struct json_value *attributes, struct ctf_event_class *event)
+static ttr_status read_namespace(struct ctf2_parser *parser, const struct json_value *attributes,
+                                 struct ctf_event_class *event)
 {
-    const struct json_value *level = json_find(attributes, "log-level"), *uri = json_find(attributes, "emf-uri");
-    int number = level && level->token.kind == JSON_TEXT ? ctf2_log_level(level->token.text, level->token.n) : -1;
+    const struct json_value *level = json_find(attributes, "log-level"),
+                            *uri = json_find(attributes, "emf-uri");
+    int number = level && level->token.kind == JSON_TEXT
+                     ? ctf2_log_level(level->token.text, level->token.n)
+                     : -1;
     if (number >= 0) {
         event->log_level = number;
         event->has_log_level = true;
     } else if (level) {
-        ctf2_note(parser, TTR_NOTE_REMARK, level, "ctf.unknown-log-level", "the log level \"%.60s\" is not known", level->token.text);
+        ctf2_note(parser, TTR_NOTE_REMARK, level, "ctf.unknown-log-level",
+                  "the log level \"%.60s\" is not known", level->token.text);
     }
-    return uri && uri->token.kind == JSON_TEXT ? ctf2_get_text(parser, uri, &event->emf_uri) : TTR_OK;
+    return uri && uri->token.kind == JSON_TEXT ? ctf2_get_text(parser, uri, &event->emf_uri)
+                                               : TTR_OK;
 }
 
-ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser, const struct ctf2_object *object, struct ctf_event_class *event)
+ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                     struct ctf_event_class *event)
 {
     static const char *const namespaces[] = {"babeltrace.org,2020", "lttng.org,2009"};
-    const struct json_value *all = object->at[CTF2_ATTRIBUTES] ? object->at[CTF2_ATTRIBUTES] : object->at[CTF2_USER_ATTRIBUTES];
+    const struct json_value *all = object->at[CTF2_ATTRIBUTES] ? object->at[CTF2_ATTRIBUTES]
+                                                               : object->at[CTF2_USER_ATTRIBUTES];
     ttr_status status = ctf2_get_attributes(parser, object, &event->attributes);
     for (size_t i = 0; i < 2 && all && status == TTR_OK; i++) {
         const struct json_value *attributes = json_find(all, namespaces[i]);

@@ -1,7 +1,8 @@
-/* Field classes: from JSON objects to types.  Each class has a row in a table: its properties, its kind, and what builds it.
- * Alignments follow CTF2-SPEC-2.0, 6: fixed-length classes have their own, LEB128, strings and blobs a byte's, structures and arrays
- * the largest inside or their minimum, optionals and variants none.
- * Left out: attributes of field classes and members, which no reader needs. */
+/* Field classes: from JSON objects to types.  Each class has a row in a table: its properties, its
+ * kind, and what builds it. Alignments follow CTF2-SPEC-2.0, 6: fixed-length classes have their
+ * own, LEB128, strings and blobs a byte's, structures and arrays the largest inside or their
+ * minimum, optionals and variants none. Left out: attributes of field classes and members, which no
+ * reader needs. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
@@ -10,8 +11,10 @@
 /* Types that one root may have, each use of an alias counted: more is nobody's trace. */
 #define TYPES_MAX 100000u
 
-#define COMMON (CTF2_SET(TYPE) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES))
-#define FIXED (COMMON | CTF2_SET(LENGTH) | CTF2_SET(BYTE_ORDER) | CTF2_SET(BIT_ORDER) | CTF2_SET(ALIGNMENT))
+#define COMMON \
+    (CTF2_SET(TYPE) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES))
+#define FIXED \
+    (COMMON | CTF2_SET(LENGTH) | CTF2_SET(BYTE_ORDER) | CTF2_SET(BIT_ORDER) | CTF2_SET(ALIGNMENT))
 #define FIXED_MUST (CTF2_SET(LENGTH) | CTF2_SET(BYTE_ORDER))
 #define INTEGER (CTF2_SET(PREFERRED_DISPLAY_BASE) | CTF2_SET(MAPPINGS))
 #define LENGTH_AT CTF2_SET(LENGTH_FIELD_LOCATION)
@@ -22,13 +25,15 @@ struct class_row {
     const char *name;
     struct ctf2_shape shape;
     enum type_kind kind;
-    ttr_status (*build)(struct ctf2_build *build, const struct ctf2_object *object, struct type *type);
+    ttr_status (*build)(struct ctf2_build *build, const struct ctf2_object *object,
+                        struct type *type);
     bool is_rc7;
 };
 
 /* --- Numbers --- */
 
-static ttr_status get_base(struct ctf2_parser *parser, const struct json_value *json, struct type *type)
+static ttr_status get_base(struct ctf2_parser *parser, const struct json_value *json,
+                           struct type *type)
 {
     uint64_t base = 0;
     ttr_status status = ctf2_get_u64(parser, json, &base);
@@ -40,7 +45,8 @@ static ttr_status get_base(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *json, struct type *type)
+static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *json,
+                           struct type *type)
 {
     uint64_t bits = 0;
     ttr_status status = ctf2_get_u64(parser, json, &bits);
@@ -52,20 +58,25 @@ static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *
     if (bits == 0)
         return ctf2_fail(parser, json, "expected a length of at least one bit");
     if (bits > BITS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, json, "numbers of more than %u bits are not supported", BITS_MAX);
+        return ctf2_refuse(parser, TTR_E_LIMIT, json,
+                           "numbers of more than %u bits are not supported", BITS_MAX);
     if (type->kind == TYPE_FLOAT && bits > 64)
-        ctf2_note(parser, TTR_NOTE_REMARK, json, "ctf.wide-float", "floating point numbers of %u bits are given as the nearest ones of 64", (unsigned)bits);
+        ctf2_note(parser, TTR_NOTE_REMARK, json, "ctf.wide-float",
+                  "floating point numbers of %u bits are given as the nearest ones of 64",
+                  (unsigned)bits);
     type->bits = (uint32_t)bits;
     return TTR_OK;
 }
 
-static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_object *object, struct type *type)
+static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_object *object,
+                             struct type *type)
 {
     static const char *const byte_orders[] = {"little-endian", "big-endian", NULL};
     /* The natural bit order of each byte order comes first. */
     static const char *const bit_orders[] = {"first-to-last", "last-to-first", NULL};
     unsigned byte_order = 0, bit_order = 0;
-    ttr_status status = ctf2_get_word(parser, object->at[CTF2_BYTE_ORDER], byte_orders, &byte_order);
+    ttr_status status =
+        ctf2_get_word(parser, object->at[CTF2_BYTE_ORDER], byte_orders, &byte_order);
     type->is_big_endian = byte_order == 1;
     if (status != TTR_OK || !object->at[CTF2_BIT_ORDER])
         return status;
@@ -75,23 +86,26 @@ static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_objec
 }
 
 /* Base, names of values and roles of an integer. */
-static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object *object,
+                              struct type *type)
 {
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
     if (status == TTR_OK && object->at[CTF2_MAPPINGS])
-        status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS], is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, true,
-                                 &type->labels);
+        status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS],
+                                 is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, true, &type->labels);
     return status == TTR_OK ? ctf2_get_roles(build, object->at[CTF2_ROLES], type) : status;
 }
 
-static ttr_status build_variable(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_variable(struct ctf2_build *build, const struct ctf2_object *object,
+                                 struct type *type)
 {
     type->align = 3;
     return get_meaning(build, object, type);
 }
 
-static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object *object,
+                              struct type *type)
 {
     ttr_status status = get_bits(build->parser, object->at[CTF2_LENGTH], type);
     if (status == TTR_OK)
@@ -101,7 +115,8 @@ static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object
     return status == TTR_OK ? get_meaning(build, object, type) : status;
 }
 
-static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object *object,
+                              struct type *type)
 {
     const struct json_value *flags = object->at[CTF2_FLAGS];
     ttr_status status = build_fixed(build, object, type);
@@ -122,7 +137,8 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
 /* --- Text and blobs --- */
 
 /* Bytes, fixed in number or as many as another field says. */
-static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_object *object,
+                                 struct type *type)
 {
     const struct json_value *location = object->at[CTF2_LENGTH_FIELD_LOCATION];
     unsigned found;
@@ -135,10 +151,13 @@ static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_obj
     return status;
 }
 
-static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object *object,
+                             struct type *type)
 {
-    static const char *const words[] = {"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be", NULL};
-    static const uint8_t encodings[] = {ENCODING_UTF8, ENCODING_UTF16LE, ENCODING_UTF16BE, ENCODING_UTF32LE, ENCODING_UTF32BE};
+    static const char *const words[] = {"utf-8",    "utf-16le", "utf-16be",
+                                        "utf-32le", "utf-32be", NULL};
+    static const uint8_t encodings[] = {ENCODING_UTF8, ENCODING_UTF16LE, ENCODING_UTF16BE,
+                                        ENCODING_UTF32LE, ENCODING_UTF32BE};
     static const uint8_t units[] = {8, 16, 16, 32, 32};
     unsigned which = 0;
     ttr_status status = get_byte_count(build, object, type);
@@ -148,12 +167,13 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
     type->bits = units[which];
     /* Text that ends with a zero before that can still be read. */
     if (status == TTR_OK && type->count % (type->bits / 8))
-        ctf2_note(build->parser, TTR_NOTE_ODD, object->at[CTF2_LENGTH], "ctf.odd-length", "text in %s has no multiple of %u bytes",
-                  words[which], type->bits / 8);
+        ctf2_note(build->parser, TTR_NOTE_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
+                  "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
     return status;
 }
 
-static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object *object,
+                             struct type *type)
 {
     ttr_status status = get_byte_count(build, object, type);
     if (status == TTR_OK)
@@ -167,7 +187,8 @@ static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object 
 static ttr_status open_frame(struct ctf2_build *build, const struct json_value *json, uint8_t kind)
 {
     if (build->depth > TYPE_DEPTH_MAX)
-        return ctf2_refuse(build->parser, TTR_E_LIMIT, json, "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
+        return ctf2_refuse(build->parser, TTR_E_LIMIT, json,
+                           "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
     build->frames[build->depth++] = (struct ctf2_frame){.kind = kind};
     if (build->depth > build->deepest)
         build->deepest = build->depth;
@@ -175,7 +196,8 @@ static ttr_status open_frame(struct ctf2_build *build, const struct json_value *
 }
 
 /* A class inside one that is no structure. */
-static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind, const struct type **inner)
+static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
+                              const struct type **inner)
 {
     ttr_status status = open_frame(build, json, kind);
     if (status != TTR_OK)
@@ -188,7 +210,8 @@ static ttr_status build_inner(struct ctf2_build *build, const struct json_value 
 static bool is_cpu(const struct ctf2_build *build, const struct type_member *member)
 {
     return build->depth == 1 && member->name.n == 6 && memcmp(member->name.p, "cpu_id", 6) == 0 &&
-           (member->type->kind == TYPE_UINT || member->type->kind == TYPE_VAR_UINT) && member->type->role == CTF_ROLE_NONE;
+           (member->type->kind == TYPE_UINT || member->type->kind == TYPE_VAR_UINT) &&
+           member->type->role == CTF_ROLE_NONE;
 }
 
 /* The processor of a packet has no role in CTF 2, but a name that all tracers give it. */
@@ -209,18 +232,22 @@ static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
     return TTR_OK;
 }
 
-/* The specification forbids it, but the values can be decoded; locations mean the first of the name. */
-static void note_same_name(struct ctf2_parser *parser, const struct json_value *json, const char *what)
+/* The specification forbids it, but the values can be decoded; locations mean the first of the
+ * name. */
+static void note_same_name(struct ctf2_parser *parser, const struct json_value *json,
+                           const char *what)
 {
     ctf2_note(parser, TTR_NOTE_ODD, json, "ctf.same-name", "two %s have one name", what);
 }
 
-static ttr_status build_member(struct ctf2_build *build, const struct json_value *json, struct ctf2_names *names,
-                               struct type_member *member)
+static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
+                               struct ctf2_names *names, struct type_member *member)
 {
-    static const struct ctf2_shape shape = {
-        "a member class", CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
-        CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
+    static const struct ctf2_shape shape = {"a member class",
+                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
+                                                CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
+                                                CTF2_SET(USER_ATTRIBUTES),
+                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
     struct ctf2_object object;
     struct ctf2_frame *frame = &build->frames[build->depth - 1];
     ttr_status status = ctf2_open(build->parser, json, &shape, &object);
@@ -239,7 +266,8 @@ static ttr_status build_member(struct ctf2_build *build, const struct json_value
     return status;
 }
 
-static ttr_status build_members(struct ctf2_build *build, const struct json_value *list, struct type *type)
+static ttr_status build_members(struct ctf2_build *build, const struct json_value *list,
+                                struct type *type)
 {
     struct ctf2_names names;
     struct type_member *members = ctf2_take(build->parser, list->count, sizeof *members);
@@ -258,10 +286,12 @@ static ttr_status build_members(struct ctf2_build *build, const struct json_valu
     return status;
 }
 
-static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_object *object,
+                               struct type *type)
 {
     const struct json_value *list = object->at[CTF2_MEMBER_CLASSES];
-    ttr_status status = ctf2_get_align(build->parser, object->at[CTF2_MINIMUM_ALIGNMENT], &type->minimum_align);
+    ttr_status status =
+        ctf2_get_align(build->parser, object->at[CTF2_MINIMUM_ALIGNMENT], &type->minimum_align);
     type->align = type->minimum_align;
     if (status == TTR_OK && list)
         status = ctf2_expect(build->parser, list, JSON_ARRAY);
@@ -275,62 +305,80 @@ static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_objec
     return status;
 }
 
-static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object *object,
+                              struct type *type)
 {
     const struct json_value *location = object->at[CTF2_LENGTH_FIELD_LOCATION];
     unsigned found;
-    ttr_status status = ctf2_get_align(build->parser, object->at[CTF2_MINIMUM_ALIGNMENT], &type->minimum_align);
+    ttr_status status =
+        ctf2_get_align(build->parser, object->at[CTF2_MINIMUM_ALIGNMENT], &type->minimum_align);
     if (status == TTR_OK)
         status = location ? ctf2_get_location(build, location, &type->reference, &found)
                           : ctf2_get_u64(build->parser, object->at[CTF2_LENGTH], &type->count);
     if (status == TTR_OK && location && !build->is_definition && found != CTF2_TARGET_UINT)
         return ctf2_fail(build->parser, location, "a length must be an unsigned integer");
     if (status == TTR_OK)
-        status = build_inner(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY, &type->element);
+        status =
+            build_inner(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY, &type->element);
     if (status == TTR_OK)
-        type->align = type->element->align > type->minimum_align ? type->element->align : type->minimum_align;
+        type->align =
+            type->element->align > type->minimum_align ? type->element->align : type->minimum_align;
     return status;
 }
 
 /* Whether a selector is signed, or CTF2_ANY_SIGN where that is not known yet. */
-static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json, struct type *type, enum ctf2_sign *sign,
-                               unsigned *found)
+static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json,
+                               struct type *type, enum ctf2_sign *sign, unsigned *found)
 {
     ttr_status status = ctf2_get_location(build, json, &type->reference, found);
-    *sign = build->is_definition ? CTF2_ANY_SIGN : *found == CTF2_TARGET_INT ? CTF2_SIGNED : CTF2_UNSIGNED;
+    *sign = build->is_definition        ? CTF2_ANY_SIGN
+            : *found == CTF2_TARGET_INT ? CTF2_SIGNED
+                                        : CTF2_UNSIGNED;
     if (status == TTR_OK && (*found & (*found - 1)))
-        return ctf2_fail(build->parser, json, "a selector must be of one kind in all options: signed, unsigned or boolean");
+        return ctf2_fail(
+            build->parser, json,
+            "a selector must be of one kind in all options: signed, unsigned or boolean");
     type->is_selector_signed = *sign == CTF2_SIGNED;
     return status;
 }
 
-static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_object *object,
+                                 struct type *type)
 {
-    const struct json_value *location = object->at[CTF2_SELECTOR_FIELD_LOCATION], *set = object->at[CTF2_SELECTOR_FIELD_RANGES];
+    const struct json_value *location = object->at[CTF2_SELECTOR_FIELD_LOCATION],
+                            *set = object->at[CTF2_SELECTOR_FIELD_RANGES];
     struct ctf2_ranges ranges = {NULL, 0};
     enum ctf2_sign sign;
     unsigned found;
     ttr_status status = get_selector(build, location, type, &sign, &found);
     bool is_bool = found == CTF2_TARGET_BOOL;
     if (status == TTR_OK && !build->is_definition && !is_bool && !set)
-        return ctf2_fail(build->parser, object->json, "a selector that is an integer needs the property \"selector-field-ranges\"");
+        return ctf2_fail(
+            build->parser, object->json,
+            "a selector that is an integer needs the property \"selector-field-ranges\"");
     if (status == TTR_OK && set)
-        status = ctf2_get_ranges(build->parser, set, is_bool ? CTF2_ANY_SIGN : sign, false, &ranges);
+        status =
+            ctf2_get_ranges(build->parser, set, is_bool ? CTF2_ANY_SIGN : sign, false, &ranges);
     if (status == TTR_OK && set && is_bool) {
-        ctf2_note(build->parser, TTR_NOTE_ODD, set, "ctf.ranges-of-boolean", "ranges for a selector that is a boolean mean nothing");
+        ctf2_note(build->parser, TTR_NOTE_ODD, set, "ctf.ranges-of-boolean",
+                  "ranges for a selector that is a boolean mean nothing");
         ranges = (struct ctf2_ranges){NULL, 0};
     }
     type->ranges = ranges.range;
     type->ranges_n = ranges.n;
-    return status == TTR_OK ? build_inner(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL, &type->element) : status;
+    return status == TTR_OK
+               ? build_inner(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL, &type->element)
+               : status;
 }
 
-static ttr_status build_option(struct ctf2_build *build, const struct json_value *json, enum ctf2_sign sign, struct type_member *option)
+static ttr_status build_option(struct ctf2_build *build, const struct json_value *json,
+                               enum ctf2_sign sign, struct type_member *option)
 {
-    static const struct ctf2_shape shape = {"an option",
-                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES) |
-                                                CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
-                                            CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES)};
+    static const struct ctf2_shape shape = {
+        "an option",
+        CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES) |
+            CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
+        CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES)};
     struct ctf2_object object;
     struct ctf2_ranges ranges;
     ttr_status status = ctf2_open(build->parser, json, &shape, &object);
@@ -338,7 +386,8 @@ static ttr_status build_option(struct ctf2_build *build, const struct json_value
     if (status == TTR_OK)
         status = ctf2_get_text(build->parser, object.at[CTF2_NAME], &option->name);
     if (status == TTR_OK)
-        status = ctf2_get_ranges(build->parser, object.at[CTF2_SELECTOR_FIELD_RANGES], sign, false, &ranges);
+        status = ctf2_get_ranges(build->parser, object.at[CTF2_SELECTOR_FIELD_RANGES], sign, false,
+                                 &ranges);
     if (status != TTR_OK)
         return status;
     option->shown = option->name;
@@ -347,15 +396,18 @@ static ttr_status build_option(struct ctf2_build *build, const struct json_value
     return build_inner(build, object.at[CTF2_FIELD_CLASS], TYPE_VARIANT, &option->type);
 }
 
-static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_object *object, struct type *type)
+static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_object *object,
+                                struct type *type)
 {
     const struct json_value *list = object->at[CTF2_OPTIONS];
     enum ctf2_sign sign;
     unsigned found;
     struct ctf2_names names;
-    ttr_status status = get_selector(build, object->at[CTF2_SELECTOR_FIELD_LOCATION], type, &sign, &found);
+    ttr_status status =
+        get_selector(build, object->at[CTF2_SELECTOR_FIELD_LOCATION], type, &sign, &found);
     if (status == TTR_OK && found == CTF2_TARGET_BOOL)
-        return ctf2_fail(build->parser, object->at[CTF2_SELECTOR_FIELD_LOCATION], "the selector of a variant must be an integer");
+        return ctf2_fail(build->parser, object->at[CTF2_SELECTOR_FIELD_LOCATION],
+                         "the selector of a variant must be an integer");
     if (status == TTR_OK)
         status = ctf2_expect(build->parser, list, JSON_ARRAY);
     if (status == TTR_OK && list->count == 0)
@@ -374,40 +426,56 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         if (status == TTR_OK && option->name.n && !ctf2_names_add(&names, &option->name))
             note_same_name(build->parser, item, "options of a variant");
     }
-    return status == TTR_OK && !build->is_definition ? ctf2_check_options(build->parser, list, type) : status;
+    return status == TTR_OK && !build->is_definition ? ctf2_check_options(build->parser, list, type)
+                                                     : status;
 }
 
 /* --- All of them --- */
 
 /* Rows that differ in their kind only, by the name behind "fixed-length-" or "variable-length-". */
-#define ROW(text, what, may, must, kind, build) {text, {what, may, must}, kind, build, false}
+#define ROW(text, what, may, must, kind, build)     \
+    {                                               \
+        text, {what, may, must}, kind, build, false \
+    }
 
 static const struct class_row rows[] = {
-    ROW("fixed-length-unsigned-integer", "a fixed-length integer class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST, TYPE_UINT,
-        build_fixed),
-    ROW("fixed-length-signed-integer", "a fixed-length integer class", FIXED | INTEGER, FIXED_MUST, TYPE_INT, build_fixed),
-    ROW("structure", "a structure class", COMMON | CTF2_SET(MEMBER_CLASSES) | CTF2_SET(MINIMUM_ALIGNMENT), 0, TYPE_STRUCT, build_struct),
-    ROW("null-terminated-string", "a string class", COMMON | CTF2_SET(ENCODING), 0, TYPE_STRING, build_text),
-    ROW("static-length-string", "a string class", COMMON | CTF2_SET(ENCODING) | CTF2_SET(LENGTH), CTF2_SET(LENGTH), TYPE_TEXT, build_text),
-    ROW("dynamic-length-string", "a string class", COMMON | CTF2_SET(ENCODING) | LENGTH_AT, LENGTH_AT, TYPE_TEXT, build_text),
-    ROW("static-length-array", "an array class", ELEMENTS | CTF2_SET(LENGTH), CTF2_SET(LENGTH) | CTF2_SET(ELEMENT_FIELD_CLASS), TYPE_ARRAY,
-        build_array),
-    ROW("dynamic-length-array", "an array class", ELEMENTS | LENGTH_AT, LENGTH_AT | CTF2_SET(ELEMENT_FIELD_CLASS), TYPE_SEQUENCE,
-        build_array),
-    ROW("variant", "a variant class", COMMON | CTF2_SET(OPTIONS) | SELECTOR_AT, CTF2_SET(OPTIONS) | SELECTOR_AT, TYPE_VARIANT,
-        build_variant),
-    ROW("optional", "an optional class", COMMON | CTF2_SET(FIELD_CLASS) | SELECTOR_AT | CTF2_SET(SELECTOR_FIELD_RANGES),
+    ROW("fixed-length-unsigned-integer", "a fixed-length integer class",
+        FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST, TYPE_UINT, build_fixed),
+    ROW("fixed-length-signed-integer", "a fixed-length integer class", FIXED | INTEGER, FIXED_MUST,
+        TYPE_INT, build_fixed),
+    ROW("structure", "a structure class",
+        COMMON | CTF2_SET(MEMBER_CLASSES) | CTF2_SET(MINIMUM_ALIGNMENT), 0, TYPE_STRUCT,
+        build_struct),
+    ROW("null-terminated-string", "a string class", COMMON | CTF2_SET(ENCODING), 0, TYPE_STRING,
+        build_text),
+    ROW("static-length-string", "a string class", COMMON | CTF2_SET(ENCODING) | CTF2_SET(LENGTH),
+        CTF2_SET(LENGTH), TYPE_TEXT, build_text),
+    ROW("dynamic-length-string", "a string class", COMMON | CTF2_SET(ENCODING) | LENGTH_AT,
+        LENGTH_AT, TYPE_TEXT, build_text),
+    ROW("static-length-array", "an array class", ELEMENTS | CTF2_SET(LENGTH),
+        CTF2_SET(LENGTH) | CTF2_SET(ELEMENT_FIELD_CLASS), TYPE_ARRAY, build_array),
+    ROW("dynamic-length-array", "an array class", ELEMENTS | LENGTH_AT,
+        LENGTH_AT | CTF2_SET(ELEMENT_FIELD_CLASS), TYPE_SEQUENCE, build_array),
+    ROW("variant", "a variant class", COMMON | CTF2_SET(OPTIONS) | SELECTOR_AT,
+        CTF2_SET(OPTIONS) | SELECTOR_AT, TYPE_VARIANT, build_variant),
+    ROW("optional", "an optional class",
+        COMMON | CTF2_SET(FIELD_CLASS) | SELECTOR_AT | CTF2_SET(SELECTOR_FIELD_RANGES),
         CTF2_SET(FIELD_CLASS) | SELECTOR_AT, TYPE_OPTIONAL, build_optional),
-    ROW("fixed-length-floating-point-number", "a floating-point class", FIXED, FIXED_MUST, TYPE_FLOAT, build_fixed),
+    ROW("fixed-length-floating-point-number", "a floating-point class", FIXED, FIXED_MUST,
+        TYPE_FLOAT, build_fixed),
     ROW("fixed-length-boolean", "a boolean class", FIXED, FIXED_MUST, TYPE_BOOL, build_fixed),
     ROW("fixed-length-bit-array", "a bit array class", FIXED, FIXED_MUST, TYPE_BITS, build_fixed),
-    ROW("fixed-length-bit-map", "a bit map class", FIXED | CTF2_SET(FLAGS), FIXED_MUST | CTF2_SET(FLAGS), TYPE_FLAGS, build_flags),
-    ROW("variable-length-unsigned-integer", "a variable-length integer class", COMMON | INTEGER | CTF2_SET(ROLES), 0, TYPE_VAR_UINT,
-        build_variable),
-    ROW("variable-length-signed-integer", "a variable-length integer class", COMMON | INTEGER, 0, TYPE_VAR_INT, build_variable),
-    ROW("static-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | CTF2_SET(LENGTH) | CTF2_SET(ROLES), CTF2_SET(LENGTH),
+    ROW("fixed-length-bit-map", "a bit map class", FIXED | CTF2_SET(FLAGS),
+        FIXED_MUST | CTF2_SET(FLAGS), TYPE_FLAGS, build_flags),
+    ROW("variable-length-unsigned-integer", "a variable-length integer class",
+        COMMON | INTEGER | CTF2_SET(ROLES), 0, TYPE_VAR_UINT, build_variable),
+    ROW("variable-length-signed-integer", "a variable-length integer class", COMMON | INTEGER, 0,
+        TYPE_VAR_INT, build_variable),
+    ROW("static-length-blob", "a blob class",
+        COMMON | CTF2_SET(MEDIA_TYPE) | CTF2_SET(LENGTH) | CTF2_SET(ROLES), CTF2_SET(LENGTH),
         TYPE_BLOB, build_blob),
-    ROW("dynamic-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | LENGTH_AT, LENGTH_AT, TYPE_BLOB, build_blob),
+    ROW("dynamic-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | LENGTH_AT, LENGTH_AT,
+        TYPE_BLOB, build_blob),
     /* The release candidate told enumerations from integers. */
     {"fixed-length-unsigned-enumeration",
      {"an enumeration class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST | CTF2_SET(MAPPINGS)},
@@ -439,26 +507,33 @@ static const struct class_row *row_named(const struct json_value *json)
     return NULL;
 }
 
-static ttr_status count_types(struct ctf2_build *build, const struct json_value *json, uint64_t types)
+static ttr_status count_types(struct ctf2_build *build, const struct json_value *json,
+                              uint64_t types)
 {
     build->size += types;
     if (build->size > TYPES_MAX)
-        return ctf2_refuse(build->parser, TTR_E_LIMIT, json, "more than %u field classes in one", TYPES_MAX);
+        return ctf2_refuse(build->parser, TTR_E_LIMIT, json, "more than %u field classes in one",
+                           TYPES_MAX);
     return TTR_OK;
 }
 
-/* The name of an alias.  One that means the same everywhere is shared, another one is built for this place. */
-static ttr_status use_alias(struct ctf2_build *build, const struct json_value *json, const struct type **type)
+/* The name of an alias.  One that means the same everywhere is shared, another one is built for
+ * this place. */
+static ttr_status use_alias(struct ctf2_build *build, const struct json_value *json,
+                            const struct type **type)
 {
     struct ctf2_parser *parser = build->parser;
-    const struct ctf2_alias *alias = ctf2_find_alias(parser->state, json->token.text, json->token.n);
+    const struct ctf2_alias *alias =
+        ctf2_find_alias(parser->state, json->token.text, json->token.n);
     if (!alias)
-        return ctf2_fail(parser, json, "no field class alias \"%.60s\" is defined before", json->token.text);
+        return ctf2_fail(parser, json, "no field class alias \"%.60s\" is defined before",
+                         json->token.text);
     if (alias->type) {
         if (build->depth + alias->height > build->deepest)
             build->deepest = build->depth + alias->height;
         if (build->deepest > TYPE_DEPTH_MAX + 1)
-            return ctf2_refuse(parser, TTR_E_LIMIT, json, "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
+            return ctf2_refuse(parser, TTR_E_LIMIT, json,
+                               "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
         *type = alias->type;
         return count_types(build, json, alias->size);
     }
@@ -476,17 +551,21 @@ static ttr_status use_alias(struct ctf2_build *build, const struct json_value *j
 static ttr_status refuse_roles(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *roles = json_find(json, "roles");
-    return roles ? ctf2_fail(parser, roles, "roles are for unsigned integers and blobs of a fixed length") : TTR_OK;
+    return roles ? ctf2_fail(parser, roles,
+                             "roles are for unsigned integers and blobs of a fixed length")
+                 : TTR_OK;
 }
 
-ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *json, const struct type **type)
+ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *json,
+                            const struct type **type)
 {
     struct ctf2_parser *parser = build->parser;
     struct ctf2_object object;
     if (json->token.kind == JSON_TEXT)
         return use_alias(build, json, type);
     if (json->token.kind != JSON_OBJECT)
-        return ctf2_fail(parser, json, "expected a field class or the name of an alias, found %s", json_kind_text(json->token.kind));
+        return ctf2_fail(parser, json, "expected a field class or the name of an alias, found %s",
+                         json_kind_text(json->token.kind));
     const struct json_value *name = json_find(json, "type");
     const struct class_row *row = name ? row_named(name) : NULL;
     if (!name)

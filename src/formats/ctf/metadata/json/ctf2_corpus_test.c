@@ -1,5 +1,6 @@
-/* Metadata that others wrote: every CTF 2 metadata of the corpus is read and can be written again, what is wrong with one is told.  TTR_CORPUS names the
- * folder of recorded traces; without it the tests pass with a line that says so. */
+/* Metadata that others wrote: every CTF 2 metadata of the corpus is read and can be written again,
+ * what is wrong with one is told.  TTR_CORPUS names the folder of recorded traces; without it the
+ * tests pass with a line that says so. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +27,17 @@ static const struct recorded recorded[] = {
     {"tracecompass/CTF2-7.0-trace-with-index", 1, 1, NULL},
     {"tracecompass/CTF2-vl-ints", 1, 1, NULL},
     {"actf/dyn_len_arr_fld_loc_nok", 0, 0, "is an array that is over: it has no current element"},
-    {"actf/static_len_arr_fld_loc_nok", 0, 0, "is an array that is over: it has no current element"},
+    {"actf/static_len_arr_fld_loc_nok", 0, 0,
+     "is an array that is over: it has no current element"},
     {"actf/optional_int_no_sel_rng_nok", 0, 0, "needs the property \"selector-field-ranges\""},
     {"actf/variant_invalid_selector_rng_nok", 0, 0, "an unsigned number cannot have this value"},
-    /* What these hold is good metadata: the reader they were made for has no numbers of 128 bits, or their streams are bad. */
+    /* What these hold is good metadata: the reader they were made for has no numbers of 128 bits,
+       or their streams are bad. */
     {"actf/fxd_len_int_unsupported_len_nok", 1, 1, NULL},
     {"actf/dyn_str_utf16_invalid_sz_nok", 1, 1, NULL},
     {"actf/CTF2-PMETA-1.0-be", 1, 1, NULL},
-    {"actf/CTF2-PMETA-1.0-be_partial_data_nok", 0, 0, "expected control characters in a string to be escaped, found the byte 0x0a"},
+    {"actf/CTF2-PMETA-1.0-be_partial_data_nok", 0, 0,
+     "expected control characters in a string to be escaped, found the byte 0x0a"},
     {"actf/CTF2-PMETA-1.0_bad_total_sz_nok", 0, 0, "has a content of 352 bits in 344"},
     {"actf/CTF2-PMETA-1.0_bad_major_nok", 0, 0, "expected a value, found the byte 0x00"},
     {"actf/ev_rec_hdr", 1, 2, NULL},
@@ -55,11 +59,13 @@ static bool read_file(const char *path, struct buffer *bytes)
     return true;
 }
 
-static ttr_status parse_bytes(struct ctf_description *description, const struct buffer *bytes, const char *path, ttr_error *error)
+static ttr_status parse_bytes(struct ctf_description *description, const struct buffer *bytes,
+                              const char *path, ttr_error *error)
 {
     struct ctf_text text = {.file = path};
     ctf_description_init(description, alloc_default());
-    ttr_status status = ctf_unpack_metadata(description, bytes->bytes, bytes->n - 1, NULL, &text, error);
+    ttr_status status =
+        ctf_unpack_metadata(description, bytes->bytes, bytes->n - 1, NULL, &text, error);
     /* That of the packets around the text, which no text can say. */
     description->has_byte_order = false;
     return status == TTR_OK ? ctf2_parse(description, &text, error) : status;
@@ -153,12 +159,15 @@ static void the_events_of_lttng_have_their_fields_and_log_levels(void **state)
     buffer_init(&got, alloc_default());
     describe_type(&got, event->payload);
     describe_type(&got, description.streams[0]->event_header);
-    support_assert_text(got.bytes, got.n,
-                        "struct(i: i32 le @8 base 10, s: string @8) @8"
-                        "struct(id: u16 le @8 base 10 role 12 {\"compact\" 0..65534, \"extended\" 65535..65535}, "
-                        "v: variant[event-header.id](compact 0..65534: struct(timestamp: u32 le @8 base 10 role 13 clock \"monotonic\") @8, "
-                        "extended 65535..65535: struct(id: u32 le @8 base 10 role 12, timestamp: u64 le @8 base 10 role 13 clock "
-                        "\"monotonic\") @8)) @8");
+    support_assert_text(
+        got.bytes, got.n,
+        "struct(i: i32 le @8 base 10, s: string @8) @8"
+        "struct(id: u16 le @8 base 10 role 12 {\"compact\" 0..65534, \"extended\" 65535..65535}, "
+        "v: variant[event-header.id](compact 0..65534: struct(timestamp: u32 le @8 base 10 role 13 "
+        "clock \"monotonic\") @8, "
+        "extended 65535..65535: struct(id: u32 le @8 base 10 role 12, timestamp: u64 le @8 base 10 "
+        "role 13 clock "
+        "\"monotonic\") @8)) @8");
     const struct ctf_environment *entry = ctf_find_environment(&description, "tracer_minor");
     assert_true(entry && entry->is_number && entry->number == 15);
     buffer_free(&got);

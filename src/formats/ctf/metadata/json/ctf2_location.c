@@ -1,11 +1,12 @@
 /* Field locations: from "origin" and "path" to the names that lead from a root to a number.
  *
- * A field depends on fields decoded before it, so its location is followed while its root is being built: what is open lies on the
- * way to the field itself, what is done lies before it, and what is neither cannot be meant.
- *   open structure: the open member leads on; another one must be done       done structure: by name
- *   open array, optional, variant: lead to what is being built inside        done optional, variant: all that may be inside
- *   done array: it has no current element, so nothing in it can be meant
- * A variant that is done has one target for each of its options; all must be of one kind. */
+ * A field depends on fields decoded before it, so its location is followed while its root is being
+ * built: what is open lies on the way to the field itself, what is done lies before it, and what is
+ * neither cannot be meant. open structure: the open member leads on; another one must be done done
+ * structure: by name open array, optional, variant: lead to what is being built inside        done
+ * optional, variant: all that may be inside done array: it has no current element, so nothing in it
+ * can be meant A variant that is done has one target for each of its options; all must be of one
+ * kind. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -25,7 +26,8 @@ static void show_names(const struct type_reference *reference, uint32_t n, char 
     size_t used = 0;
     to[0] = '\0';
     for (uint32_t i = 0; i < n && used < size; i++) {
-        int added = snprintf(to + used, size - used, "%s%.40s", i ? "." : "", reference->names[i].p);
+        int added =
+            snprintf(to + used, size - used, "%s%.40s", i ? "." : "", reference->names[i].p);
         used += added > 0 ? (size_t)added : 0;
     }
 }
@@ -35,8 +37,8 @@ static ttr_status fail_search(const struct search *search, uint32_t n, const cha
 {
     char names[90];
     show_names(search->reference, n, names, sizeof names);
-    return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root", ctf2_origins[search->reference->root],
-                     why);
+    return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root",
+                     ctf2_origins[search->reference->root], why);
 }
 
 static ttr_status search_type(struct search *search, const struct type *type, uint32_t at);
@@ -65,11 +67,15 @@ static unsigned target_of(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
-    case TYPE_VAR_UINT: return CTF2_TARGET_UINT;
+    case TYPE_VAR_UINT:
+        return CTF2_TARGET_UINT;
     case TYPE_INT:
-    case TYPE_VAR_INT: return CTF2_TARGET_INT;
-    case TYPE_BOOL: return CTF2_TARGET_BOOL;
-    default: return 0;
+    case TYPE_VAR_INT:
+        return CTF2_TARGET_INT;
+    case TYPE_BOOL:
+        return CTF2_TARGET_BOOL;
+    default:
+        return 0;
     }
 }
 
@@ -80,12 +86,17 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
     if (status != TTR_OK)
         return status;
     switch (type->kind) {
-    case TYPE_STRUCT: return search_struct(search, type, at);
-    case TYPE_OPTIONAL: return search_type(search, type->element, at);
-    case TYPE_VARIANT: return search_options(search, type, at);
+    case TYPE_STRUCT:
+        return search_struct(search, type, at);
+    case TYPE_OPTIONAL:
+        return search_type(search, type->element, at);
+    case TYPE_VARIANT:
+        return search_options(search, type, at);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return fail_search(search, at, "is an array that is over: it has no current element");
-    default: break;
+    case TYPE_SEQUENCE:
+        return fail_search(search, at, "is an array that is over: it has no current element");
+    default:
+        break;
     }
     if (at < search->reference->names_n)
         return fail_search(search, at, "is no structure, nothing is inside it");
@@ -111,7 +122,8 @@ static ttr_status search_open(struct search *search, const struct ctf2_build *bu
         if (frame->kind != TYPE_STRUCT)
             continue;
         if (!same_text(frame->open, reference->names[at])) {
-            const struct type done = {.kind = TYPE_STRUCT, .members = frame->done, .members_n = frame->done_n};
+            const struct type done = {
+                .kind = TYPE_STRUCT, .members = frame->done, .members_n = frame->done_n};
             return search_struct(search, &done, at);
         }
         at++;
@@ -125,13 +137,15 @@ static ttr_status search_root(struct search *search, const struct ctf2_build *bu
     if (root == build->root)
         return search_open(search, build);
     if (root > build->root)
-        return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s", ctf2_origins[root], ctf2_origins[build->root]);
+        return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s",
+                         ctf2_origins[root], ctf2_origins[build->root]);
     if (!build->roots[root])
         return ctf2_fail(search->parser, search->json, "there is no %s", ctf2_origins[root]);
     return search_type(search, build->roots[root], 0);
 }
 
-/* The names of the open members around the structure that holds the field: a relative path begins there. */
+/* The names of the open members around the structure that holds the field: a relative path begins
+ * there. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
@@ -145,14 +159,16 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 }
 
 /* Appends a path; a null goes back to the structure around. */
-static ttr_status add_path(struct ctf2_build *build, const struct json_value *first, ttr_text *names, uint32_t *n)
+static ttr_status add_path(struct ctf2_build *build, const struct json_value *first,
+                           ttr_text *names, uint32_t *n)
 {
     for (const struct json_value *step = first; step; step = step->next) {
         ttr_status status = TTR_OK;
         if (step->token.kind == JSON_TEXT)
             status = ctf2_get_text(build->parser, step, &names[(*n)++]);
         else if (step->token.kind != JSON_NULL)
-            return ctf2_fail(build->parser, step, "expected a name or null, found %s", json_kind_text(step->token.kind));
+            return ctf2_fail(build->parser, step, "expected a name or null, found %s",
+                             json_kind_text(step->token.kind));
         else if (!step->next)
             return ctf2_fail(build->parser, step, "a path must not end with null");
         else if (*n > 0)
@@ -185,7 +201,8 @@ static bool take_origin(const struct json_value *json, struct form *form)
 }
 
 /* The release candidate had an array: the origin, then the path. */
-static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json, struct form *form)
+static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json,
+                           struct form *form)
 {
     ctf2_note_rc7(parser, json, "a location that is an array");
     *form = (struct form){.first = json->first, .steps = json->count};
@@ -196,16 +213,19 @@ static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-static ttr_status read_form(struct ctf2_parser *parser, const struct json_value *json, struct form *form)
+static ttr_status read_form(struct ctf2_parser *parser, const struct json_value *json,
+                            struct form *form)
 {
-    static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH), CTF2_SET(PATH)};
+    static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH),
+                                            CTF2_SET(PATH)};
     struct ctf2_object object;
     if (json->token.kind == JSON_ARRAY)
         return read_rc7(parser, json, form);
     *form = (struct form){.first = NULL};
     ttr_status status = ctf2_open(parser, json, &shape, &object);
     if (status == TTR_OK && object.at[CTF2_ORIGIN] && !take_origin(object.at[CTF2_ORIGIN], form))
-        return ctf2_fail(parser, object.at[CTF2_ORIGIN], "expected the name of a root, such as \"event-record-payload\"");
+        return ctf2_fail(parser, object.at[CTF2_ORIGIN],
+                         "expected the name of a root, such as \"event-record-payload\"");
     if (status == TTR_OK)
         status = ctf2_expect(parser, object.at[CTF2_PATH], JSON_ARRAY);
     if (status != TTR_OK)
@@ -215,7 +235,8 @@ static ttr_status read_form(struct ctf2_parser *parser, const struct json_value 
     return TTR_OK;
 }
 
-ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *json, struct type_reference *reference, unsigned *found)
+ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *json,
+                             struct type_reference *reference, unsigned *found)
 {
     struct ctf2_parser *parser = build->parser;
     struct form form;

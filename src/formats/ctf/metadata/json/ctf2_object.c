@@ -1,5 +1,6 @@
-/* Objects taken apart, scalars with their bounds, and failures that name the place in the text and the path in the fragment.
- * What a fragment must not have but has is remarked on and passed over: the specification lets later revisions add properties. */
+/* Objects taken apart, scalars with their bounds, and failures that name the place in the text and
+ * the path in the fragment. What a fragment must not have but has is remarked on and passed over:
+ * the specification lets later revisions add properties. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -41,31 +42,35 @@ static unsigned property_named(const char *name, size_t n)
     return CTF2_PROPERTY_COUNT;
 }
 
-ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_t offset, const char *format, ...)
+ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_t offset,
+                          const char *format, ...)
 {
     char what[320];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    if (ctf_text_fail(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK && parser->error)
+    if (ctf_text_fail(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK &&
+        parser->error)
         parser->error->status = status;
     return status;
 }
 
-static ttr_status fail_at(struct ctf2_parser *parser, ttr_status status, const struct json_value *at, const char *format,
-                          va_list values)
+static ttr_status fail_at(struct ctf2_parser *parser, ttr_status status,
+                          const struct json_value *at, const char *format, va_list values)
 {
     char what[200], path[PATH_SHOWN];
     const struct json_value *place = parser->alias_use ? parser->alias_use : at;
     (void)vsnprintf(what, sizeof what, format, values);
     size_t n = json_path(place, path, sizeof path);
     bool is_cut = n > 3 && memcmp(path, "...", 3) == 0;
-    return ctf2_fail_text(parser, status, place->token.offset, "%s%s%s: %s%s", parser->fragment, n && !is_cut ? "." : "", path, what,
+    return ctf2_fail_text(parser, status, place->token.offset, "%s%s%s: %s%s", parser->fragment,
+                          n && !is_cut ? "." : "", path, what,
                           parser->alias_use ? " (in the alias)" : "");
 }
 
-ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, const char *format, ...)
+ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, const char *format,
+                     ...)
 {
     va_list values;
     va_start(values, format);
@@ -74,7 +79,8 @@ ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, co
     return status;
 }
 
-ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const struct json_value *at, const char *format, ...)
+ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const struct json_value *at,
+                       const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -83,7 +89,8 @@ ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const stru
     return status;
 }
 
-void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at, const char *code, const char *format, ...)
+void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
+               const char *code, const char *format, ...)
 {
     struct ctf_description *description = parser->description;
     char text[200];
@@ -94,19 +101,23 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     size_t offset = parser->alias_use ? parser->alias_use->token.offset : at->token.offset;
-    description->note(description->note_own, severity, ctf_text_offset(parser->text, offset), code, text);
+    description->note(description->note_own, severity, ctf_text_offset(parser->text, offset), code,
+                      text);
 }
 
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what)
 {
     parser->description->is_rc7 = true;
-    ctf2_note(parser, TTR_NOTE_REMARK, at, "ctf.rc7", "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
+    ctf2_note(parser, TTR_NOTE_REMARK, at, "ctf.rc7",
+              "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
 }
 
 void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
 {
     size_t bytes;
-    void *block = __builtin_mul_overflow(count, size, &bytes) ? NULL : arena_take(&parser->description->arena, bytes);
+    void *block = __builtin_mul_overflow(count, size, &bytes)
+                      ? NULL
+                      : arena_take(&parser->description->arena, bytes);
     if (block)
         memset(block, 0, bytes);
     else
@@ -115,13 +126,13 @@ void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
 }
 
 /* Puts one member where it belongs. */
-static ttr_status take_member(struct ctf2_parser *parser, const struct json_value *member, const struct ctf2_shape *shape,
-                              struct ctf2_object *object)
+static ttr_status take_member(struct ctf2_parser *parser, const struct json_value *member,
+                              const struct ctf2_shape *shape, struct ctf2_object *object)
 {
     unsigned property = property_named(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
-        ctf2_note(parser, TTR_NOTE_REMARK, member, "ctf.unknown-property", "the property \"%.60s\" of %s means nothing", member->key,
-                  shape->what);
+        ctf2_note(parser, TTR_NOTE_REMARK, member, "ctf.unknown-property",
+                  "the property \"%.60s\" of %s means nothing", member->key, shape->what);
         return TTR_OK;
     }
     if (object->at[property])
@@ -137,7 +148,8 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
         status = ctf2_expect(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first && parser->state->has_preamble)
-            ctf2_note(parser, TTR_NOTE_REMARK, ns->first, "ctf.undeclared-extension", "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
+            ctf2_note(parser, TTR_NOTE_REMARK, ns->first, "ctf.undeclared-extension",
+                      "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
                       ns->first->key, ns->key);
     }
     return status;
@@ -149,15 +161,18 @@ static ttr_status check_common(struct ctf2_parser *parser, const struct ctf2_obj
     ttr_status status = TTR_OK;
     if (object->at[CTF2_ATTRIBUTES])
         status = ctf2_expect(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
-    return status == TTR_OK && object->at[CTF2_EXTENSIONS] ? check_extensions(parser, object->at[CTF2_EXTENSIONS]) : status;
+    return status == TTR_OK && object->at[CTF2_EXTENSIONS]
+               ? check_extensions(parser, object->at[CTF2_EXTENSIONS])
+               : status;
 }
 
-ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json, const struct ctf2_shape *shape,
-                     struct ctf2_object *object)
+ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
+                     const struct ctf2_shape *shape, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)
-        return ctf2_fail(parser, json, "expected %s (an object), found %s", shape->what, json_kind_text(json->token.kind));
+        return ctf2_fail(parser, json, "expected %s (an object), found %s", shape->what,
+                         json_kind_text(json->token.kind));
     for (const struct json_value *member = json->first; member; member = member->next) {
         ttr_status status = take_member(parser, member, shape, object);
         if (status != TTR_OK)
@@ -165,7 +180,8 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json, 
     }
     for (unsigned i = 0; i < CTF2_PROPERTY_COUNT; i++)
         if ((shape->must >> i & 1) && !object->at[i])
-            return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what, property_names[i].name);
+            return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what,
+                             property_names[i].name);
     return check_common(parser, object);
 }
 
@@ -173,7 +189,8 @@ ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json
 {
     if (json->token.kind == kind)
         return TTR_OK;
-    return ctf2_fail(parser, json, "expected %s, found %s", json_kind_text(kind), json_kind_text(json->token.kind));
+    return ctf2_fail(parser, json, "expected %s, found %s", json_kind_text(kind),
+                     json_kind_text(json->token.kind));
 }
 
 ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *json, ttr_text *text)
@@ -203,10 +220,12 @@ ttr_status ctf2_get_i64(struct ctf2_parser *parser, const struct json_value *jso
         return TTR_OK;
     if (json->token.kind != JSON_INTEGER)
         return ctf2_expect(parser, json, JSON_INTEGER);
-    return ctf2_fail(parser, json, "expected an integer from -9223372036854775808 to 9223372036854775807");
+    return ctf2_fail(parser, json,
+                     "expected an integer from -9223372036854775808 to 9223372036854775807");
 }
 
-ttr_status ctf2_get_uuid(struct ctf2_parser *parser, const struct json_value *json, uint8_t *uuid, bool *has_uuid)
+ttr_status ctf2_get_uuid(struct ctf2_parser *parser, const struct json_value *json, uint8_t *uuid,
+                         bool *has_uuid)
 {
     if (!json)
         return TTR_OK;
@@ -232,12 +251,15 @@ ttr_status ctf2_get_align(struct ctf2_parser *parser, const struct json_value *j
         return ctf2_fail(parser, json, "expected a power of two");
     unsigned power = (unsigned)__builtin_ctzll(x);
     if (power > TYPE_ALIGN_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, json, "alignments of more than %u bits are not supported", 1u << TYPE_ALIGN_MAX);
+        return ctf2_refuse(parser, TTR_E_LIMIT, json,
+                           "alignments of more than %u bits are not supported",
+                           1u << TYPE_ALIGN_MAX);
     *log2 = (uint8_t)power;
     return TTR_OK;
 }
 
-ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *json, const char *const *words, unsigned *index)
+ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *json,
+                         const char *const *words, unsigned *index)
 {
     char expected[WORDS_SHOWN];
     size_t n = 0;
@@ -250,6 +272,7 @@ ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *js
             return TTR_OK;
         }
     for (unsigned i = 0; words[i] && n < sizeof expected; i++)
-        n += (size_t)snprintf(expected + n, sizeof expected - n, "%s\"%s\"", i ? ", " : "", words[i]);
+        n += (size_t)snprintf(expected + n, sizeof expected - n, "%s\"%s\"", i ? ", " : "",
+                              words[i]);
     return ctf2_fail(parser, json, "expected one of %s", expected);
 }

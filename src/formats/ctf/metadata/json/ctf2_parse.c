@@ -1,7 +1,8 @@
-/* The fragments of CTF 2 metadata, one after another: preamble first and once, the trace class before data stream classes, an event
- * record class behind its data stream class, everything that is referred to before it is.
- * What a fragment describes is built whole before it is added, so that a failure leaves the description as the fragments before it made
- * it: who salvages can go on with that. */
+/* The fragments of CTF 2 metadata, one after another: preamble first and once, the trace class
+ * before data stream classes, an event record class behind its data stream class, everything that
+ * is referred to before it is. What a fragment describes is built whole before it is added, so that
+ * a failure leaves the description as the fragments before it made it: who salvages can go on with
+ * that. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
@@ -14,10 +15,12 @@
 #define CLOCKS_MAX 4096u
 #define STREAMS_MAX 4096u
 
-#define COMMON (CTF2_SET(TYPE) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES))
+#define COMMON \
+    (CTF2_SET(TYPE) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES))
 #define IDENTITY (CTF2_SET(NAMESPACE) | CTF2_SET(NAME) | CTF2_SET(UID))
 
-static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_object *object, ttr_text *ns, ttr_text *name, ttr_text *uid)
+static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_object *object,
+                               ttr_text *ns, ttr_text *name, ttr_text *uid)
 {
     ttr_status status = ctf2_get_text(parser, object->at[CTF2_NAMESPACE], ns);
     if (status == TTR_OK)
@@ -27,7 +30,8 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
 
 /* --- preamble --- */
 
-/* An extension may change anything, so what declares one that is not known cannot be decoded.  None are known. */
+/* An extension may change anything, so what declares one that is not known cannot be decoded.  None
+ * are known. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
@@ -36,8 +40,10 @@ static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct jso
     for (const struct json_value *ns = json->first; ns; ns = ns->next) {
         status = ctf2_expect(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first)
-            status = ctf2_refuse(parser, TTR_E_UNSUPPORTED, ns->first, "the trace needs the extension \"%.60s\" of \"%.60s\", which is not supported",
-                                 ns->first->key, ns->key);
+            status = ctf2_refuse(
+                parser, TTR_E_UNSUPPORTED, ns->first,
+                "the trace needs the extension \"%.60s\" of \"%.60s\", which is not supported",
+                ns->first->key, ns->key);
         if (status != TTR_OK)
             return status;
     }
@@ -53,7 +59,8 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
         return ctf2_fail(parser, object->json, "there is a preamble already");
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_VERSION], &version);
     if (status == TTR_OK && version != 2)
-        return ctf2_refuse(parser, TTR_E_UNSUPPORTED, object->at[CTF2_VERSION], "version %llu of CTF is not supported, expected 2",
+        return ctf2_refuse(parser, TTR_E_UNSUPPORTED, object->at[CTF2_VERSION],
+                           "version %llu of CTF is not supported, expected 2",
                            (unsigned long long)version);
     if (status == TTR_OK)
         status = refuse_extensions(parser, object->at[CTF2_EXTENSIONS]);
@@ -71,8 +78,8 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
 /* --- trace-class --- */
 
 /* What a root's class must be. */
-static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object, enum ctf2_property property,
-                             const struct type **type)
+static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object,
+                             enum ctf2_property property, const struct type **type)
 {
     const struct json_value *json = object->at[property];
     if (!json)
@@ -84,17 +91,22 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
 }
 
 /* A number; one that 63 bits and a sign do not hold stays as it is written, as text. */
-static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item, struct ctf_environment *entry)
+static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item,
+                             struct ctf_environment *entry)
 {
     entry->text = (ttr_text){"", 0};
-    entry->is_number = item->token.kind == JSON_INTEGER && json_token_i64(&item->token, &entry->number);
+    entry->is_number =
+        item->token.kind == JSON_INTEGER && json_token_i64(&item->token, &entry->number);
     if (entry->is_number)
         return TTR_OK;
     if (item->token.kind != JSON_INTEGER)
         return ctf2_get_text(parser, item, &entry->text);
     size_t n = (size_t)(item->token.end - item->token.offset);
-    entry->text = (ttr_text){arena_copy(&parser->description->arena, (const char *)parser->text->p + item->token.offset, n), n};
-    ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    entry->text = (ttr_text){arena_copy(&parser->description->arena,
+                                        (const char *)parser->text->p + item->token.offset, n),
+                             n};
+    ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.wide-environment",
+              "an entry of the environment is a number of more than 63 bits: kept as text");
     return entry->text.p ? TTR_OK : fail_memory(parser->error);
 }
 
@@ -104,7 +116,8 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
         struct ctf_environment *entry = ctf_add_environment(parser->description);
         if (!entry)
             return fail_memory(parser->error);
-        entry->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n), item->key_n};
+        entry->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n),
+                                 item->key_n};
         ttr_status status = read_entry(parser, item, entry);
         if (status != TTR_OK)
             return status;
@@ -157,7 +170,8 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
     if (parser->state->has_trace_class)
         return ctf2_fail(parser, object->json, "there is a trace class already");
     if (description->streams_n > 0)
-        return ctf2_fail(parser, object->json, "the trace class must come before all data stream classes");
+        return ctf2_fail(parser, object->json,
+                         "the trace class must come before all data stream classes");
     ttr_status status = get_rc7_uuid(parser, object->at[CTF2_UUID]);
     if (status == TTR_OK)
         status = build_root(&build, object, CTF2_PACKET_HEADER_FIELD_CLASS, &packet_header);
@@ -182,25 +196,31 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
 
 /* --- clock-class --- */
 
-static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json, struct ctf_clock *clock)
+static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json,
+                              struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock origin", IDENTITY, CTF2_SET(NAME) | CTF2_SET(UID)};
+    static const struct ctf2_shape shape = {"a clock origin", IDENTITY,
+                                            CTF2_SET(NAME) | CTF2_SET(UID)};
     struct ctf2_object object;
     if (!json)
         return TTR_OK;
     if (json->token.kind == JSON_TEXT) {
         clock->is_unix = json_is_text(json, "unix-epoch");
-        return clock->is_unix ? TTR_OK : ctf2_fail(parser, json, "expected \"unix-epoch\" or an object");
+        return clock->is_unix ? TTR_OK
+                              : ctf2_fail(parser, json, "expected \"unix-epoch\" or an object");
     }
     ttr_status status = ctf2_open(parser, json, &shape, &object);
     if (status != TTR_OK)
         return status;
-    return get_identity(parser, &object, &clock->origin_ns, &clock->origin_name, &clock->origin_uid);
+    return get_identity(parser, &object, &clock->origin_ns, &clock->origin_name,
+                        &clock->origin_uid);
 }
 
-static ttr_status read_offset(struct ctf2_parser *parser, const struct json_value *json, struct ctf_clock *clock)
+static ttr_status read_offset(struct ctf2_parser *parser, const struct json_value *json,
+                              struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock offset", CTF2_SET(SECONDS) | CTF2_SET(CYCLES), 0};
+    static const struct ctf2_shape shape = {"a clock offset", CTF2_SET(SECONDS) | CTF2_SET(CYCLES),
+                                            0};
     struct ctf2_object object;
     uint64_t cycles = 0;
     ttr_status status = json ? ctf2_open(parser, json, &shape, &object) : TTR_OK;
@@ -212,37 +232,43 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
     if (status == TTR_OK && cycles >= clock->frequency)
         return ctf2_fail(parser, object.at[CTF2_CYCLES], "expected fewer cycles than a second has");
     if (status == TTR_OK && cycles > INT64_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object.at[CTF2_CYCLES], "offsets of 2^63 cycles and more are not supported");
+        return ctf2_refuse(parser, TTR_E_LIMIT, object.at[CTF2_CYCLES],
+                           "offsets of 2^63 cycles and more are not supported");
     clock->offset_cycles = (int64_t)cycles;
     return status;
 }
 
-static ttr_status read_numbers(struct ctf2_parser *parser, const struct ctf2_object *object, struct ctf_clock *clock)
+static ttr_status read_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
+                               struct ctf_clock *clock)
 {
     clock->frequency = 0;
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_FREQUENCY], &clock->frequency);
     if (status == TTR_OK && clock->frequency == 0)
-        return ctf2_fail(parser, object->at[CTF2_FREQUENCY], "expected a frequency of at least 1 Hz");
+        return ctf2_fail(parser, object->at[CTF2_FREQUENCY],
+                         "expected a frequency of at least 1 Hz");
     if (status == TTR_OK)
         status = read_offset(parser, object->at[CTF2_OFFSET_FROM_ORIGIN], clock);
     clock->has_precision = object->at[CTF2_PRECISION] != NULL;
     if (status == TTR_OK)
         status = ctf2_get_u64(parser, object->at[CTF2_PRECISION], &clock->precision);
     clock->has_accuracy = object->at[CTF2_ACCURACY] != NULL;
-    return status == TTR_OK ? ctf2_get_u64(parser, object->at[CTF2_ACCURACY], &clock->accuracy) : status;
+    return status == TTR_OK ? ctf2_get_u64(parser, object->at[CTF2_ACCURACY], &clock->accuracy)
+                            : status;
 }
 
 static struct ctf_clock *find_clock(const struct ctf_description *description, ttr_text id)
 {
     for (size_t i = 0; i < description->clocks_n; i++)
-        if (description->clocks[i]->id.n == id.n && memcmp(description->clocks[i]->id.p, id.p, id.n) == 0)
+        if (description->clocks[i]->id.n == id.n &&
+            memcmp(description->clocks[i]->id.p, id.p, id.n) == 0)
             return description->clocks[i];
     return NULL;
 }
 
-/* The release candidate knew clocks by their names, gave them UUIDs, and had no origins: LTTng's then counted from the Unix epoch, as all
- * its clocks called monotonic do. */
-static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_object *object, struct ctf_clock *clock)
+/* The release candidate knew clocks by their names, gave them UUIDs, and had no origins: LTTng's
+ * then counted from the Unix epoch, as all its clocks called monotonic do. */
+static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                struct ctf_clock *clock)
 {
     ttr_status status = ctf2_get_uuid(parser, object->at[CTF2_UUID], clock->uuid, &clock->has_uuid);
     if (status != TTR_OK || object->at[CTF2_ID])
@@ -259,7 +285,8 @@ static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_ob
 static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
     struct ctf_description *description = parser->description;
-    struct ctf_clock read = {.id = {"", 0}, .name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .description = {"", 0}};
+    struct ctf_clock read = {
+        .id = {"", 0}, .name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .description = {"", 0}};
     read.origin_name = read.origin_ns = read.origin_uid = (ttr_text){"", 0};
     ttr_status status = get_identity(parser, object, &read.ns, &read.name, &read.uid);
     if (status == TTR_OK)
@@ -273,9 +300,11 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     if (status != TTR_OK)
         return status;
     if (find_clock(description, read.id))
-        return ctf2_fail(parser, object->json, "there is a clock class \"%.60s\" already", read.id.p);
+        return ctf2_fail(parser, object->json, "there is a clock class \"%.60s\" already",
+                         read.id.p);
     if (description->clocks_n >= CLOCKS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u clock classes", CLOCKS_MAX);
+        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u clock classes",
+                           CLOCKS_MAX);
     struct ctf_clock *clock = ctf_add_clock(description);
     if (!clock)
         return fail_memory(parser->error);
@@ -285,7 +314,8 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
 
 /* --- data-stream-class --- */
 
-static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf2_object *object, const struct ctf_clock **clock)
+static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                    const struct ctf_clock **clock)
 {
     const struct json_value *json = object->at[CTF2_DEFAULT_CLOCK_CLASS_ID];
     if (!json && object->at[CTF2_DEFAULT_CLOCK_CLASS_NAME]) {
@@ -298,12 +328,14 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
     if (status != TTR_OK)
         return status;
     *clock = find_clock(parser->description, (ttr_text){json->token.text, json->token.n});
-    return *clock ? TTR_OK : ctf2_fail(parser, json, "no clock class \"%.60s\" is defined before", json->token.text);
+    return *clock ? TTR_OK
+                  : ctf2_fail(parser, json, "no clock class \"%.60s\" is defined before",
+                              json->token.text);
 }
 
 /* The three roots of a data stream class, or the two of an event record class. */
-static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object, const struct ctf_clock *clock,
-                              const struct type **roots)
+static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object,
+                              const struct ctf_clock *clock, const struct type **roots)
 {
     static const struct {
         enum type_root root;
@@ -315,7 +347,8 @@ static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_obje
                 {ROOT_PAYLOAD, CTF2_PAYLOAD_FIELD_CLASS}};
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TTR_OK; i++) {
-        struct ctf2_build build = {.parser = parser, .roots = roots, .root = rows[i].root, .clock = clock};
+        struct ctf2_build build = {
+            .parser = parser, .roots = roots, .root = rows[i].root, .clock = clock};
         status = build_root(&build, object, rows[i].property, &roots[rows[i].root]);
     }
     return status;
@@ -324,11 +357,13 @@ static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_obje
 static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
     struct ctf_description *description = parser->description;
-    struct ctf_stream_class read = {.name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .attributes = {"", 0}};
+    struct ctf_stream_class read = {
+        .name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .attributes = {"", 0}};
     const struct type *roots[ROOT_COUNT] = {[ROOT_PACKET_HEADER] = description->packet_header};
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_ID], &read.id);
     if (status == TTR_OK && ctf_find_stream(description, read.id))
-        return ctf2_fail(parser, object->json, "there is a data stream class %llu already", (unsigned long long)read.id);
+        return ctf2_fail(parser, object->json, "there is a data stream class %llu already",
+                         (unsigned long long)read.id);
     if (status == TTR_OK)
         status = get_identity(parser, object, &read.ns, &read.name, &read.uid);
     if (status == TTR_OK)
@@ -340,7 +375,8 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
     if (status != TTR_OK)
         return status;
     if (description->streams_n >= STREAMS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u data stream classes", STREAMS_MAX);
+        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u data stream classes",
+                           STREAMS_MAX);
     struct ctf_stream_class *stream = ctf_add_stream(description);
     if (!stream)
         return fail_memory(parser->error);
@@ -359,7 +395,8 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
 
 /* --- event-record-class --- */
 
-static ttr_status get_stream(struct ctf2_parser *parser, const struct ctf2_object *object, struct ctf_stream_class **stream)
+static ttr_status get_stream(struct ctf2_parser *parser, const struct ctf2_object *object,
+                             struct ctf_stream_class **stream)
 {
     const struct json_value *json = object->at[CTF2_DATA_STREAM_CLASS_ID];
     uint64_t id = 0;
@@ -367,14 +404,17 @@ static ttr_status get_stream(struct ctf2_parser *parser, const struct ctf2_objec
     if (status != TTR_OK)
         return status;
     *stream = ctf_find_stream(parser->description, id);
-    return *stream ? TTR_OK
-                   : ctf2_fail(parser, json ? json : object->json, "no data stream class %llu is defined before", (unsigned long long)id);
+    return *stream
+               ? TTR_OK
+               : ctf2_fail(parser, json ? json : object->json,
+                           "no data stream class %llu is defined before", (unsigned long long)id);
 }
 
-static ttr_status read_event(struct ctf2_parser *parser, const struct ctf2_object *object, struct ctf_stream_class *stream,
-                             struct ctf_event_class *read)
+static ttr_status read_event(struct ctf2_parser *parser, const struct ctf2_object *object,
+                             struct ctf_stream_class *stream, struct ctf_event_class *read)
 {
-    const struct type *roots[ROOT_COUNT] = {[ROOT_PACKET_HEADER] = parser->description->packet_header,
+    const struct type *roots[ROOT_COUNT] = {[ROOT_PACKET_HEADER] =
+                                                parser->description->packet_header,
                                             [ROOT_PACKET_CONTEXT] = stream->packet_context,
                                             [ROOT_EVENT_HEADER] = stream->event_header,
                                             [ROOT_COMMON_CONTEXT] = stream->event_context};
@@ -391,7 +431,8 @@ static ttr_status read_event(struct ctf2_parser *parser, const struct ctf2_objec
 static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
     struct ctf_stream_class *stream;
-    struct ctf_event_class read = {.name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .emf_uri = {"", 0}, .attributes = {"", 0}};
+    struct ctf_event_class read = {
+        .name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .emf_uri = {"", 0}, .attributes = {"", 0}};
     ttr_status status = get_stream(parser, object, &stream);
     if (status == TTR_OK)
         status = read_event(parser, object, stream, &read);
@@ -400,8 +441,10 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
     const struct ctf_event_class *first = ctf_find_event(stream, read.id);
     if (first) {
         ctf2_note(parser, TTR_NOTE_DAMAGE, object->json, "ctf.duplicate-event",
-                  "a second event record class %llu in data stream class %llu, \"%.*s\": what has this id is read as the first, \"%.*s\"",
-                  (unsigned long long)read.id, (unsigned long long)stream->id, read.name.n < 40 ? (int)read.name.n : 40, read.name.p,
+                  "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
+                  "this id is read as the first, \"%.*s\"",
+                  (unsigned long long)read.id, (unsigned long long)stream->id,
+                  read.name.n < 40 ? (int)read.name.n : 40, read.name.p,
                   first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
         return TTR_OK;
     }
@@ -424,29 +467,37 @@ static const struct fragment_row {
 } rows[] = {
     {"event-record-class",
      {"an event record class",
-      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(DATA_STREAM_CLASS_ID) | CTF2_SET(SPECIFIC_CONTEXT_FIELD_CLASS) |
-          CTF2_SET(PAYLOAD_FIELD_CLASS),
+      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(DATA_STREAM_CLASS_ID) |
+          CTF2_SET(SPECIFIC_CONTEXT_FIELD_CLASS) | CTF2_SET(PAYLOAD_FIELD_CLASS),
       0},
      read_event_class},
     {"field-class-alias",
-     {"a field class alias", COMMON | CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS), CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)},
+     {"a field class alias", COMMON | CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS),
+      CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)},
      ctf2_add_alias},
     {"data-stream-class",
      {"a data stream class",
-      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(DEFAULT_CLOCK_CLASS_ID) | CTF2_SET(DEFAULT_CLOCK_CLASS_NAME) |
-          CTF2_SET(PACKET_CONTEXT_FIELD_CLASS) | CTF2_SET(HEADER_FIELD_CLASS) | CTF2_SET(COMMON_CONTEXT_FIELD_CLASS),
+      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(DEFAULT_CLOCK_CLASS_ID) |
+          CTF2_SET(DEFAULT_CLOCK_CLASS_NAME) | CTF2_SET(PACKET_CONTEXT_FIELD_CLASS) |
+          CTF2_SET(HEADER_FIELD_CLASS) | CTF2_SET(COMMON_CONTEXT_FIELD_CLASS),
       0},
      read_stream_class},
     {"clock-class",
      {"a clock class",
-      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(FREQUENCY) | CTF2_SET(ORIGIN) | CTF2_SET(OFFSET_FROM_ORIGIN) | CTF2_SET(PRECISION) |
-          CTF2_SET(ACCURACY) | CTF2_SET(DESCRIPTION) | CTF2_SET(UUID),
+      COMMON | IDENTITY | CTF2_SET(ID) | CTF2_SET(FREQUENCY) | CTF2_SET(ORIGIN) |
+          CTF2_SET(OFFSET_FROM_ORIGIN) | CTF2_SET(PRECISION) | CTF2_SET(ACCURACY) |
+          CTF2_SET(DESCRIPTION) | CTF2_SET(UUID),
       CTF2_SET(FREQUENCY)},
      read_clock_class},
     {"trace-class",
-     {"a trace class", COMMON | IDENTITY | CTF2_SET(ENVIRONMENT) | CTF2_SET(PACKET_HEADER_FIELD_CLASS) | CTF2_SET(UUID), 0},
+     {"a trace class",
+      COMMON | IDENTITY | CTF2_SET(ENVIRONMENT) | CTF2_SET(PACKET_HEADER_FIELD_CLASS) |
+          CTF2_SET(UUID),
+      0},
      read_trace_class},
-    {"preamble", {"a preamble", COMMON | CTF2_SET(VERSION) | CTF2_SET(UUID), CTF2_SET(VERSION)}, read_preamble},
+    {"preamble",
+     {"a preamble", COMMON | CTF2_SET(VERSION) | CTF2_SET(UUID), CTF2_SET(VERSION)},
+     read_preamble},
 };
 
 static const struct fragment_row *row_of(const struct json_value *type)
@@ -480,23 +531,28 @@ static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
     if (tree->commas)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.comma", "a comma before a closing bracket, which JSON does not allow");
+        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.comma",
+                  "a comma before a closing bracket, which JSON does not allow");
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.utf8", "text that is no UTF-8: U+FFFD stands for what is no character");
+        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.utf8",
+                  "text that is no UTF-8: U+FFFD stands for what is no character");
 }
 
-/* The text ends inside its last fragment, as that of a tracer that was stopped does: text sequences are made so that this can be seen (RFC 7464, 2.4).
- * Without a data stream class nothing could be read. */
+/* The text ends inside its last fragment, as that of a tracer that was stopped does: text sequences
+ * are made so that this can be seen (RFC 7464, 2.4). Without a data stream class nothing could be
+ * read. */
 static void note_cut(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata", "the metadata end inside this fragment");
+    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata",
+              "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)
 {
-    static const struct json_limits limits = {.depth = JSON_DEPTH, .takes_commas = true, .memory = JSON_MEMORY};
+    static const struct json_limits limits = {
+        .depth = JSON_DEPTH, .takes_commas = true, .memory = JSON_MEMORY};
     struct json_tree tree;
     ttr_error error;
     arena_reset(&parser->scratch);
@@ -533,13 +589,16 @@ static ttr_status read_fragments(struct ctf2_parser *parser)
             status = read_fragment(parser, begin, end);
     }
     if (status == TTR_OK && !parser->state->has_preamble)
-        return ctf2_fail_text(parser, TTR_E_MALFORMED, text->n, "expected a preamble, found no fragment");
+        return ctf2_fail_text(parser, TTR_E_MALFORMED, text->n,
+                              "expected a preamble, found no fragment");
     return status;
 }
 
-ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text *text, ttr_error *error)
+ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text *text,
+                      ttr_error *error)
 {
-    struct ctf2_parser parser = {.description = description, .state = description->parser, .text = text, .error = error};
+    struct ctf2_parser parser = {
+        .description = description, .state = description->parser, .text = text, .error = error};
     parser.fragment = "fragment";
     if (!parser.state) {
         parser.state = ctf2_take(&parser, 1, sizeof *parser.state);
@@ -547,7 +606,8 @@ ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text
             return TTR_E_NOMEM;
         description->parser = parser.state;
         description->version = CTF_2;
-        description->name = description->ns = description->uid = description->attributes = (ttr_text){"", 0};
+        description->name = description->ns = description->uid = description->attributes =
+            (ttr_text){"", 0};
     }
     arena_init(&parser.scratch, description->alloc);
     ttr_status status = read_fragments(&parser);

@@ -1,5 +1,6 @@
-/* A description as CTF 2 metadata: each fragment behind 0x1E, one a line.  Order: preamble, trace class, clock classes, then each data
- * stream class with its event record classes; aliases right before the fragment that uses them first. */
+/* A description as CTF 2 metadata: each fragment behind 0x1E, one a line.  Order: preamble, trace
+ * class, clock classes, then each data stream class with its event record classes; aliases right
+ * before the fragment that uses them first. */
 #include "formats/ctf/metadata/json/ctf2_print.h"
 
 #include <stdio.h>
@@ -152,7 +153,8 @@ static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clo
 /* CTF 2 wants less than a second of cycles, and not fewer than none. */
 static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
-    uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles : (uint64_t)clock->offset_cycles;
+    uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles
+                                             : (uint64_t)clock->offset_cycles;
     uint64_t whole = size / clock->frequency, cycles = size % clock->frequency;
     int64_t seconds;
     bool overflows;
@@ -163,7 +165,8 @@ static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clo
         overflows = __builtin_add_overflow(clock->offset_s, whole, &seconds);
     }
     if (overflows)
-        ctf2_print_refuse(printer, clock->id, "is a clock with an offset of more than 2^63 seconds");
+        ctf2_print_refuse(printer, clock->id,
+                          "is a clock with an offset of more than 2^63 seconds");
     if (seconds == 0 && cycles == 0)
         return;
     json_key(&printer->json, "offset-from-origin");
@@ -254,7 +257,8 @@ static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_cla
         put_event(printer, stream->events[i]);
 }
 
-static ttr_status print_all(const struct ctf_description *description, bool shows, struct buffer *to, ttr_error *error)
+static ttr_status print_all(const struct ctf_description *description, bool shows,
+                            struct buffer *to, ttr_error *error)
 {
     struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
     json_init(&printer.json, to);
@@ -281,10 +285,12 @@ static ttr_status print_all(const struct ctf_description *description, bool show
     return printer.status;
 }
 
-ttr_status ctf2_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status ctf2_print(const struct ctf_description *description, struct buffer *to,
+                      ttr_error *error)
 {
     if (description->version == CTF_RFC_1_1)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
     return print_all(description, false, to, error);
 }
 

@@ -1,11 +1,12 @@
 /* Types as field classes of CTF 2.
  *
- * Types with a name become aliases where they mean the same everywhere, that is without roles and locations; another type of a name that
- * is taken already is written in full.  Locations are written from their root.  Names are those that people see, as CTF 2 has no
- * underscores to drop; where that would make two alike, all of that structure keep their stored names.
- * CTF 2 cannot say: bitfields that keep to a unit, lengths stored right before the elements, text that begins inside a byte.  For people
- * (ctf2_show) the first are bitfields without, and lengths members of their own: before the sequence in its structure, elsewhere in a structure
- * of the two. */
+ * Types with a name become aliases where they mean the same everywhere, that is without roles and
+ * locations; another type of a name that is taken already is written in full.  Locations are
+ * written from their root.  Names are those that people see, as CTF 2 has no underscores to drop;
+ * where that would make two alike, all of that structure keep their stored names. CTF 2 cannot say:
+ * bitfields that keep to a unit, lengths stored right before the elements, text that begins inside
+ * a byte.  For people (ctf2_show) the first are bitfields without, and lengths members of their
+ * own: before the sequence in its structure, elsewhere in a structure of the two. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -28,8 +29,9 @@ static void put_number(struct json *json, const char *key, uint64_t number)
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why)
 {
     if (printer->status == TTR_OK)
-        printer->status = fail(printer->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 2 cannot say this: \"%.*s\" %s", (int)(name.n < 80 ? name.n : 80),
-                               name.p ? name.p : "", why);
+        printer->status =
+            fail(printer->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 2 cannot say this: \"%.*s\" %s",
+                 (int)(name.n < 80 ? name.n : 80), name.p ? name.p : "", why);
 }
 
 void ctf2_print_run_out(struct ctf2_printer *printer)
@@ -61,15 +63,18 @@ static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
 static void put_name(struct json *json, const struct type_member *member, bool is_shown)
 {
     json_key(json, "name");
-    json_text(json, is_shown ? member->shown.p : member->name.p, is_shown ? member->shown.n : member->name.n);
+    json_text(json, is_shown ? member->shown.p : member->name.p,
+              is_shown ? member->shown.n : member->name.n);
 }
 
 /* --- Locations --- */
 
-/* The structure that a step of a path leads on from, through what is transparent; NULL when there is none with that member. */
+/* The structure that a step of a path leads on from, through what is transparent; NULL when there
+ * is none with that member. */
 static const struct type *struct_with(const struct type *type, ttr_text name)
 {
-    while (type && (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
+    while (type &&
+           (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
         type = type->element;
     if (!type || type->kind == TYPE_STRUCT)
         return type && type_member_named(type, name) ? type : NULL;
@@ -81,7 +86,8 @@ static const struct type *struct_with(const struct type *type, ttr_text name)
     return NULL;
 }
 
-static void put_location(struct ctf2_printer *printer, const char *key, const struct type_reference *reference)
+static void put_location(struct ctf2_printer *printer, const char *key,
+                         const struct type_reference *reference)
 {
     struct json *json = &printer->json;
     const struct type *at = printer->roots[reference->root];
@@ -92,13 +98,15 @@ static void put_location(struct ctf2_printer *printer, const char *key, const st
     json_array(json);
     for (uint32_t i = 0; i < reference->names_n; i++) {
         const struct type *around = at ? struct_with(at, reference->names[i]) : NULL;
-        const struct type_member *member = around ? type_member_named(around, reference->names[i]) : NULL;
+        const struct type_member *member =
+            around ? type_member_named(around, reference->names[i]) : NULL;
         if (!member) {
             ctf2_print_refuse(printer, reference->names[i], "is referred to and is not there");
             break;
         }
         bool is_shown = prints_shown(printer, around);
-        json_text(json, is_shown ? member->shown.p : member->name.p, is_shown ? member->shown.n : member->name.n);
+        json_text(json, is_shown ? member->shown.p : member->name.p,
+                  is_shown ? member->shown.n : member->name.n);
         at = member->type;
     }
     json_array_end(json);
@@ -116,7 +124,8 @@ static void put_end(struct json *json, uint64_t x, bool is_signed)
 }
 
 /* The ranges one after another, within an open array. */
-static void put_ranges(struct json *json, const struct type_range *ranges, uint32_t n, bool is_signed)
+static void put_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
+                       bool is_signed)
 {
     for (uint32_t i = 0; i < n; i++) {
         json_array(json);
@@ -157,7 +166,8 @@ static struct chain *chain_labels(struct ctf2_printer *printer, const struct typ
     return is_done ? chain : NULL;
 }
 
-static void put_labels(struct ctf2_printer *printer, const char *key, const struct type_labels *labels)
+static void put_labels(struct ctf2_printer *printer, const char *key,
+                       const struct type_labels *labels)
 {
     struct json *json = &printer->json;
     struct chain *chain = chain_labels(printer, labels);
@@ -174,21 +184,26 @@ static void put_labels(struct ctf2_printer *printer, const char *key, const stru
         json_key_text(json, label->name.p, label->name.n);
         json_array(json);
         for (uint32_t at = i + 1; at; at = chain[at - 1].next)
-            put_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n, labels->is_signed);
+            put_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
+                       labels->is_signed);
         json_array_end(json);
     }
     json_object_end(json);
 }
 
-/* A role that CTF 2 has for this root and class; it has none for processors, and times need the clock. */
+/* A role that CTF 2 has for this root and class; it has none for processors, and times need the
+ * clock. */
 static void put_role(struct ctf2_printer *printer, const struct type *type)
 {
-    const struct ctf2_role *role = type->role ? ctf2_role_of((enum ctf_role)type->role, printer->root) : NULL;
+    const struct ctf2_role *role =
+        type->role ? ctf2_role_of((enum ctf_role)type->role, printer->root) : NULL;
     bool is_unsigned = type->kind == TYPE_UINT || type->kind == TYPE_VAR_UINT;
-    if (!role || (role->needs_clock && !printer->has_clock) || (role->role == CTF_ROLE_UUID && !printer->description->has_uuid))
+    if (!role || (role->needs_clock && !printer->has_clock) ||
+        (role->role == CTF_ROLE_UUID && !printer->description->has_uuid))
         return;
     if (!role->is_for_blob && !is_unsigned) {
-        ctf2_print_refuse(printer, (ttr_text){role->name, strlen(role->name)}, "is no unsigned integer");
+        ctf2_print_refuse(printer, (ttr_text){role->name, strlen(role->name)},
+                          "is no unsigned integer");
         return;
     }
     json_key(&printer->json, "roles");
@@ -250,7 +265,8 @@ static void put_length(struct ctf2_printer *printer, const struct type *type)
 
 static void put_text(struct ctf2_printer *printer, const struct type *type)
 {
-    static const char *const words[] = {NULL, NULL, NULL, "utf-16le", "utf-16be", "utf-32le", "utf-32be"};
+    static const char *const words[] = {NULL,       NULL,       NULL,      "utf-16le",
+                                        "utf-16be", "utf-32le", "utf-32be"};
     if (type->align != 3)
         ctf2_print_refuse(printer, type->name, "is text that is not aligned to bytes");
     if (type->kind == TYPE_TEXT)
@@ -277,7 +293,9 @@ static uint8_t align_of(const struct ctf2_printer *printer, const struct type *t
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
         widest = type->members[i].type->align > widest ? type->members[i].type->align : widest;
-    return printer->shows && type->kind == TYPE_STRUCT && type->align > widest ? type->align : type->minimum_align;
+    return printer->shows && type->kind == TYPE_STRUCT && type->align > widest
+               ? type->align
+               : type->minimum_align;
 }
 
 static void put_minimum(struct ctf2_printer *printer, const struct type *type)
@@ -297,8 +315,10 @@ static void put_array(struct ctf2_printer *printer, const struct type *type)
 
 /* --- What holds others --- */
 
-/* A name for the length of a member: its own, else that of the member and "_length", with a number where others are called so. */
-static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names, const struct type *type, ttr_text name)
+/* A name for the length of a member: its own, else that of the member and "_length", with a number
+ * where others are called so. */
+static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names,
+                            const struct type *type, ttr_text name)
 {
     const size_t room = name.n + sizeof "_length_4294967295";
     ttr_text *made = arena_take(&printer->scratch, sizeof *made);
@@ -309,7 +329,9 @@ static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *nam
     }
     *made = type->length_member;
     for (uint32_t i = 1; made->n == 0 || !ctf2_names_add(names, made); i++)
-        *made = (ttr_text){text, (size_t)snprintf(text, room, i > 1 ? "%.*s_length_%u" : "%.*s_length", (int)name.n, name.p, i)};
+        *made =
+            (ttr_text){text, (size_t)snprintf(text, room, i > 1 ? "%.*s_length_%u" : "%.*s_length",
+                                              (int)name.n, name.p, i)};
     return *made;
 }
 
@@ -329,8 +351,10 @@ static void put_length_member(struct ctf2_printer *printer, const struct type *t
     printer->length = name;
 }
 
-/* Lengths that are stored right before the elements, as members; false where there are none, or they cannot be said. */
-static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown, struct ctf2_names *names)
+/* Lengths that are stored right before the elements, as members; false where there are none, or
+ * they cannot be said. */
+static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown,
+                          struct ctf2_names *names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -350,14 +374,17 @@ static void put_struct(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     struct ctf2_names names;
-    bool is_shown = prints_shown(printer, type), has_lengths = begin_lengths(printer, type, is_shown, &names);
+    bool is_shown = prints_shown(printer, type),
+         has_lengths = begin_lengths(printer, type, is_shown, &names);
     put_minimum(printer, type);
     json_key(json, "member-classes");
     json_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (has_lengths && member->type->has_inline_length)
-            put_length_member(printer, member->type, name_length(printer, &names, member->type, is_shown ? member->shown : member->name));
+            put_length_member(printer, member->type,
+                              name_length(printer, &names, member->type,
+                                          is_shown ? member->shown : member->name));
         json_object(json);
         put_name(json, member, is_shown);
         json_key(json, "field-class");
@@ -367,7 +394,8 @@ static void put_struct(struct ctf2_printer *printer, const struct type *type)
     json_array_end(json);
 }
 
-static void put_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges, uint32_t n, bool is_signed)
+static void put_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
+                                uint32_t n, bool is_signed)
 {
     json_key(&printer->json, "selector-field-ranges");
     json_array(&printer->json);
@@ -410,7 +438,9 @@ static void put_variant(struct ctf2_printer *printer, const struct type *type)
     }
     json_array_end(json);
     if (overlaps || is_empty)
-        ctf2_print_refuse(printer, type->name, overlaps ? "is a variant with a value that selects two options" : "is a variant that nothing selects");
+        ctf2_print_refuse(printer, type->name,
+                          overlaps ? "is a variant with a value that selects two options"
+                                   : "is a variant that nothing selects");
 }
 
 /* --- All of them --- */
@@ -442,7 +472,8 @@ static const struct class_word classes[TYPE_KIND_COUNT] = {
 /* A UUID that TSDL stores as an array of 16 bytes. */
 static bool is_uuid_array(const struct type *type)
 {
-    return type->kind == TYPE_ARRAY && type->role == CTF_ROLE_UUID && type->count == 16 && type->align == 3 && type->element->bits == 8;
+    return type->kind == TYPE_ARRAY && type->role == CTF_ROLE_UUID && type->count == 16 &&
+           type->align == 3 && type->element->bits == 8;
 }
 
 static void put_class(struct ctf2_printer *printer, const struct type *type)
@@ -451,7 +482,8 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
     static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
-    if (type->has_inline_length && printer->shows && printer->length.n == 0) { /* no member of a structure: it becomes one */
+    if (type->has_inline_length && printer->shows &&
+        printer->length.n == 0) { /* no member of a structure: it becomes one */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
         put_class(printer, &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
@@ -468,7 +500,8 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
     json_object_end(json);
 }
 
-/* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of types. */
+/* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of
+ * types. */
 static bool is_context_free(const struct type *type)
 {
     if (type->role || type->reference.names_n || type->has_inline_length)
@@ -483,7 +516,8 @@ static bool is_context_free(const struct type *type)
 
 static bool is_alias(const struct ctf2_printer *printer, const struct type *type)
 {
-    return type->name.n && pairmap_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
+    return type->name.n &&
+           pairmap_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
 }
 
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
@@ -506,7 +540,8 @@ static void put_alias(struct ctf2_printer *printer, const struct type *type)
     json_key(&printer->json, "field-class");
     put_class(printer, type);
     ctf2_print_end(printer);
-    if (!pairmap_put(&printer->names, hash, 0, 1) || !pairmap_put(&printer->aliases, hash, (uintptr_t)type, 1))
+    if (!pairmap_put(&printer->names, hash, 0, 1) ||
+        !pairmap_put(&printer->aliases, hash, (uintptr_t)type, 1))
         ctf2_print_run_out(printer);
 }
 

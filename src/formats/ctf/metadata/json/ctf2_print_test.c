@@ -1,4 +1,5 @@
-/* CTF 2 metadata written: its text for known descriptions, the same description when read again, and what it cannot say. */
+/* CTF 2 metadata written: its text for known descriptions, the same description when read again,
+ * and what it cannot say. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -30,25 +31,39 @@ static void what_is_written_says_the_same_when_read_again(void **state)
     check_text_again(
         "^{'type':'preamble','version':2}^{'type':'data-stream-class'}"
         "^{'type':'field-class-alias','name':'u8','field-class':" U8 "}"
-        "^{'type':'field-class-alias','name':'pair \\'\\u00e4','field-class':{'type':'structure','minimum-alignment':32,'member-classes':["
+        "^{'type':'field-class-alias','name':'pair "
+        "\\'\\u00e4','field-class':{'type':'structure','minimum-alignment':32,'member-classes':["
         "{'name':'a','field-class':'u8'},{'name':'b','field-class':'u8'}]}}"
-        "^{'type':'event-record-class','id':9007199254740993,'payload-field-class':{'type':'structure','member-classes':["
+        "^{'type':'event-record-class','id':9007199254740993,'payload-field-class':{'type':'"
+        "structure','member-classes':["
         "{'name':'n','field-class':'u8'},{'name':'p','field-class':'pair \\'\\u00e4'},"
-        "{'name':'bits','field-class':{'type':'fixed-length-bit-array','length':7,'byte-order':'big-endian','bit-order':'first-to-last'}},"
-        "{'name':'map','field-class':{'type':'fixed-length-bit-map','length':9,'byte-order':'little-endian','flags':{'x':[[0,3],[8,8]]}}},"
-        "{'name':'bool','field-class':{'type':'fixed-length-boolean','length':1,'byte-order':'little-endian','alignment':16}},"
-        "{'name':'f','field-class':{'type':'fixed-length-floating-point-number','length':128,'byte-order':'big-endian'}},"
-        "{'name':'vi','field-class':{'type':'variable-length-signed-integer','preferred-display-base':2,'mappings':"
+        "{'name':'bits','field-class':{'type':'fixed-length-bit-array','length':7,'byte-order':'"
+        "big-endian','bit-order':'first-to-last'}},"
+        "{'name':'map','field-class':{'type':'fixed-length-bit-map','length':9,'byte-order':'"
+        "little-endian','flags':{'x':[[0,3],[8,8]]}}},"
+        "{'name':'bool','field-class':{'type':'fixed-length-boolean','length':1,'byte-order':'"
+        "little-endian','alignment':16}},"
+        "{'name':'f','field-class':{'type':'fixed-length-floating-point-number','length':128,'byte-"
+        "order':'big-endian'}},"
+        "{'name':'vi','field-class':{'type':'variable-length-signed-integer','preferred-display-"
+        "base':2,'mappings':"
         "{'':[[-9223372036854775808,-1]],'b':[[0,9223372036854775807]]}}},"
         "{'name':'s','field-class':{'type':'null-terminated-string','encoding':'utf-32be'}},"
-        "{'name':'t','field-class':{'type':'dynamic-length-string','length-field-location':{'path':['n']},'encoding':'utf-16le'}},"
-        "{'name':'blob','field-class':{'type':'dynamic-length-blob','length-field-location':{'path':['p','a']},'media-type':'x/y'}},"
-        "{'name':'arr','field-class':{'type':'static-length-array','length':3,'minimum-alignment':64,'element-field-class':"
-        "{'type':'dynamic-length-array','length-field-location':{'path':['n']},'element-field-class':'pair \\'\\u00e4'}}},"
-        "{'name':'o','field-class':{'type':'optional','selector-field-location':{'path':['bool']},'field-class':'u8'}},"
-        "{'name':'o2','field-class':{'type':'optional','selector-field-location':{'path':['vi']},'selector-field-ranges':[[-5,5],[7,8]],"
+        "{'name':'t','field-class':{'type':'dynamic-length-string','length-field-location':{'path':"
+        "['n']},'encoding':'utf-16le'}},"
+        "{'name':'blob','field-class':{'type':'dynamic-length-blob','length-field-location':{'path'"
+        ":['p','a']},'media-type':'x/y'}},"
+        "{'name':'arr','field-class':{'type':'static-length-array','length':3,'minimum-alignment':"
+        "64,'element-field-class':"
+        "{'type':'dynamic-length-array','length-field-location':{'path':['n']},'element-field-"
+        "class':'pair \\'\\u00e4'}}},"
+        "{'name':'o','field-class':{'type':'optional','selector-field-location':{'path':['bool']},'"
+        "field-class':'u8'}},"
+        "{'name':'o2','field-class':{'type':'optional','selector-field-location':{'path':['vi']},'"
+        "selector-field-ranges':[[-5,5],[7,8]],"
         "'field-class':'u8'}},"
-        "{'name':'v','field-class':{'type':'variant','selector-field-location':{'path':['n']},'options':["
+        "{'name':'v','field-class':{'type':'variant','selector-field-location':{'path':['n']},'"
+        "options':["
         "{'name':'A','selector-field-ranges':[[0,1],[5,18446744073709551615]],'field-class':'u8'},"
         "{'selector-field-ranges':[[2,4]],'field-class':{'type':'structure'}}]}}]}}");
 }
@@ -71,31 +86,46 @@ static void the_text_of_a_small_description_is_known(void **state)
 {
     (void)state;
     static const char expected[] =
-        "\x1e{\"type\":\"preamble\",\"version\":2,\"uuid\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,255]}\n"
+        "\x1e{\"type\":\"preamble\",\"version\":2,\"uuid\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,255]"
+        "}\n"
         "\x1e{\"type\":\"trace-class\",\"environment\":{\"host\":\"here\",\"cpus\":-4}}\n"
-        "\x1e{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1000,\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":5,\"cycles\":7}}\n"
-        "\x1e{\"type\":\"field-class-alias\",\"name\":\"byte\",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":8,"
+        "\x1e{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1000,\"origin\":\"unix-epoch\","
+        "\"offset-from-origin\":{\"seconds\":5,\"cycles\":7}}\n"
+        "\x1e{\"type\":\"field-class-alias\",\"name\":\"byte\",\"field-class\":{\"type\":\"fixed-"
+        "length-unsigned-integer\",\"length\":8,"
         "\"byte-order\":\"little-endian\"}}\n"
-        "\x1e{\"type\":\"data-stream-class\",\"id\":1,\"default-clock-class-id\":\"c\",\"event-record-header-field-class\":{\"type\":\"structure\","
-        "\"member-classes\":[{\"name\":\"id\",\"field-class\":\"byte\"},{\"name\":\"t\",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\","
-        "\"length\":27,\"byte-order\":\"big-endian\",\"alignment\":8,\"roles\":[\"default-clock-timestamp\"]}}]}}\n"
-        "\x1e{\"type\":\"event-record-class\",\"id\":18446744073709551615,\"data-stream-class-id\":1,\"name\":\"e\",\"payload-field-class\":"
-        "{\"type\":\"structure\",\"member-classes\":[{\"name\":\"s\",\"field-class\":{\"type\":\"dynamic-length-string\",\"length-field-location\":"
+        "\x1e{\"type\":\"data-stream-class\",\"id\":1,\"default-clock-class-id\":\"c\",\"event-"
+        "record-header-field-class\":{\"type\":\"structure\","
+        "\"member-classes\":[{\"name\":\"id\",\"field-class\":\"byte\"},{\"name\":\"t\",\"field-"
+        "class\":{\"type\":\"fixed-length-unsigned-integer\","
+        "\"length\":27,\"byte-order\":\"big-endian\",\"alignment\":8,\"roles\":[\"default-clock-"
+        "timestamp\"]}}]}}\n"
+        "\x1e{\"type\":\"event-record-class\",\"id\":18446744073709551615,\"data-stream-class-id\":"
+        "1,\"name\":\"e\",\"payload-field-class\":"
+        "{\"type\":\"structure\",\"member-classes\":[{\"name\":\"s\",\"field-class\":{\"type\":"
+        "\"dynamic-length-string\",\"length-field-location\":"
         "{\"origin\":\"event-record-header\",\"path\":[\"id\"]}}}]}}\n";
     struct ctf2_case c;
     struct buffer printed;
-    ctf2_case_parse(&c, alloc_default(),
-                    "^{'type':'preamble','version':2,'uuid':[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,255]}"
-                    "^{'type':'trace-class','environment':{'host':'here','cpus':-4}}"
-                    "^{'type':'clock-class','id':'c','frequency':1000,'origin':'unix-epoch','offset-from-origin':{'seconds':5,'cycles':7}}"
-                    "^{'type':'field-class-alias','name':'unused','field-class':" U8 "}"
-                    "^{'type':'field-class-alias','name':'byte','field-class':" U8 "}"
-                    "^{'type':'data-stream-class','id':1,'default-clock-class-id':'c','event-record-header-field-class':{'type':'structure',"
-                    "'member-classes':[{'name':'id','field-class':'byte'},{'name':'t','field-class':{'type':'fixed-length-unsigned-integer',"
-                    "'length':27,'byte-order':'big-endian','alignment':8,'roles':['default-clock-timestamp']}}]}}"
-                    "^{'type':'event-record-class','id':18446744073709551615,'data-stream-class-id':1,'name':'e','payload-field-class':"
-                    "{'type':'structure','member-classes':[{'name':'s','field-class':{'type':'dynamic-length-string',"
-                    "'length-field-location':{'origin':'event-record-header','path':['id']}}}]}}");
+    ctf2_case_parse(
+        &c, alloc_default(),
+        "^{'type':'preamble','version':2,'uuid':[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,255]}"
+        "^{'type':'trace-class','environment':{'host':'here','cpus':-4}}"
+        "^{'type':'clock-class','id':'c','frequency':1000,'origin':'unix-epoch','offset-from-"
+        "origin':{'seconds':5,'cycles':7}}"
+        "^{'type':'field-class-alias','name':'unused','field-class':" U8 "}"
+        "^{'type':'field-class-alias','name':'byte','field-class':" U8 "}"
+        "^{'type':'data-stream-class','id':1,'default-clock-class-id':'c','event-record-header-"
+        "field-class':{'type':'structure',"
+        "'member-classes':[{'name':'id','field-class':'byte'},{'name':'t','field-class':{'type':'"
+        "fixed-length-unsigned-integer',"
+        "'length':27,'byte-order':'big-endian','alignment':8,'roles':['default-clock-timestamp']}}]"
+        "}}"
+        "^{'type':'event-record-class','id':18446744073709551615,'data-stream-class-id':1,'name':'"
+        "e','payload-field-class':"
+        "{'type':'structure','member-classes':[{'name':'s','field-class':{'type':'dynamic-length-"
+        "string',"
+        "'length-field-location':{'origin':'event-record-header','path':['id']}}}]}}");
     assert_int_equal(c.status, TTR_OK);
     buffer_init(&printed, alloc_default());
     assert_int_equal(ctf2_print(&c.description, &printed, NULL), TTR_OK);
@@ -123,7 +153,8 @@ static void make(struct made *made, const struct type_member *members, uint32_t 
 }
 
 /* What the last fragment has as its payload; of v1.1 as it is shown. */
-static void check_shown(enum ctf_version version, const struct type_member *members, uint32_t n, const char *expected)
+static void check_shown(enum ctf_version version, const struct type_member *members, uint32_t n,
+                        const char *expected)
 {
     struct made made;
     struct ctf_description again;
@@ -133,7 +164,8 @@ static void check_shown(enum ctf_version version, const struct type_member *memb
     made.description.version = version;
     buffer_init(&printed, alloc_default());
     buffer_init(&said, alloc_default());
-    if ((version == CTF_RFC_1_1 ? ctf2_show : ctf2_print)(&made.description, &printed, &error) != TTR_OK)
+    if ((version == CTF_RFC_1_1 ? ctf2_show : ctf2_print)(&made.description, &printed, &error) !=
+        TTR_OK)
         fail_msg("%s", error.text);
     ctf2_check_lines(&printed);
     ctf2_parse_printed(&again, &printed);
@@ -150,14 +182,18 @@ static void check_payload(const struct type_member *members, uint32_t n, const c
     check_shown(CTF_1_8, members, n, expected);
 }
 
-static const struct type plain_u8 = {.kind = TYPE_UINT, .bits = 8}, plain_i8 = {.kind = TYPE_INT, .bits = 8};
+static const struct type plain_u8 = {.kind = TYPE_UINT, .bits = 8},
+                         plain_i8 = {.kind = TYPE_INT, .bits = 8};
 
 static void names_are_those_that_people_see_and_locations_follow(void **state)
 {
     (void)state;
     ttr_text path[] = {{"_s", 2}, {"__n", 3}};
-    struct type text = {.kind = TYPE_TEXT, .align = 3, .reference = {.names = path, .names_n = 2, .root = ROOT_PAYLOAD}};
-    struct type_member inner[] = {{.name = text_of("__n"), .shown = text_of("_n"), .type = &plain_u8}};
+    struct type text = {.kind = TYPE_TEXT,
+                        .align = 3,
+                        .reference = {.names = path, .names_n = 2, .root = ROOT_PAYLOAD}};
+    struct type_member inner[] = {
+        {.name = text_of("__n"), .shown = text_of("_n"), .type = &plain_u8}};
     struct type inside = {.kind = TYPE_STRUCT, .members = inner, .members_n = 1};
     struct type_member members[] = {{.name = text_of("_s"), .shown = text_of("s"), .type = &inside},
                                     {.name = text_of("_t"), .shown = text_of("t"), .type = &text}};
@@ -168,11 +204,14 @@ static void names_that_would_be_alike_stay_as_they_are_stored(void **state)
 {
     (void)state;
     ttr_text path[] = {{"_a", 2}};
-    struct type text = {.kind = TYPE_TEXT, .align = 3, .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
-    struct type_member members[] = {{.name = text_of("_a"), .shown = text_of("a"), .type = &plain_u8},
-                                    {.name = text_of("a"), .shown = text_of("a"), .type = &plain_i8},
-                                    {.name = text_of("__a"), .shown = text_of("_a"), .type = &plain_u8},
-                                    {.name = text_of("t"), .shown = text_of("t"), .type = &text}};
+    struct type text = {.kind = TYPE_TEXT,
+                        .align = 3,
+                        .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
+    struct type_member members[] = {
+        {.name = text_of("_a"), .shown = text_of("a"), .type = &plain_u8},
+        {.name = text_of("a"), .shown = text_of("a"), .type = &plain_i8},
+        {.name = text_of("__a"), .shown = text_of("_a"), .type = &plain_u8},
+        {.name = text_of("t"), .shown = text_of("t"), .type = &text}};
     check_payload(members, 4, "struct(_a: u8 le, a: i8 le, __a: u8 le, t: text[payload._a] @8) @8");
 }
 
@@ -180,7 +219,9 @@ static void labels_of_one_name_become_one(void **state)
 {
     (void)state;
     static const struct type_range ranges[] = {{0, 0}, {1, 2}, {7, 7}, {9, 9}};
-    const struct type_label label[] = {{text_of("A"), &ranges[0], 1}, {text_of("B"), &ranges[1], 1}, {text_of("A"), &ranges[2], 2},
+    const struct type_label label[] = {{text_of("A"), &ranges[0], 1},
+                                       {text_of("B"), &ranges[1], 1},
+                                       {text_of("A"), &ranges[2], 2},
                                        {text_of("none"), NULL, 0}};
     struct type_labels labels = {.label = label, .n = 4};
     struct type color = {.kind = TYPE_UINT, .bits = 8, .labels = &labels};
@@ -193,18 +234,28 @@ static void options_that_nothing_selects_are_left_out(void **state)
     (void)state;
     static const struct type_range one = {1, 1};
     ttr_text path[] = {{"tag", 3}};
-    struct type_member options[] = {{.name = text_of("x"), .shown = text_of("x"), .type = &plain_u8},
-                                    {.name = text_of("y"), .shown = text_of("y"), .type = &plain_i8, .ranges = &one, .ranges_n = 1}};
-    struct type variant = {.kind = TYPE_VARIANT, .members = options, .members_n = 2, .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
-    struct type_member members[] = {{.name = text_of("tag"), .shown = text_of("tag"), .type = &plain_u8},
-                                    {.name = text_of("v"), .shown = text_of("v"), .type = &variant}};
+    struct type_member options[] = {
+        {.name = text_of("x"), .shown = text_of("x"), .type = &plain_u8},
+        {.name = text_of("y"),
+         .shown = text_of("y"),
+         .type = &plain_i8,
+         .ranges = &one,
+         .ranges_n = 1}};
+    struct type variant = {.kind = TYPE_VARIANT,
+                           .members = options,
+                           .members_n = 2,
+                           .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
+    struct type_member members[] = {
+        {.name = text_of("tag"), .shown = text_of("tag"), .type = &plain_u8},
+        {.name = text_of("v"), .shown = text_of("v"), .type = &variant}};
     check_payload(members, 2, "struct(tag: u8 le, v: variant[payload.tag](y 1..1: i8 le))");
 }
 
 static void only_one_type_of_a_name_becomes_its_alias(void **state)
 {
     (void)state;
-    static const struct type one = {.kind = TYPE_UINT, .bits = 8, .name = {"int", 3}}, two = {.kind = TYPE_UINT, .bits = 9, .name = {"int", 3}};
+    static const struct type one = {.kind = TYPE_UINT, .bits = 8, .name = {"int", 3}},
+                             two = {.kind = TYPE_UINT, .bits = 9, .name = {"int", 3}};
     struct type_member members[] = {{.name = text_of("a"), .shown = text_of("a"), .type = &one},
                                     {.name = text_of("b"), .shown = text_of("b"), .type = &two},
                                     {.name = text_of("c"), .shown = text_of("c"), .type = &one}};
@@ -215,19 +266,32 @@ static void lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_withou
 {
     (void)state;
     struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
-    struct type row = {.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &plain_u8, .element = &bitfield, .name = {"row", 3}};
-    struct type rows = {.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &plain_u8, .element = &row, .minimum_align = 5, .align = 5};
+    struct type row = {.kind = TYPE_SEQUENCE,
+                       .has_inline_length = true,
+                       .length_type = &plain_u8,
+                       .element = &bitfield,
+                       .name = {"row", 3}};
+    struct type rows = {.kind = TYPE_SEQUENCE,
+                        .has_inline_length = true,
+                        .length_type = &plain_u8,
+                        .element = &row,
+                        .minimum_align = 5,
+                        .align = 5};
     struct type named = row;
     named.length_member = text_of("own");
-    struct type_member members[] = {{.name = text_of("a"), .shown = text_of("a"), .type = &row},
-                                    {.name = text_of("b_length"), .shown = text_of("b_length"), .type = &plain_u8},
-                                    {.name = text_of("b"), .shown = text_of("b"), .type = &rows},
-                                    {.name = text_of("c"), .shown = text_of("c"), .type = &named},
-                                    {.name = text_of("d"), .shown = text_of("d"), .type = &named}};
+    struct type_member members[] = {
+        {.name = text_of("a"), .shown = text_of("a"), .type = &row},
+        {.name = text_of("b_length"), .shown = text_of("b_length"), .type = &plain_u8},
+        {.name = text_of("b"), .shown = text_of("b"), .type = &rows},
+        {.name = text_of("c"), .shown = text_of("c"), .type = &named},
+        {.name = text_of("d"), .shown = text_of("d"), .type = &named}};
     check_shown(CTF_RFC_1_1, members, 5,
-                "struct(a_length: u8 le, a: sequence[payload.a_length] \"bf\" = u3 le, b_length: u8 le, b_length_2: u8 le @32, "
-                "b: sequence[payload.b_length_2] struct(elements_length: u8 le, elements: sequence[payload.b.elements_length] \"bf\" = u3 le), "
-                "own: u8 le, c: sequence[payload.own] \"bf\" = u3 le, d_length: u8 le, d: sequence[payload.d_length] \"bf\" = u3 le) @32");
+                "struct(a_length: u8 le, a: sequence[payload.a_length] \"bf\" = u3 le, b_length: "
+                "u8 le, b_length_2: u8 le @32, "
+                "b: sequence[payload.b_length_2] struct(elements_length: u8 le, elements: "
+                "sequence[payload.b.elements_length] \"bf\" = u3 le), "
+                "own: u8 le, c: sequence[payload.own] \"bf\" = u3 le, d_length: u8 le, d: "
+                "sequence[payload.d_length] \"bf\" = u3 le) @32");
 }
 
 static void units_of_bitfields_align_structures_of_version_1_1(void **state)
@@ -260,26 +324,39 @@ static void what_ctf_2_cannot_say_is_refused(void **state)
     static const struct type_range low = {0, 5}, high = {5, 9};
     ttr_text path[] = {{"nowhere", 7}};
     struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
-    struct type inline_length = {.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &plain_u8, .element = &plain_u8};
+    struct type inline_length = {.kind = TYPE_SEQUENCE,
+                                 .has_inline_length = true,
+                                 .length_type = &plain_u8,
+                                 .element = &plain_u8};
     struct type text = {.kind = TYPE_STRING, .align = 0};
-    struct type lost = {.kind = TYPE_BLOB, .align = 3, .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
+    struct type lost = {.kind = TYPE_BLOB,
+                        .align = 3,
+                        .reference = {.names = path, .names_n = 1, .root = ROOT_PAYLOAD}};
     struct type none = {.kind = TYPE_NONE};
-    struct type_member options[] = {{.type = &plain_u8, .ranges = &low, .ranges_n = 1}, {.type = &plain_i8, .ranges = &high, .ranges_n = 1}};
-    struct type variant = {.kind = TYPE_VARIANT, .members = options, .members_n = 2, .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
-    struct type empty = {.kind = TYPE_VARIANT, .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
+    struct type_member options[] = {{.type = &plain_u8, .ranges = &low, .ranges_n = 1},
+                                    {.type = &plain_i8, .ranges = &high, .ranges_n = 1}};
+    struct type variant = {.kind = TYPE_VARIANT,
+                           .members = options,
+                           .members_n = 2,
+                           .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
+    struct type empty = {.kind = TYPE_VARIANT,
+                         .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
     check_refused(&bitfield, "CTF 2 cannot say this: \"bf\" is a bitfield that keeps to a unit");
-    check_refused(&inline_length, "CTF 2 cannot say this: \"\" has its length right before its elements");
+    check_refused(&inline_length,
+                  "CTF 2 cannot say this: \"\" has its length right before its elements");
     check_refused(&text, "CTF 2 cannot say this: \"\" is text that is not aligned to bytes");
     check_refused(&lost, "CTF 2 cannot say this: \"nowhere\" is referred to and is not there");
     check_refused(&none, "CTF 2 cannot say this: \"\" has no class");
-    check_refused(&variant, "CTF 2 cannot say this: \"\" is a variant with a value that selects two options");
+    check_refused(&variant,
+                  "CTF 2 cannot say this: \"\" is a variant with a value that selects two options");
     check_refused(&empty, "CTF 2 cannot say this: \"\" is a variant that nothing selects");
     struct ctf_description rfc = {.version = CTF_RFC_1_1};
     struct buffer printed;
     ttr_error error;
     buffer_init(&printed, alloc_default());
     assert_int_equal(ctf2_print(&rfc, &printed, &error), TTR_E_UNSUPPORTED);
-    assert_string_equal(error.text, "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
+    assert_string_equal(error.text,
+                        "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
     buffer_free(&printed);
 }
 
@@ -311,17 +388,24 @@ static void what_tsdl_knows_finds_its_place(void **state)
     (void)state;
     static const struct type magic = {.kind = TYPE_UINT, .bits = 32, .role = CTF_ROLE_MAGIC},
                              byte = {.kind = TYPE_UINT, .bits = 8, .align = 3},
-                             uuid = {.kind = TYPE_ARRAY, .count = 16, .align = 3, .element = &byte, .role = CTF_ROLE_UUID},
+                             uuid = {.kind = TYPE_ARRAY,
+                                     .count = 16,
+                                     .align = 3,
+                                     .element = &byte,
+                                     .role = CTF_ROLE_UUID},
                              cpu = {.kind = TYPE_UINT, .bits = 32, .role = CTF_ROLE_CPU},
                              size = {.kind = TYPE_UINT, .bits = 32, .role = CTF_ROLE_PACKET_SIZE},
                              time = {.kind = TYPE_UINT, .bits = 64, .role = CTF_ROLE_TIME},
                              begin = {.kind = TYPE_UINT, .bits = 64, .role = CTF_ROLE_TIME_BEGIN};
-    const struct type_member header[] = {{.name = text_of("magic"), .shown = text_of("magic"), .type = &magic},
-                                         {.name = text_of("uuid"), .shown = text_of("uuid"), .type = &uuid}};
-    const struct type_member context[] = {{.name = text_of("begin"), .shown = text_of("begin"), .type = &begin},
-                                          {.name = text_of("size"), .shown = text_of("size"), .type = &size},
-                                          {.name = text_of("cpu_id"), .shown = text_of("cpu_id"), .type = &cpu}};
-    const struct type_member payload[] = {{.name = text_of("time"), .shown = text_of("time"), .type = &time}};
+    const struct type_member header[] = {
+        {.name = text_of("magic"), .shown = text_of("magic"), .type = &magic},
+        {.name = text_of("uuid"), .shown = text_of("uuid"), .type = &uuid}};
+    const struct type_member context[] = {
+        {.name = text_of("begin"), .shown = text_of("begin"), .type = &begin},
+        {.name = text_of("size"), .shown = text_of("size"), .type = &size},
+        {.name = text_of("cpu_id"), .shown = text_of("cpu_id"), .type = &cpu}};
+    const struct type_member payload[] = {
+        {.name = text_of("time"), .shown = text_of("time"), .type = &time}};
     const struct type packet_header = {.kind = TYPE_STRUCT, .members = header, .members_n = 2},
                       packet_context = {.kind = TYPE_STRUCT, .members = context, .members_n = 3};
     struct made made;
@@ -339,15 +423,18 @@ static void what_tsdl_knows_finds_its_place(void **state)
     ctf2_check_lines(&printed);
     ctf2_parse_printed(&again, &printed);
     describe_ctf(&said, &again);
-    support_assert_text(said.bytes, said.n,
-                        "version 20 uuid 00000000000000000000000000000000\n"
-                        "packet-header struct(magic: u32 le role 1, uuid: blob[16] @8 role 2) @8\n"
-                        "env \"twice\" = 0\n"
-                        "clock \"c\" uid \"00000000-0000-0000-0000-0000000000ab\" 10 Hz + 0 s 5 cycles\n"
-                        "stream 0 clock \"c\"\n"
-                        "  packet-context struct(begin: u64 le role 7 clock \"c\", size: u32 le role 5, cpu_id: u32 le role 11)\n"
-                        "  event 0 emf \"http://x\" level 4 attributes {\"lttng.org,2009\":{\"log-level\":\"warning\",\"emf-uri\":\"http://x\"}}\n"
-                        "    payload struct(time: u64 le)\n");
+    support_assert_text(
+        said.bytes, said.n,
+        "version 20 uuid 00000000000000000000000000000000\n"
+        "packet-header struct(magic: u32 le role 1, uuid: blob[16] @8 role 2) @8\n"
+        "env \"twice\" = 0\n"
+        "clock \"c\" uid \"00000000-0000-0000-0000-0000000000ab\" 10 Hz + 0 s 5 cycles\n"
+        "stream 0 clock \"c\"\n"
+        "  packet-context struct(begin: u64 le role 7 clock \"c\", size: u32 le role 5, cpu_id: "
+        "u32 le role 11)\n"
+        "  event 0 emf \"http://x\" level 4 attributes "
+        "{\"lttng.org,2009\":{\"log-level\":\"warning\",\"emf-uri\":\"http://x\"}}\n"
+        "    payload struct(time: u64 le)\n");
     ctf_description_free(&again);
     buffer_free(&printed);
     buffer_free(&said);
@@ -381,7 +468,10 @@ static void offsets_are_less_than_a_second_of_cycles(void **state)
         d.version = CTF_1_8;
         struct ctf_clock *clock = ctf_add_clock(&d);
         assert_non_null(clock);
-        *clock = (struct ctf_clock){.id = text_of("c"), .frequency = 10, .offset_s = rows[i].seconds, .offset_cycles = rows[i].cycles};
+        *clock = (struct ctf_clock){.id = text_of("c"),
+                                    .frequency = 10,
+                                    .offset_s = rows[i].seconds,
+                                    .offset_cycles = rows[i].cycles};
         buffer_init(&printed, alloc_default());
         ttr_status status = ctf2_print(&d, &printed, &error);
         buffer_add_byte(&printed, 0);
@@ -391,7 +481,8 @@ static void offsets_are_less_than_a_second_of_cycles(void **state)
         } else {
             assert_int_equal(status, TTR_OK);
             assert_int_equal(!!offset, !!rows[i].written);
-            assert_true(!offset || strncmp(offset + 20, rows[i].written, strlen(rows[i].written)) == 0);
+            assert_true(!offset ||
+                        strncmp(offset + 20, rows[i].written, strlen(rows[i].written)) == 0);
         }
         buffer_free(&printed);
         ctf_description_free(&d);
@@ -431,7 +522,8 @@ int main(void)
         cmocka_unit_test(labels_of_one_name_become_one),
         cmocka_unit_test(options_that_nothing_selects_are_left_out),
         cmocka_unit_test(only_one_type_of_a_name_becomes_its_alias),
-        cmocka_unit_test(lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
+        cmocka_unit_test(
+            lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
         cmocka_unit_test(units_of_bitfields_align_structures_of_version_1_1),
         cmocka_unit_test(what_ctf_2_cannot_say_is_refused),
         cmocka_unit_test(what_tsdl_knows_finds_its_place),

@@ -1,6 +1,6 @@
 /* Sets of integer ranges, and the names that mappings and flags give them.
- * JSON integers are kept as two's complement; which of two orders they compare in depends on the number they speak of, which for
- * selectors is known only when the location was followed. */
+ * JSON integers are kept as two's complement; which of two orders they compare in depends on the
+ * number they speak of, which for selectors is known only when the location was followed. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -14,11 +14,14 @@ static bool is_negative(const struct json_value *json)
 static bool is_far(const struct json_value *json)
 {
     const bool is_integer = json->token.kind == JSON_INTEGER;
-    return is_integer && (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
+    return is_integer &&
+           (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
 }
 
-/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one before those that are too far. */
-static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips, uint64_t *x)
+/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one
+ * before those that are too far. */
+static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips,
+                          uint64_t *x)
 {
     int64_t s = 0;
     if (clips && is_far(json)) {
@@ -32,7 +35,8 @@ static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *j
     return status;
 }
 
-static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, bool clips, struct type_range *range)
+static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, bool clips,
+                            struct type_range *range)
 {
     if (json->token.kind != JSON_ARRAY || json->count != 2)
         return ctf2_fail(parser, json, "expected a range: [lowest, highest]");
@@ -48,14 +52,19 @@ static ttr_status get_range(struct ctf2_parser *parser, const struct json_value 
     return TTR_OK;
 }
 
-/* Whether a number of that sign can have all values of the range; the end that it cannot have is `*beyond`. */
-static bool range_fits(const struct json_value *json, const struct type_range *range, enum ctf2_sign sign, const struct json_value **beyond)
+/* Whether a number of that sign can have all values of the range; the end that it cannot have is
+ * `*beyond`. */
+static bool range_fits(const struct json_value *json, const struct type_range *range,
+                       enum ctf2_sign sign, const struct json_value **beyond)
 {
-    bool begins_negative = is_negative(json->first), ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
+    bool begins_negative = is_negative(json->first),
+         ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
     *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
     if (is_far(json->first) || is_far(json->last))
         return false;
-    return sign == CTF2_SIGNED ? !ends_wide : sign == CTF2_UNSIGNED ? !begins_negative : !(begins_negative && ends_wide);
+    return sign == CTF2_SIGNED     ? !ends_wide
+           : sign == CTF2_UNSIGNED ? !begins_negative
+                                   : !(begins_negative && ends_wide);
 }
 
 /* Cuts a range to what a number of that sign can have; false when nothing is left. */
@@ -73,11 +82,12 @@ static bool clip_range(const struct json_value *json, struct type_range *range, 
 /* Whether all of a range has more than 64 bits. */
 static bool is_all_far(const struct json_value *json)
 {
-    return is_negative(json->first) ? is_far(json->last) && is_negative(json->last) : is_far(json->first);
+    return is_negative(json->first) ? is_far(json->last) && is_negative(json->last)
+                                    : is_far(json->first);
 }
 
-ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
-                           struct ctf2_ranges *ranges)
+ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
+                           enum ctf2_sign sign, bool clips, struct ctf2_ranges *ranges)
 {
     ttr_status status = ctf2_expect(parser, json, JSON_ARRAY);
     if (status != TTR_OK)
@@ -95,20 +105,23 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
             return status;
         bool fits = range_fits(item, range, sign, &beyond);
         if (!fits && !clips)
-            return ctf2_fail(parser, beyond, "%s number cannot have this value", sign == CTF2_SIGNED ? "a signed" : "an unsigned");
+            return ctf2_fail(parser, beyond, "%s number cannot have this value",
+                             sign == CTF2_SIGNED ? "a signed" : "an unsigned");
         if (!fits)
-            ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond", "a range goes beyond what its number can be");
+            ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond",
+                      "a range goes beyond what its number can be");
         ranges->n += !is_all_far(item) && (fits || clip_range(item, range, sign));
     }
     return TTR_OK;
 }
 
 /* One name and its ranges. */
-static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
-                            struct type_label *label)
+static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json,
+                            enum ctf2_sign sign, bool clips, struct type_label *label)
 {
     struct ctf2_ranges ranges = {.n = 0};
-    label->name = (ttr_text){arena_copy(&parser->description->arena, json->key, json->key_n), json->key_n};
+    label->name =
+        (ttr_text){arena_copy(&parser->description->arena, json->key, json->key_n), json->key_n};
     if (!label->name.p)
         return fail_memory(parser->error);
     ttr_status status = ctf2_get_ranges(parser, json, sign, clips, &ranges);
@@ -117,8 +130,8 @@ static ttr_status get_label(struct ctf2_parser *parser, const struct json_value 
     return status;
 }
 
-ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
-                           const struct type_labels **labels)
+ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json,
+                           enum ctf2_sign sign, bool clips, const struct type_labels **labels)
 {
     const struct json_value *second;
     ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
@@ -142,14 +155,16 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
     return status;
 }
 
-static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json, uint64_t value, bool is_signed)
+static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json,
+                               uint64_t value, bool is_signed)
 {
     char digits[NUMBER_MAX];
     size_t n = is_signed ? number_put_i64(digits, (int64_t)value) : number_put_u64(digits, value);
     return ctf2_fail(parser, json, "two options are selected by %.*s", (int)n, digits);
 }
 
-ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json, const struct type *variant)
+ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json,
+                              const struct type *variant)
 {
     bool overlaps;
     uint64_t value;

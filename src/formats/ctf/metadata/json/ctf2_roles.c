@@ -1,13 +1,15 @@
-/* Roles: what a reader of packets does with a field.  A role belongs to certain roots and certain classes; elsewhere it is an error. */
+/* Roles: what a reader of packets does with a field.  A role belongs to certain roots and certain
+ * classes; elsewhere it is an error. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 /* What holds wherever the class is used. */
-static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json, const struct ctf2_role *role,
-                              const struct type *type)
+static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json,
+                              const struct ctf2_role *role, const struct type *type)
 {
     if (role->is_for_blob != (type->kind == TYPE_BLOB))
-        return ctf2_fail(parser, json, "this role is for %s", role->is_for_blob ? "blobs" : "unsigned integers");
+        return ctf2_fail(parser, json, "this role is for %s",
+                         role->is_for_blob ? "blobs" : "unsigned integers");
     if (role->role == CTF_ROLE_UUID && type->count != 16)
         return ctf2_fail(parser, json, "a blob with this role must have a length of 16");
     if (role->role == CTF_ROLE_MAGIC && (type->kind != TYPE_UINT || type->bits != 32))
@@ -16,7 +18,8 @@ static ttr_status check_class(struct ctf2_parser *parser, const struct json_valu
 }
 
 /* What depends on the place. */
-static ttr_status check_place(struct ctf2_build *build, const struct json_value *json, const struct ctf2_role *role)
+static ttr_status check_place(struct ctf2_build *build, const struct json_value *json,
+                              const struct ctf2_role *role)
 {
     struct ctf2_parser *parser = build->parser;
     if (!(role->roots & 1u << build->root))
@@ -26,15 +29,19 @@ static ttr_status check_place(struct ctf2_build *build, const struct json_value 
     if (role->role == CTF_ROLE_UUID && !parser->description->has_uuid)
         return ctf2_fail(parser, json, "this role needs a UUID in the preamble");
     if (role->role == CTF_ROLE_MAGIC && (build->depth != 1 || build->frames[0].done_n != 0))
-        return ctf2_fail(parser, json, "the magic number must be the first member of the packet header");
+        return ctf2_fail(parser, json,
+                         "the magic number must be the first member of the packet header");
     return TTR_OK;
 }
 
-/* A type has one role.  Total and content length in one field are the total length alone: without another content length that is the
- * content length, too. */
-static void add_role(struct ctf2_build *build, const struct json_value *json, const struct ctf2_role *role, struct type *type)
+/* A type has one role.  Total and content length in one field are the total length alone: without
+ * another content length that is the content length, too. */
+static void add_role(struct ctf2_build *build, const struct json_value *json,
+                     const struct ctf2_role *role, struct type *type)
 {
-    uint16_t added = (uint16_t)(build->root == ROOT_PACKET_CONTEXT && role->in_packet_context ? role->in_packet_context : role->role);
+    uint16_t added = (uint16_t)(build->root == ROOT_PACKET_CONTEXT && role->in_packet_context
+                                    ? role->in_packet_context
+                                    : role->role);
     if (role->needs_clock)
         type->clock = build->clock;
     bool both_sizes = (type->role == CTF_ROLE_PACKET_SIZE && added == CTF_ROLE_CONTENT_SIZE) ||
@@ -44,11 +51,12 @@ static void add_role(struct ctf2_build *build, const struct json_value *json, co
     else if (type->role == CTF_ROLE_NONE || type->role == added)
         type->role = added;
     else
-        ctf2_note(build->parser, TTR_NOTE_ODD, json, "ctf.two-roles", "a field has more than one role: \"%.60s\" is not used",
-                  json->token.text);
+        ctf2_note(build->parser, TTR_NOTE_ODD, json, "ctf.two-roles",
+                  "a field has more than one role: \"%.60s\" is not used", json->token.text);
 }
 
-ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *json, struct type *type)
+ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *json,
+                          struct type *type)
 {
     struct ctf2_parser *parser = build->parser;
     if (!json)
@@ -57,9 +65,11 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
     build->is_contextual |= json->count > 0;
     for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
         status = ctf2_expect(parser, item, JSON_TEXT);
-        const struct ctf2_role *role = status == TTR_OK ? ctf2_role_named(item->token.text, item->token.n) : NULL;
+        const struct ctf2_role *role =
+            status == TTR_OK ? ctf2_role_named(item->token.text, item->token.n) : NULL;
         if (!role && status == TTR_OK)
-            ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.unknown-role", "the role \"%.60s\" is not known", item->token.text);
+            ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.unknown-role",
+                      "the role \"%.60s\" is not known", item->token.text);
         if (!role)
             continue;
         status = check_class(parser, item, role, type);

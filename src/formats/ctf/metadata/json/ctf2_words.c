@@ -1,4 +1,5 @@
-/* Tables of words, and the two questions that reading and printing both ask: do names come twice, do options overlap. */
+/* Tables of words, and the two questions that reading and printing both ask: do names come twice,
+ * do options overlap. */
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
 #include <string.h>
@@ -21,16 +22,20 @@ static const struct ctf2_role roles[] = {
     {"data-stream-id", IN(ROOT_PACKET_HEADER), CTF_ROLE_STREAM_ID, 0, false, false},
     {"packet-total-length", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_PACKET_SIZE, 0, false, false},
     {"packet-content-length", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_CONTENT_SIZE, 0, false, false},
-    {"default-clock-timestamp", IN(ROOT_PACKET_CONTEXT) | IN(ROOT_EVENT_HEADER), CTF_ROLE_TIME, CTF_ROLE_TIME_BEGIN, false, true},
-    {"packet-end-default-clock-timestamp", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_TIME_END, 0, false, true},
-    {"discarded-event-record-counter-snapshot", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_DISCARDED, 0, false, false},
+    {"default-clock-timestamp", IN(ROOT_PACKET_CONTEXT) | IN(ROOT_EVENT_HEADER), CTF_ROLE_TIME,
+     CTF_ROLE_TIME_BEGIN, false, true},
+    {"packet-end-default-clock-timestamp", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_TIME_END, 0, false,
+     true},
+    {"discarded-event-record-counter-snapshot", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_DISCARDED, 0,
+     false, false},
     {"packet-sequence-number", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_SEQUENCE, 0, false, false},
     {"event-record-class-id", IN(ROOT_EVENT_HEADER), CTF_ROLE_EVENT_ID, 0, false, false},
 };
 
-static const char *const log_levels[] = {"emergency",     "alert",         "critical",    "error",      "warning",
-                                         "notice",        "info",          "debug:system", "debug:program", "debug:process",
-                                         "debug:module",  "debug:unit",    "debug:function", "debug:line", "debug"};
+static const char *const log_levels[] = {
+    "emergency",    "alert",      "critical",       "error",         "warning",
+    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
+    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug"};
 #define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
 
 struct option_range {
@@ -74,7 +79,9 @@ const struct ctf2_role *ctf2_role_named(const char *name, size_t n)
 const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        enum ctf_role meant = root == ROOT_PACKET_CONTEXT && roles[i].in_packet_context ? roles[i].in_packet_context : roles[i].role;
+        enum ctf_role meant = root == ROOT_PACKET_CONTEXT && roles[i].in_packet_context
+                                  ? roles[i].in_packet_context
+                                  : roles[i].role;
         if (meant == role && (roles[i].roots & IN(root)))
             return &roles[i];
     }
@@ -116,7 +123,8 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
 }
 
 /* All ranges of all options; NULL when memory is out. */
-static struct option_range *collect_ranges(const struct type *variant, struct arena *arena, size_t *n)
+static struct option_range *collect_ranges(const struct type *variant, struct arena *arena,
+                                           size_t *n)
 {
     *n = 0;
     for (uint32_t i = 0; i < variant->members_n; i++)
@@ -131,7 +139,8 @@ static struct option_range *collect_ranges(const struct type *variant, struct ar
     return ranges;
 }
 
-ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bool *overlaps, uint64_t *value)
+ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bool *overlaps,
+                             uint64_t *value)
 {
     size_t n;
     struct option_range *ranges = collect_ranges(variant, arena, &n);

@@ -1,8 +1,10 @@
-/* Declarations of types: `type NAME { parent = P; attribute = value; }` and its kin, read into attributes (4).
+/* Declarations of types: `type NAME { parent = P; attribute = value; }` and its kin, read into
+ * attributes (4).
  *
- * The order of attributes does not matter: what the parent states is taken over at the end, for those not stated.  Names are declared
- * before they are used.  The built-in types are uintN_t and intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer,
- * gcc_bitfield, enum, struct, array, sequence and string. */
+ * The order of attributes does not matter: what the parent states is taken over at the end, for
+ * those not stated.  Names are declared before they are used.  The built-in types are uintN_t and
+ * intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct,
+ * array, sequence and string. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -18,8 +20,9 @@ static const struct {
     enum rfc11_kind kind;
     bool wants_map, wants_unit;
 } roots[] = {
-    {"integer", RFC11_INTEGER, false, false}, {"gcc_bitfield", RFC11_INTEGER, false, true}, {"enum", RFC11_INTEGER, true, false},
-    {"struct", RFC11_STRUCT, false, false},   {"array", RFC11_ARRAY, false, false},         {"sequence", RFC11_SEQUENCE, false, false},
+    {"integer", RFC11_INTEGER, false, false},    {"gcc_bitfield", RFC11_INTEGER, false, true},
+    {"enum", RFC11_INTEGER, true, false},        {"struct", RFC11_STRUCT, false, false},
+    {"array", RFC11_ARRAY, false, false},        {"sequence", RFC11_SEQUENCE, false, false},
     {"string", RFC11_STRING_KIND, false, false},
 };
 
@@ -46,8 +49,8 @@ static uint32_t width_of_name(ttr_text name, bool *is_signed)
     }
     *is_signed = name.n > 0 && name.p[0] == 'i';
     size_t at = *is_signed ? 3 : 4, digits = name.n > at + 2 ? name.n - at - 2 : 0;
-    if (digits < 1 || digits > 2 || memcmp(name.p, *is_signed ? "int" : "uint", at) != 0 || memcmp(name.p + name.n - 2, "_t", 2) != 0 ||
-        name.p[at] == '0')
+    if (digits < 1 || digits > 2 || memcmp(name.p, *is_signed ? "int" : "uint", at) != 0 ||
+        memcmp(name.p + name.n - 2, "_t", 2) != 0 || name.p[at] == '0')
         return 0;
     for (; digits > 0; digits--, at++) {
         if (name.p[at] < '0' || name.p[at] > '9')
@@ -75,8 +78,9 @@ static bool built_in(ttr_text name, struct rfc11_declaration *d)
     return d->size != 0;
 }
 
-/* The declaration of that name, NULL when there is none or memory is out (then refused).  A built-in one is remembered from its first
- * use on, so that it cannot be declared anew behind that. */
+/* The declaration of that name, NULL when there is none or memory is out (then refused).  A
+ * built-in one is remembered from its first use on, so that it cannot be declared anew behind that.
+ */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
@@ -138,8 +142,10 @@ static bool take_power(struct rfc11_parser *parser, uint32_t least, uint32_t mos
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
         return false;
-    if (number.is_negative || number.value < least || number.value > most || (number.value & (number.value - 1)) != 0)
-        return rfc11_refuse(&parser->lexer, number.at, "expected a power of two from %u to %u, in bits", least, most);
+    if (number.is_negative || number.value < least || number.value > most ||
+        (number.value & (number.value - 1)) != 0)
+        return rfc11_refuse(&parser->lexer, number.at,
+                            "expected a power of two from %u to %u, in bits", least, most);
     *bits = (uint32_t)number.value;
     return true;
 }
@@ -194,7 +200,8 @@ static bool parse_float(struct rfc11_parser *parser, struct rfc11_declaration *d
 
 static bool parse_length_field(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_name(&parser->lexer, &d->length_field, "the name of a field before the sequence");
+    return rfc11_take_name(&parser->lexer, &d->length_field,
+                           "the name of a field before the sequence");
 }
 
 static bool parse_base(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -202,7 +209,8 @@ static bool parse_base(struct rfc11_parser *parser, struct rfc11_declaration *d)
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a base"))
         return false;
-    if (number.is_negative || (number.value != 2 && number.value != 8 && number.value != 10 && number.value != 16))
+    if (number.is_negative ||
+        (number.value != 2 && number.value != 8 && number.value != 10 && number.value != 16))
         return rfc11_refuse(&parser->lexer, number.at, "expected the base 2, 8, 10 or 16");
     d->base = (uint8_t)number.value;
     return true;
@@ -224,7 +232,8 @@ static bool parse_length(struct rfc11_parser *parser, struct rfc11_declaration *
     if (!rfc11_take_number(&parser->lexer, &number, "a number of elements"))
         return false;
     d->length = number.value;
-    return !number.is_negative || rfc11_refuse(&parser->lexer, number.at, "an array cannot have fewer than no elements");
+    return !number.is_negative ||
+           rfc11_refuse(&parser->lexer, number.at, "an array cannot have fewer than no elements");
 }
 
 static bool parse_element(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -239,15 +248,18 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
     d->length_type = rfc11_parse_type(parser);
     if (!d->length_type)
         return false;
-    return d->length_type->type.kind == TYPE_UINT || rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
+    return d->length_type->type.kind == TYPE_UINT ||
+           rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
-/* --- Lists: { { a, b }, { c, d } }, with the liberties the RFC takes itself: [ for {, no comma between items, one behind the last --- */
+/* --- Lists: { { a, b }, { c, d } }, with the liberties the RFC takes itself: [ for {, no comma
+ * between items, one behind the last --- */
 
 static bool open_list(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[') ? rfc11_next(lexer) : rfc11_expected(lexer, "'{'");
+    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[') ? rfc11_next(lexer)
+                                                                  : rfc11_expected(lexer, "'{'");
 }
 
 static bool at_list_end(const struct rfc11_parser *parser)
@@ -272,7 +284,8 @@ static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
         return list;
     uint32_t capacity = n ? 2 * n : LABELS_FIRST;
-    void *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, capacity * size) : NULL;
+    void *grown =
+        n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, capacity * size) : NULL;
     if (grown && n)
         memcpy(grown, list, n * size);
     if (!grown)
@@ -281,21 +294,25 @@ static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size
 }
 
 /* Room for one more range; nearly all labels have one. */
-static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges, uint32_t n)
+static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges,
+                                      uint32_t n)
 {
     if (n & (n - 1))
         return ranges;
-    struct type_range *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, (n ? 2 * n : 1) * sizeof *grown) : NULL;
+    struct type_range *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena,
+                                                               (n ? 2 * n : 1) * sizeof *grown)
+                                                  : NULL;
     if (grown && n)
         memcpy(grown, ranges, n * sizeof *grown);
     return grown;
 }
 
-/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is not known yet, so none goes on where either
- * kind of them ends. */
+/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is
+ * not known yet, so none goes on where either kind of them ends. */
 static bool add_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
-    struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges, *last = label->ranges_n ? &ranges[label->ranges_n - 1] : NULL;
+    struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
+                      *last = label->ranges_n ? &ranges[label->ranges_n - 1] : NULL;
     if (last && value == last->high)
         return true;
     if (last && value == last->high + 1 && last->high != UINT64_MAX && last->high != INT64_MAX) {
@@ -311,11 +328,13 @@ static bool add_value(struct rfc11_parser *parser, struct type_label *label, uin
 }
 
 /* The label of that name, made when new; NULL when memory is out. */
-static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen, ttr_text name)
+static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                                   struct keymap *seen, ttr_text name)
 {
     const uint64_t key = hash_bytes(name.p, name.n);
     const uint32_t *index = keymap_get(seen, key);
-    if (index && d->labels[*index].name.n == name.n && memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
+    if (index && d->labels[*index].name.n == name.n &&
+        memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
         return &d->labels[*index];
     struct type_label *labels = grow_list(parser, d->labels, d->labels_n, sizeof *labels);
     if (!labels)
@@ -329,7 +348,8 @@ static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_dec
     return &d->labels[d->labels_n++];
 }
 
-static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen, const struct rfc11_token *number, ttr_text name)
+static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen,
+                      const struct rfc11_token *number, ttr_text name)
 {
     struct type_label *label = label_of(parser, d, seen, name);
     uint64_t value = number->is_negative ? 0 - number->value : number->value;
@@ -346,15 +366,18 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
 }
 
 /* A label that comes again has several values. */
-static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen)
+static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                          struct keymap *seen)
 {
     struct rfc11_token number;
     ttr_text name;
     if (!open_list(parser))
         return false;
     for (; !at_list_end(parser); d->entries++)
-        if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") || !rfc11_take_mark(&parser->lexer, ',') ||
-            !rfc11_take_name(&parser->lexer, &name, "a string") || !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
+        if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") ||
+            !rfc11_take_mark(&parser->lexer, ',') ||
+            !rfc11_take_name(&parser->lexer, &name, "a string") ||
+            !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
             !close_list(parser) || !skip_comma(parser))
             return false;
     return close_list(parser);
@@ -369,18 +392,21 @@ static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
     return is_good;
 }
 
-static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d, const struct rfc11_type *type, ttr_text name)
+static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                       const struct rfc11_type *type, ttr_text name)
 {
     struct type_member *members = grow_list(parser, d->members, d->members_n, sizeof *members);
     if (!members)
         return false;
     d->members = members;
-    d->members[d->members_n++] = (struct type_member){.name = name, .shown = name, .type = &type->type};
+    d->members[d->members_n++] =
+        (struct type_member){.name = name, .shown = name, .type = &type->type};
     return true;
 }
 
 /* Field names are unique within their structure (4.2.1). */
-static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d, struct keymap *seen, size_t at)
+static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
+                         struct keymap *seen, size_t at)
 {
     const struct type_member *last = &d->members[d->members_n - 1];
     uint64_t key = hash_bytes(last->name.p, last->name.n);
@@ -388,12 +414,14 @@ static bool check_member(struct rfc11_parser *parser, const struct rfc11_declara
     if (index) {
         const ttr_text *other = &d->members[*index].name;
         if (other->n == last->name.n && memcmp(other->p, last->name.p, other->n) == 0)
-            return rfc11_refuse(&parser->lexer, at, "the structure has a field of this name already");
+            return rfc11_refuse(&parser->lexer, at,
+                                "the structure has a field of this name already");
     }
     return keymap_put(seen, key, d->members_n - 1) || rfc11_refuse_memory(&parser->lexer);
 }
 
-static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen)
+static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                          struct keymap *seen)
 {
     if (!open_list(parser))
         return false;
@@ -403,8 +431,9 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
         if (!type || !rfc11_take_mark(&parser->lexer, ','))
             return false;
         size_t at = parser->lexer.token.at;
-        if (!rfc11_take_name(&parser->lexer, &name, "the name of the field") || !add_member(parser, d, type, name) ||
-            !check_member(parser, d, seen, at) || !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
+        if (!rfc11_take_name(&parser->lexer, &name, "the name of the field") ||
+            !add_member(parser, d, type, name) || !check_member(parser, d, seen, at) ||
+            !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
             return false;
     }
     return close_list(parser);
@@ -431,7 +460,7 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 static const struct {
     const char *name;
     bool (*parse)(struct rfc11_parser *parser, struct rfc11_declaration *d);
-    unsigned kinds; /* of types that have it */
+    unsigned kinds;       /* of types that have it */
     bool ends_with_brace; /* it may */
 } attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_PARENT] = {"parent", parse_parent, ~0u, true},
@@ -460,7 +489,8 @@ static unsigned find_attribute(ttr_text name)
     return i;
 }
 
-static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaration *d, size_t *places)
+static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                            size_t *places)
 {
     struct rfc11_token name;
     bool is_block;
@@ -473,21 +503,36 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
         return rfc11_refuse(&parser->lexer, name.at, "the type states this attribute twice");
     d->given |= 1u << i;
     places[i] = name.at;
-    return attributes[i].parse(parser, d) && rfc11_end_attribute(parser, attributes[i].ends_with_brace);
+    return attributes[i].parse(parser, d) &&
+           rfc11_end_attribute(parser, attributes[i].ends_with_brace);
 }
 
 /* Gives `to` what `from` states for an attribute. */
-static void take_over(unsigned attribute, const struct rfc11_declaration *from, struct rfc11_declaration *to)
+static void take_over(unsigned attribute, const struct rfc11_declaration *from,
+                      struct rfc11_declaration *to)
 {
     switch ((enum rfc11_attribute)attribute) {
     case ATTRIBUTE_PARENT:
-    case ATTRIBUTE_COUNT: break;
-    case ATTRIBUTE_ALIGN: to->align = from->align; break;
-    case ATTRIBUTE_BYTE_ORDER: to->is_big_endian = from->is_big_endian; break;
-    case ATTRIBUTE_SIZE: to->size = from->size; break;
-    case ATTRIBUTE_SIGNED: to->is_signed = from->is_signed; break;
-    case ATTRIBUTE_BASE: to->base = from->base; break;
-    case ATTRIBUTE_UNIT_SIZE: to->unit_size = from->unit_size; break;
+    case ATTRIBUTE_COUNT:
+        break;
+    case ATTRIBUTE_ALIGN:
+        to->align = from->align;
+        break;
+    case ATTRIBUTE_BYTE_ORDER:
+        to->is_big_endian = from->is_big_endian;
+        break;
+    case ATTRIBUTE_SIZE:
+        to->size = from->size;
+        break;
+    case ATTRIBUTE_SIGNED:
+        to->is_signed = from->is_signed;
+        break;
+    case ATTRIBUTE_BASE:
+        to->base = from->base;
+        break;
+    case ATTRIBUTE_UNIT_SIZE:
+        to->unit_size = from->unit_size;
+        break;
     case ATTRIBUTE_MAP:
         to->labels = from->labels;
         to->labels_n = from->labels_n;
@@ -501,12 +546,24 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from, 
         to->members = from->members;
         to->members_n = from->members_n;
         break;
-    case ATTRIBUTE_LENGTH: to->length = from->length; break;
-    case ATTRIBUTE_ELEM_TYPE: to->element = from->element; break;
-    case ATTRIBUTE_LENGTH_TYPE: to->length_type = from->length_type; break;
-    case ATTRIBUTE_ENCODING: to->encoding = from->encoding; break;
-    case ATTRIBUTE_FLOAT: to->is_float = from->is_float; break;
-    case ATTRIBUTE_LENGTH_FIELD: to->length_field = from->length_field; break;
+    case ATTRIBUTE_LENGTH:
+        to->length = from->length;
+        break;
+    case ATTRIBUTE_ELEM_TYPE:
+        to->element = from->element;
+        break;
+    case ATTRIBUTE_LENGTH_TYPE:
+        to->length_type = from->length_type;
+        break;
+    case ATTRIBUTE_ENCODING:
+        to->encoding = from->encoding;
+        break;
+    case ATTRIBUTE_FLOAT:
+        to->is_float = from->is_float;
+        break;
+    case ATTRIBUTE_LENGTH_FIELD:
+        to->length_field = from->length_field;
+        break;
     }
 }
 
@@ -531,7 +588,8 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
     struct rfc11_lexer *lexer = &parser->lexer;
     size_t places[ATTRIBUTE_COUNT] = {0};
     if (++parser->depth > TYPE_DEPTH_MAX)
-        return rfc11_refuse(lexer, lexer->token.at, "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
+        return rfc11_refuse(lexer, lexer->token.at,
+                            "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
     if (!rfc11_take_mark(lexer, '{'))
         return false;
     while (!rfc11_is_mark(lexer, '}'))
@@ -542,7 +600,8 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
     inherit(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if ((own & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
-            return rfc11_refuse(lexer, places[i], "a type of this parent has no attribute %s", attributes[i].name);
+            return rfc11_refuse(lexer, places[i], "a type of this parent has no attribute %s",
+                                attributes[i].name);
     return rfc11_next(lexer);
 }
 
@@ -562,5 +621,6 @@ bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract)
         return rfc11_refuse(lexer, at, "a type of this name was declared or used before");
     if (!parse_body(parser, d) || (!is_abstract && !rfc11_make_type(parser, d, at)))
         return false;
-    return rfc11_names_put(&parser->state->types, lexer->arena, d->name, d) || rfc11_refuse_memory(lexer);
+    return rfc11_names_put(&parser->state->types, lexer->arena, d->name, d) ||
+           rfc11_refuse_memory(lexer);
 }

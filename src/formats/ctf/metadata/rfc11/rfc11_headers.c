@@ -1,10 +1,10 @@
 /* The types that RFC v1.1 fixes: packet header (5) and event headers (6.1); and files to sections.
  *
  * Type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
- *   [0..4] id | [5..31] timestamp              id 31: [0..31] id | [32..95] timestamp follow at once, then alignment of 64-bit integers
- * Type 2:
- *   [0..31] timestamp | [32..47] id            id 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id
- * Inside a header nothing is aligned. */
+ *   [0..4] id | [5..31] timestamp              id 31: [0..31] id | [32..95] timestamp follow at
+ * once, then alignment of 64-bit integers Type 2: [0..31] timestamp | [32..47] id            id
+ * 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id Inside a header nothing
+ * is aligned. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
@@ -20,8 +20,10 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* A struct of unsigned integers that stand one right behind the other, with room for `more` members. */
-static struct rfc11_type *make_fixed(struct ctf_description *description, const struct fixed_field *fields, uint32_t n, uint32_t more)
+/* A struct of unsigned integers that stand one right behind the other, with room for `more`
+ * members. */
+static struct rfc11_type *make_fixed(struct ctf_description *description,
+                                     const struct fixed_field *fields, uint32_t n, uint32_t more)
 {
     struct type_member *members = arena_take(&description->arena, (n + more) * sizeof *members);
     if (!members)
@@ -35,9 +37,11 @@ static struct rfc11_type *make_fixed(struct ctf_description *description, const 
         made->type.align = fields[i].bits % 8 ? 0 : 3;
         made->type.role = fields[i].role;
         made->type.is_big_endian = description->is_big_endian;
-        bool is_time = fields[i].role == CTF_ROLE_TIME || fields[i].role == CTF_ROLE_TIME_BEGIN || fields[i].role == CTF_ROLE_TIME_END;
+        bool is_time = fields[i].role == CTF_ROLE_TIME || fields[i].role == CTF_ROLE_TIME_BEGIN ||
+                       fields[i].role == CTF_ROLE_TIME_END;
         made->type.clock = is_time ? rfc11_state_of(description)->clock : NULL;
-        members[i] = (struct type_member){.name = text_of(fields[i].name), .shown = text_of(fields[i].name), .type = &made->type};
+        members[i] = (struct type_member){
+            .name = text_of(fields[i].name), .shown = text_of(fields[i].name), .type = &made->type};
     }
     struct rfc11_type *made = rfc11_add_type(description, TYPE_STRUCT, RULE_FIXED);
     if (made) {
@@ -72,7 +76,8 @@ bool rfc11_make_packet_header(struct ctf_description *description)
 }
 
 /* The extension, there where the header's id is `escape`. */
-static struct rfc11_type *make_extended(struct ctf_description *description, const struct rfc11_type *extension, uint64_t escape)
+static struct rfc11_type *make_extended(struct ctf_description *description,
+                                        const struct rfc11_type *extension, uint64_t escape)
 {
     struct rfc11_type *made = rfc11_add_type(description, TYPE_OPTIONAL, RULE_FIXED);
     struct type_range *range = arena_take(&description->arena, sizeof *range);
@@ -84,14 +89,17 @@ static struct rfc11_type *make_extended(struct ctf_description *description, con
     made->type.element = &extension->type;
     made->type.ranges = range;
     made->type.ranges_n = 1;
-    made->type.reference = (struct type_reference){.names = name, .names_n = 1, .root = ROOT_EVENT_HEADER};
+    made->type.reference =
+        (struct type_reference){.names = name, .names_n = 1, .root = ROOT_EVENT_HEADER};
     return made;
 }
 
 /* Fills in the last member, for which make_fixed left room. */
-static void set_last_member(struct rfc11_type *made, const char *name, const struct rfc11_type *type)
+static void set_last_member(struct rfc11_type *made, const char *name,
+                            const struct rfc11_type *type)
 {
-    made->members[made->type.members_n - 1] = (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
+    made->members[made->type.members_n - 1] =
+        (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
 }
 
 static struct rfc11_type *make_header_1(struct ctf_description *description, uint8_t time)
@@ -101,7 +109,8 @@ static struct rfc11_type *make_header_1(struct ctf_description *description, uin
     struct rfc11_type *end = rfc11_add_type(description, TYPE_STRUCT, RULE_HEADER);
     struct rfc11_type *extension = make_fixed(description, extended, 2, 1);
     struct rfc11_type *header = make_fixed(description, compact, 2, 1);
-    struct rfc11_type *optional = extension ? make_extended(description, extension, RFC11_ID_EXTENDED_1) : NULL;
+    struct rfc11_type *optional =
+        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_1) : NULL;
     if (!end || !header || !optional)
         return NULL;
     end->natural = 64;
@@ -118,7 +127,8 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     const struct fixed_field extended[] = {{"timestamp", 64, time}, {"id", 32, CTF_ROLE_EVENT_ID}};
     struct rfc11_type *extension = make_fixed(description, extended, 2, 0);
     struct rfc11_type *header = make_fixed(description, compact, 2, 1);
-    struct rfc11_type *optional = extension ? make_extended(description, extension, RFC11_ID_EXTENDED_2) : NULL;
+    struct rfc11_type *optional =
+        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_2) : NULL;
     if (!header || !optional)
         return NULL;
     extension->rule = header->rule = RULE_HEADER;
@@ -142,20 +152,30 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* The header of a section's events: that of the section before it, where nothing is different that it hangs on. */
-static struct rfc11_header *header_of(struct ctf_description *description, const struct ctf_stream_class *stream)
+/* The header of a section's events: that of the section before it, where nothing is different that
+ * it hangs on. */
+static struct rfc11_header *header_of(struct ctf_description *description,
+                                      const struct ctf_stream_class *stream)
 {
     struct rfc11_state *state = rfc11_state_of(description);
     struct rfc11_header *made = state ? &state->made : NULL;
     if (!made)
         return NULL;
     const uint8_t time = stream->rfc_has_no_time ? CTF_ROLE_NONE : CTF_ROLE_TIME;
-    if (made->header && made->type == stream->rfc_header && made->has_no_time == stream->rfc_has_no_time && made->clock == state->clock &&
-        made->word_size == state->word_size && made->alignment == description->alignment && made->is_big_endian == description->is_big_endian)
+    if (made->header && made->type == stream->rfc_header &&
+        made->has_no_time == stream->rfc_has_no_time && made->clock == state->clock &&
+        made->word_size == state->word_size && made->alignment == description->alignment &&
+        made->is_big_endian == description->is_big_endian)
         return made;
-    *made = (struct rfc11_header){.header = stream->rfc_header == 1 ? make_header_1(description, time) : make_header_2(description, time),
-                                  .clock = state->clock, .word_size = state->word_size, .type = stream->rfc_header, .alignment = (uint8_t)description->alignment,
-                                  .is_big_endian = description->is_big_endian, .has_no_time = stream->rfc_has_no_time};
+    *made =
+        (struct rfc11_header){.header = stream->rfc_header == 1 ? make_header_1(description, time)
+                                                                : make_header_2(description, time),
+                              .clock = state->clock,
+                              .word_size = state->word_size,
+                              .type = stream->rfc_header,
+                              .alignment = (uint8_t)description->alignment,
+                              .is_big_endian = description->is_big_endian,
+                              .has_no_time = stream->rfc_has_no_time};
     return made->header ? made : NULL;
 }
 
@@ -201,8 +221,8 @@ bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint
     return !*has_cpu || cpu_of_file(file + section.n, n - section.n, cpu);
 }
 
-const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description, const char *file, bool *has_cpu,
-                                                     uint32_t *cpu)
+const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description,
+                                                     const char *file, bool *has_cpu, uint32_t *cpu)
 {
     const struct ctf_stream_class *best = NULL;
     *has_cpu = false;
@@ -211,7 +231,8 @@ const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_descriptio
         const struct ctf_stream_class *stream = description->streams[i];
         bool is_of_cpu;
         uint32_t number;
-        if ((best && stream->name.n <= best->name.n) || !rfc11_names_section(stream->name, file, &is_of_cpu, &number))
+        if ((best && stream->name.n <= best->name.n) ||
+            !rfc11_names_section(stream->name, file, &is_of_cpu, &number))
             continue;
         best = stream;
         *has_cpu = is_of_cpu;
@@ -228,9 +249,11 @@ static bool skip_to_word(const char *p, size_t n, size_t *at)
         const char *here = p + *at, *end;
         if (*here == ' ' || (*here >= '\t' && *here <= '\r'))
             (*at)++;
-        else if (left > 1 && here[0] == '/' && here[1] == '*' && (end = memmem(here + 2, left - 2, "*/", 2)) != NULL)
+        else if (left > 1 && here[0] == '/' && here[1] == '*' &&
+                 (end = memmem(here + 2, left - 2, "*/", 2)) != NULL)
             *at = (size_t)(end - p) + 2;
-        else if (left > 1 && here[0] == '/' && here[1] == '/' && (end = memchr(here, '\n', left)) != NULL)
+        else if (left > 1 && here[0] == '/' && here[1] == '/' &&
+                 (end = memchr(here, '\n', left)) != NULL)
             *at = (size_t)(end - p) + 1;
         else
             return *here != '/';
@@ -248,7 +271,8 @@ bool rfc11_is_text(const uint8_t *bytes, size_t n)
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i]);
-        if (n - at > length && memcmp(p + at, words[i], length) == 0 && strchr(" \t\r\n{/", p[at + length]) && p[at + length])
+        if (n - at > length && memcmp(p + at, words[i], length) == 0 &&
+            strchr(" \t\r\n{/", p[at + length]) && p[at + length])
             return true;
     }
     return false;

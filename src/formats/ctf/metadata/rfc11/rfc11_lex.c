@@ -29,11 +29,17 @@ bool rfc11_expected(struct rfc11_lexer *lexer, const char *what)
     const struct rfc11_token *token = &lexer->token;
     int n = token->text.n < 40 ? (int)token->text.n : 40;
     switch (token->kind) {
-    case RFC11_END: return rfc11_refuse(lexer, token->at, "expected %s, found the end of the metadata", what);
-    case RFC11_MARK: return rfc11_refuse(lexer, token->at, "expected %s, found '%c'", what, token->mark);
-    case RFC11_NUMBER: return rfc11_refuse(lexer, token->at, "expected %s, found a number", what);
-    case RFC11_STRING: return rfc11_refuse(lexer, token->at, "expected %s, found the string \"%.*s\"", what, n, token->text.p);
-    case RFC11_WORD: break;
+    case RFC11_END:
+        return rfc11_refuse(lexer, token->at, "expected %s, found the end of the metadata", what);
+    case RFC11_MARK:
+        return rfc11_refuse(lexer, token->at, "expected %s, found '%c'", what, token->mark);
+    case RFC11_NUMBER:
+        return rfc11_refuse(lexer, token->at, "expected %s, found a number", what);
+    case RFC11_STRING:
+        return rfc11_refuse(lexer, token->at, "expected %s, found the string \"%.*s\"", what, n,
+                            token->text.p);
+    case RFC11_WORD:
+        break;
     }
     return rfc11_refuse(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
 }
@@ -108,12 +114,15 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     }
     token->kind = RFC11_NUMBER;
     for (unsigned digit; (digit = digit_of(peek(lexer, 0))) < base; digits++, lexer->at++)
-        if (__builtin_mul_overflow(token->value, base, &token->value) || __builtin_add_overflow(token->value, digit, &token->value))
+        if (__builtin_mul_overflow(token->value, base, &token->value) ||
+            __builtin_add_overflow(token->value, digit, &token->value))
             return rfc11_refuse(lexer, token->at, "the number does not fit in 64 bits");
     while ((peek(lexer, 0) | 0x20) == 'u' || (peek(lexer, 0) | 0x20) == 'l')
         lexer->at++;
     if (digits == 0 || is_word_byte(peek(lexer, 0)))
-        return rfc11_refuse(lexer, token->at, "this is no number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
+        return rfc11_refuse(
+            lexer, token->at,
+            "this is no number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
     if (token->is_negative && token->value > UINT64_C(1) << 63)
         return rfc11_refuse(lexer, token->at, "the number is below the least of 64 bits");
     return true;
@@ -144,7 +153,9 @@ static bool scan_escape(struct rfc11_lexer *lexer, char *to)
     bool is_hex = c == 'x';
     lexer->at += is_hex;
     return scan_escape_digits(lexer, is_hex ? 16 : 8, is_hex ? 2 : 3, to) ||
-           rfc11_refuse(lexer, begin, "C has no such escape: \\n, \\t, \\\\, \\\", \\x41 and \\101 are some it has");
+           rfc11_refuse(
+               lexer, begin,
+               "C has no such escape: \\n, \\t, \\\\, \\\", \\x41 and \\101 are some it has");
 }
 
 /* Finds the closing quote of the string that opens here; the text's end where there is none. */
@@ -220,7 +231,8 @@ bool rfc11_is_mark(const struct rfc11_lexer *lexer, char mark)
 bool rfc11_is_word(const struct rfc11_lexer *lexer, const char *word)
 {
     const struct rfc11_token *token = &lexer->token;
-    return token->kind == RFC11_WORD && token->text.n == strlen(word) && memcmp(token->text.p, word, token->text.n) == 0;
+    return token->kind == RFC11_WORD && token->text.n == strlen(word) &&
+           memcmp(token->text.p, word, token->text.n) == 0;
 }
 
 bool rfc11_take_mark(struct rfc11_lexer *lexer, char mark)

@@ -1,8 +1,9 @@
 /* Tokens of RFC v1.1 metadata: words, numbers, strings and marks.
  *
- * The RFC shows its language by example only, in the manner of C: comments of both kinds, decimal, octal and hexadecimal numbers, strings
- * in quotes with C's escapes.  Zero bytes count as blanks.
- * Ownership: words point into the text, strings into the arena.  The first refusal sticks in `status`. */
+ * The RFC shows its language by example only, in the manner of C: comments of both kinds, decimal,
+ * octal and hexadecimal numbers, strings in quotes with C's escapes.  Zero bytes count as blanks.
+ * Ownership: words point into the text, strings into the arena.  The first refusal sticks in
+ * `status`. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_LEX_H
 #define TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_LEX_H
 
@@ -13,7 +14,7 @@ enum rfc11_token_kind {
     RFC11_WORD,
     RFC11_NUMBER,
     RFC11_STRING,
-    RFC11_MARK     /* one of { } [ ] ; , = . */
+    RFC11_MARK /* one of { } [ ] ; , = . */
 };
 
 struct rfc11_token {

@@ -1,4 +1,5 @@
-/* Types made of declarations: what a concrete type must state is checked here, once, where it is declared or first used. */
+/* Types made of declarations: what a concrete type must state is checked here, once, where it is
+ * declared or first used. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
@@ -23,16 +24,21 @@ static bool has(const struct rfc11_declaration *d, enum rfc11_attribute attribut
     return d->given & (1u << attribute);
 }
 
-static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d,
+                           size_t at)
 {
     if (d->kind == RFC11_KIND_NONE)
-        return rfc11_refuse(&parser->lexer, at, "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
-                                                "sequence, string, or a type declared before");
+        return rfc11_refuse(
+            &parser->lexer, at,
+            "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
+            "sequence, string, or a type declared before");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i].kind == d->kind && !has(d, needed[i].attribute))
-            return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing", needed[i].text);
+            return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing",
+                                needed[i].text);
     if (d->wants_map && !has(d, ATTRIBUTE_MAP))
-        return rfc11_refuse(&parser->lexer, at, "the enumeration has no map = { { value, string }, ... }");
+        return rfc11_refuse(&parser->lexer, at,
+                            "the enumeration has no map = { { value, string }, ... }");
     if (d->wants_unit && !has(d, ATTRIBUTE_UNIT_SIZE))
         return rfc11_refuse(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
@@ -41,13 +47,18 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
 /* Every label's value must fit in the integer. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
-    uint64_t above = d->is_signed ? UINT64_C(1) << (d->size - 1) : d->size == 64 ? 0 : UINT64_C(1) << d->size; /* 0: none */
+    uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
+                     : d->size == 64 ? 0
+                                     : UINT64_C(1) << d->size; /* 0: none */
     if (above && d->most >= above)
-        return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold", d->size, d->is_signed ? "signed" : "unsigned");
+        return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
+                            d->size, d->is_signed ? "signed" : "unsigned");
     if (d->least && !d->is_signed)
-        return rfc11_refuse(&parser->lexer, d->least_at, "the value is negative, the enumeration is not signed");
+        return rfc11_refuse(&parser->lexer, d->least_at,
+                            "the value is negative, the enumeration is not signed");
     if (d->least && 0 - d->least > above)
-        return rfc11_refuse(&parser->lexer, d->least_at, "the value is less than %u signed bits hold", d->size);
+        return rfc11_refuse(&parser->lexer, d->least_at,
+                            "the value is less than %u signed bits hold", d->size);
     return true;
 }
 
@@ -57,32 +68,44 @@ static struct rfc11_type *fail_made(struct rfc11_parser *parser)
     return NULL;
 }
 
-static struct rfc11_type *make_integer(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+static struct rfc11_type *make_integer(struct rfc11_parser *parser,
+                                       const struct rfc11_declaration *d, size_t at)
 {
     bool is_bitfield = has(d, ATTRIBUTE_UNIT_SIZE);
     if (is_bitfield && d->size > d->unit_size) {
-        (void)rfc11_refuse(&parser->lexer, at, "a bitfield of %u bits does not fit in its unit of %u", d->size, d->unit_size);
+        (void)rfc11_refuse(&parser->lexer, at,
+                           "a bitfield of %u bits does not fit in its unit of %u", d->size,
+                           d->unit_size);
         return NULL;
     }
     if (d->labels && !check_labels(parser, d))
         return NULL;
-    if (d->is_float && ((d->size != 32 && d->size != 64) || d->is_signed || d->labels || is_bitfield)) {
-        (void)rfc11_refuse(&parser->lexer, at, "float = true is for unsigned integers of 32 and 64 bits without labels");
+    if (d->is_float &&
+        ((d->size != 32 && d->size != 64) || d->is_signed || d->labels || is_bitfield)) {
+        (void)rfc11_refuse(
+            &parser->lexer, at,
+            "float = true is for unsigned integers of 32 and 64 bits without labels");
         return NULL;
     }
-    struct rfc11_type *made = rfc11_add_type(parser->description, d->is_float ? TYPE_FLOAT : d->is_signed ? TYPE_INT : TYPE_UINT, RULE_BASIC);
+    struct rfc11_type *made = rfc11_add_type(parser->description,
+                                             d->is_float    ? TYPE_FLOAT
+                                             : d->is_signed ? TYPE_INT
+                                                            : TYPE_UINT,
+                                             RULE_BASIC);
     if (!made)
         return fail_made(parser);
     made->natural = is_bitfield ? 1 : d->size;
     made->type.bits = d->size;
     made->type.base = d->is_float ? 0 : d->base;
     made->type.unit = is_bitfield ? d->unit_size : 0;
-    made->type.is_big_endian = has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
+    made->type.is_big_endian =
+        has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
     if (has(d, ATTRIBUTE_MAP)) {
         struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
         if (!labels)
             return fail_made(parser);
-        *labels = (struct type_labels){.label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
+        *labels = (struct type_labels){
+            .label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
         type_labels_settle(labels);
         made->type.labels = labels;
         made->type.hint = TTR_HINT_ENUM;
@@ -97,19 +120,23 @@ static const struct rfc11_type *made_of(const struct type *type)
 }
 
 /* Counts what is inside into the type: levels and fields. */
-static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made, const struct rfc11_type *inside, size_t at)
+static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
+                         const struct rfc11_type *inside, size_t at)
 {
     if (inside->depth >= TYPE_DEPTH_MAX)
-        return rfc11_refuse(&parser->lexer, at, "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
+        return rfc11_refuse(&parser->lexer, at, "types are more than %u levels inside one another",
+                            TYPE_DEPTH_MAX);
     if (inside->fields > RFC11_FIELDS_MAX - made->fields)
-        return rfc11_refuse(&parser->lexer, at, "the type has more than %u fields in all", RFC11_FIELDS_MAX);
+        return rfc11_refuse(&parser->lexer, at, "the type has more than %u fields in all",
+                            RFC11_FIELDS_MAX);
     made->fields += inside->fields;
     if (made->depth <= inside->depth)
         made->depth = (uint8_t)(inside->depth + 1);
     return true;
 }
 
-static struct rfc11_type *make_struct(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+static struct rfc11_type *make_struct(struct rfc11_parser *parser,
+                                      const struct rfc11_declaration *d, size_t at)
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
@@ -126,7 +153,8 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser, const struct 
     return made;
 }
 
-const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser, const struct rfc11_type *type, uint32_t context_n)
+const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
+                                            const struct rfc11_type *type, uint32_t context_n)
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
@@ -142,14 +170,17 @@ const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser, const s
     return made;
 }
 
-static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
+static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rfc11_declaration *d,
+                                    size_t at)
 {
     bool is_array = d->kind == RFC11_ARRAY;
-    struct rfc11_type *made = rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
+    struct rfc11_type *made =
+        rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
     if (!made)
         return fail_made(parser);
     if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
-        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all", LAYOUT_SPINS);
+        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all",
+                           LAYOUT_SPINS);
         return NULL;
     }
     if (!count_inside(parser, made, d->element, at))
@@ -166,7 +197,8 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     return made;
 }
 
-static struct rfc11_type *make_string(struct rfc11_parser *parser, const struct rfc11_declaration *d)
+static struct rfc11_type *make_string(struct rfc11_parser *parser,
+                                      const struct rfc11_declaration *d)
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRING, RULE_FIXED);
     if (!made)
@@ -178,12 +210,14 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser, const struct 
 }
 
 /* An alignment that is stated: that of basic types exactly, others have at least this. */
-static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made, const struct rfc11_declaration *d, size_t at)
+static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
+                        const struct rfc11_declaration *d, size_t at)
 {
     if (!has(d, ATTRIBUTE_ALIGN))
         return true;
     if (d->kind == RFC11_STRING_KIND && d->align < 8)
-        return rfc11_refuse(&parser->lexer, at, "a string begins at a byte: expected align = 8 or more");
+        return rfc11_refuse(&parser->lexer, at,
+                            "a string begins at a byte: expected align = 8 or more");
     bool is_basic = made->rule == RULE_BASIC;
     made->type.minimum_align = is_basic ? 0 : rfc11_log2(d->align);
     if (made->rule != RULE_COMPOUND)
@@ -192,12 +226,15 @@ static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made, co
     return true;
 }
 
-struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_declaration *d, size_t at)
+struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                                   size_t at)
 {
     if (d->made)
         return d->made;
     if (d->is_abstract && !(d->is_built_in && d->kind == RFC11_STRING_KIND)) {
-        (void)rfc11_refuse(&parser->lexer, at, "an abstract type has no place in the trace: derive a concrete one from it with type { parent = ...; }");
+        (void)rfc11_refuse(&parser->lexer, at,
+                           "an abstract type has no place in the trace: derive a concrete one from "
+                           "it with type { parent = ...; }");
         return NULL;
     }
     if (!check_complete(parser, d, at))
@@ -208,7 +245,8 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                                                              : make_list(parser, d, at);
     if (!made || !state_align(parser, made, d, at))
         return NULL;
-    made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
+    made->type.name =
+        d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
     d->made = made;
     return made;
 }

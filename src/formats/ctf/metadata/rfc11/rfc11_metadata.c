@@ -1,9 +1,11 @@
-/* The metadata file of RFC v1.1: ordinary packets whose content is metadata text in strings that end with zero bytes (RFC 7).
+/* The metadata file of RFC v1.1: ordinary packets whose content is metadata text in strings that
+ * end with zero bytes (RFC 7).
  *
- * The contents are joined in order and zeros are left out, so that a string may go on in the next packet.  Pieces remember where the
- * text stood; text that was compressed or enciphered has the place of its packet's content.
- * Where the file ends inside a packet, the text ends behind its last whole entry.
- * A damaged packet is noted and passed over; what is left without any text is a failure. */
+ * The contents are joined in order and zeros are left out, so that a string may go on in the next
+ * packet.  Pieces remember where the text stood; text that was compressed or enciphered has the
+ * place of its packet's content. Where the file ends inside a packet, the text ends behind its last
+ * whole entry. A damaged packet is noted and passed over; what is left without any text is a
+ * failure. */
 #include <stdio.h>
 
 #include "base/endian.h"
@@ -25,7 +27,8 @@ struct unpacking {
     bool is_cut;            /* the last packet is not all there */
 };
 
-static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset, const char *code, const char *what)
+static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset,
+                 const char *code, const char *what)
 {
     char text[240];
     if (!u->description->note)
@@ -43,8 +46,10 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
     return n;
 }
 
-/* Appends the runs between zero bytes; `step` is 1 where a byte of content is a byte of the file, 0 where it was unpacked. */
-static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset, unsigned step)
+/* Appends the runs between zero bytes; `step` is 1 where a byte of content is a byte of the file, 0
+ * where it was unpacked. */
+static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
+                     unsigned step)
 {
     size_t at = 0;
     while (at < n) {
@@ -52,7 +57,8 @@ static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t o
         while (at < n && p[at])
             at++;
         if (at > begin) {
-            struct ctf_piece piece = {.at = u->text.n, .offset = offset + begin * step, .is_unpacked = step == 0};
+            struct ctf_piece piece = {
+                .at = u->text.n, .offset = offset + begin * step, .is_unpacked = step == 0};
             buffer_add(&u->pieces, &piece, sizeof piece);
             buffer_add(&u->text, p + begin, at - begin);
         }
@@ -63,18 +69,24 @@ static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t o
     }
 }
 
-static void check_checksum(const struct unpacking *u, const struct rfc11_packet *packet, size_t at, size_t content)
+static void check_checksum(const struct unpacking *u, const struct rfc11_packet *packet, size_t at,
+                           size_t content)
 {
     uint32_t checksum;
-    if (!rfc11_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER, content - RFC11_HEADER, &checksum))
-        note(u, TTR_NOTE_ODD, at + 47, "ctf.unknown-checksum", "its checksum scheme is none of 0 to 3, so nothing was checked");
+    if (!rfc11_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
+                        content - RFC11_HEADER, &checksum))
+        note(u, TTR_NOTE_ODD, at + 47, "ctf.unknown-checksum",
+             "its checksum scheme is none of 0 to 3, so nothing was checked");
     else if (checksum != packet->checksum && packet->checksum_scheme == RFC11_CHECKSUM_NONE)
-        note(u, TTR_NOTE_ODD, at + 16, "ctf.checksum-without-scheme", "it has a checksum but no scheme for it");
+        note(u, TTR_NOTE_ODD, at + 16, "ctf.checksum-without-scheme",
+             "it has a checksum but no scheme for it");
     else if (checksum != packet->checksum)
-        note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.checksum", "its content does not have the checksum of its header");
+        note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
+             "its content does not have the checksum of its header");
 }
 
-/* All packets of a trace have one session and one byte order; false when this one belongs to another session. */
+/* All packets of a trace have one session and one byte order; false when this one belongs to
+ * another session. */
 static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
 {
     struct ctf_description *d = u->description;
@@ -84,38 +96,49 @@ static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size
         d->is_big_endian = packet->is_big_endian;
     }
     if (packet->is_big_endian != d->is_big_endian)
-        note(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order", "its byte order is not that of the packets before");
+        note(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order",
+             "its byte order is not that of the packets before");
     if (packet->session_id != d->session_id)
-        note(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id", "its session_id is not that of the packets before");
+        note(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id",
+             "its session_id is not that of the packets before");
     return packet->session_id == d->session_id;
 }
 
-static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *packet, size_t at, ttr_error *error)
+static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *packet, size_t at,
+                              ttr_error *error)
 {
     switch (rfc11_unpack(packet, u->bytes + at, &u->how, &u->unpacked)) {
     case RFC11_PLAIN:
-        add_text(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER, at + RFC11_HEADER, 1);
+        add_text(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
+                 at + RFC11_HEADER, 1);
         break;
     case RFC11_NO_KEY:
-        (void)fail(error, TTR_E_UNSUPPORTED, at + 46, "%s: the metadata is enciphered: give its key with " RFC11_KEY_ADVICE, u->file);
+        (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
+                   "%s: the metadata is enciphered: give its key with " RFC11_KEY_ADVICE, u->file);
         return fail_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
-        return fail(error, TTR_E_UNSUPPORTED, at + 45, "%s: packet %zu has compression %u and cypher %u; RFC v1.1 defines 0 to 2 and 0 to 1",
-                    u->file, u->packets, packet->compression_scheme, packet->encryption_scheme);
-    case RFC11_NO_MEMORY: return fail_memory(error);
+        return fail(
+            error, TTR_E_UNSUPPORTED, at + 45,
+            "%s: packet %zu has compression %u and cypher %u; RFC v1.1 defines 0 to 2 and 0 to 1",
+            u->file, u->packets, packet->compression_scheme, packet->encryption_scheme);
+    case RFC11_NO_MEMORY:
+        return fail_memory(error);
     case RFC11_TOO_LARGE:
-        return fail(error, TTR_E_LIMIT, at, "%s: packet %zu unpacks to more than %llu bytes", u->file, u->packets,
-                    (unsigned long long)u->how.max);
-    case RFC11_DAMAGED: note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.unpack", u->how.reason); /* fall through */
+        return fail(error, TTR_E_LIMIT, at, "%s: packet %zu unpacks to more than %llu bytes",
+                    u->file, u->packets, (unsigned long long)u->how.max);
+    case RFC11_DAMAGED:
+        note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.unpack", u->how.reason); /* fall through */
     case RFC11_UNPACKED:
-        add_text(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER, at + RFC11_HEADER, 0);
+        add_text(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
+                 at + RFC11_HEADER, 0);
         break;
     }
     if (u->text.failed || u->pieces.failed)
         return fail_memory(error);
-    return u->text.n > TEXT_MAX ? fail(error, TTR_E_LIMIT, at, "%s: more than %llu bytes of metadata text", u->file,
-                                       (unsigned long long)TEXT_MAX)
-                                : TTR_OK;
+    return u->text.n > TEXT_MAX
+               ? fail(error, TTR_E_LIMIT, at, "%s: more than %llu bytes of metadata text", u->file,
+                      (unsigned long long)TEXT_MAX)
+               : TTR_OK;
 }
 
 static ttr_status add_packet(struct unpacking *u, size_t *at, ttr_error *error)
@@ -151,14 +174,23 @@ static ttr_status keep_text(struct unpacking *u, struct ctf_text *text, ttr_erro
         return fail_memory(error);
     if (u->pieces.n)
         memcpy(pieces, u->pieces.bytes, u->pieces.n);
-    *text = (struct ctf_text){.p = p, .n = u->text.n, .file = u->file, .piece = pieces, .pieces_n = u->pieces.n / sizeof *pieces};
+    *text = (struct ctf_text){.p = p,
+                              .n = u->text.n,
+                              .file = u->file,
+                              .piece = pieces,
+                              .pieces_n = u->pieces.n / sizeof *pieces};
     return TTR_OK;
 }
 
-ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n,
-                                 const struct ctf_key *key, struct ctf_text *text, ttr_error *error)
+ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes,
+                                 size_t n, const struct ctf_key *key, struct ctf_text *text,
+                                 ttr_error *error)
 {
-    struct unpacking u = {.description = description, .bytes = bytes, .n = n, .file = text->file, .how = {.max = TEXT_MAX}};
+    struct unpacking u = {.description = description,
+                          .bytes = bytes,
+                          .n = n,
+                          .file = text->file,
+                          .how = {.max = TEXT_MAX}};
     if (key)
         u.how.key = *key;
     buffer_init(&u.text, description->alloc);

@@ -1,9 +1,10 @@
-/* Metadata of RFC v1.1: the blocks trace, section and event (7), and what all blocks have in common.  Types are in rfc11_declare.c.
+/* Metadata of RFC v1.1: the blocks trace, section and event (7), and what all blocks have in
+ * common.  Types are in rfc11_declare.c.
  *
- *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block | "section" block | "event" block }
- *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
- * The whole grammar is in docs/formats/ctf-rfc-v1.1.md.  Attributes and blocks that nobody knows are passed over with a note.
- * Left out: nothing of the RFC; its floats are "unneeded" (4.1.7). */
+ *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block | "section"
+ * block | "event" block } block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"] The
+ * whole grammar is in docs/formats/ctf-rfc-v1.1.md.  Attributes and blocks that nobody knows are
+ * passed over with a note. Left out: nothing of the RFC; its floats are "unneeded" (4.1.7). */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,11 +13,13 @@
 
 /* --- What blocks have in common --- */
 
-static void note(const struct rfc11_parser *parser, ttr_severity severity, size_t at, const char *code, const char *text)
+static void note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                 const char *code, const char *text)
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
-        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at), code, text);
+        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at),
+                          code, text);
 }
 
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
@@ -41,17 +44,19 @@ bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace)
     return ended_with_brace || rfc11_expected(lexer, "';'");
 }
 
-bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name, const char *where)
+bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
+                        const char *where)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     char text[160];
     unsigned depth = 0;
-    (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over", where,
-                   name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
+    (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
+                   where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
     note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
     parser->repeatable++;
     while (true) {
-        bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['), is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
+        bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),
+             is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
         if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
             return rfc11_expected(lexer, "';'");
         bool is_end = depth == 0 && rfc11_is_mark(lexer, ';');
@@ -70,7 +75,8 @@ bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
     struct rfc11_lexer *lexer = &parser->lexer;
     const struct rfc11_token *token = &lexer->token;
     bool is_number = token->kind == RFC11_NUMBER && !token->is_negative && token->value <= 1;
-    *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") || (is_number && token->value == 1);
+    *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") ||
+             (is_number && token->value == 1);
     if (!*value && !is_number && !rfc11_is_word(lexer, "false") && !rfc11_is_word(lexer, "FALSE"))
         return rfc11_expected(lexer, "true or false");
     return rfc11_next(lexer);
@@ -81,13 +87,17 @@ static bool is_named(const struct rfc11_token *name, const char *text)
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
 }
 
-/* Reads `{ ... }`, giving each attribute or inner block to `parse` with the place of what it fills in. */
-typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to);
+/* Reads `{ ... }`, giving each attribute or inner block to `parse` with the place of what it fills
+ * in. */
+typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name,
+                             bool is_block, void *to);
 
 #define STATED_MAX 16u /* attributes that a kind of block knows, at most */
 
-/* Each of the attributes that a block knows is stated once: two could only contradict each other. */
-static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name, ttr_text stated[STATED_MAX], size_t *n)
+/* Each of the attributes that a block knows is stated once: two could only contradict each other.
+ */
+static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name,
+                       ttr_text stated[STATED_MAX], size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
@@ -125,14 +135,15 @@ struct trace_block {
     bool has_origin, is_absolute; /* clock_absolute, and what it says */
 };
 
-static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most, uint64_t *value)
+static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most,
+                          uint64_t *value)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number"))
         return false;
     if (number.is_negative || number.value < least || number.value > most)
-        return rfc11_refuse(&parser->lexer, number.at, "expected a number from %llu to %llu", (unsigned long long)least,
-                            (unsigned long long)most);
+        return rfc11_refuse(&parser->lexer, number.at, "expected a number from %llu to %llu",
+                            (unsigned long long)least, (unsigned long long)most);
     *value = number.value;
     return true;
 }
@@ -165,10 +176,12 @@ static bool take_word_size(struct rfc11_parser *parser)
     if (!take_unsigned(parser, 32, 64, &bits))
         return false;
     parser->state->word_size = (uint32_t)bits;
-    return bits == 32 || bits == 64 || rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
+    return bits == 32 || bits == 64 ||
+           rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Extension keys of decision 11: once an offset is stated, it counts from 1970, unless clock_absolute says that it does not (decision 53). */
+/* Extension keys of decision 11: once an offset is stated, it counts from 1970, unless
+ * clock_absolute says that it does not (decision 53). */
 static bool take_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
@@ -177,7 +190,9 @@ static bool take_offset(struct rfc11_parser *parser, int64_t *to)
 
 static int hexadecimal(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : -1;
 }
 
 /* Other traces may mean something else by the name: what is no UUID is passed over. */
@@ -201,12 +216,15 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     if (*has_uuid)
         memcpy(uuid, taken, sizeof taken);
     else
-        note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute", "expected a UUID of 32 hexadecimal digits: this was passed over");
+        note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute",
+             "expected a UUID of 32 hexadecimal digits: this was passed over");
     return true;
 }
 
-/* Extensions: what else is known of the clock; false for other names.  *is_good: whether it could be read. */
-static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool *is_good)
+/* Extensions: what else is known of the clock; false for other names.  *is_good: whether it could
+ * be read. */
+static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                  bool *is_good)
 {
     struct ctf_clock *clock = parser->state->clock;
     if (is_named(name, "clock_freq")) {
@@ -231,7 +249,8 @@ static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc1
     return true;
 }
 
-static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                  bool is_block, void *to)
 {
     struct trace_block *trace = to;
     bool is_good;
@@ -259,16 +278,20 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
 static bool check_version(struct rfc11_parser *parser, const struct trace_block *trace, size_t at)
 {
     if (trace->major.kind != RFC11_NUMBER || trace->minor.kind != RFC11_NUMBER)
-        return rfc11_refuse(&parser->lexer, at, "the trace states no version: expected major = 1; minor = 1;");
-    if (trace->major.is_negative || trace->major.value != 1 || trace->minor.is_negative || trace->minor.value > 1) {
-        (void)rfc11_refuse(&parser->lexer, trace->major.at, "this version is not known: expected major = 1; minor = 1;");
+        return rfc11_refuse(&parser->lexer, at,
+                            "the trace states no version: expected major = 1; minor = 1;");
+    if (trace->major.is_negative || trace->major.value != 1 || trace->minor.is_negative ||
+        trace->minor.value > 1) {
+        (void)rfc11_refuse(&parser->lexer, trace->major.at,
+                           "this version is not known: expected major = 1; minor = 1;");
         parser->lexer.status = TTR_E_UNSUPPORTED;
         if (parser->lexer.error)
             parser->lexer.error->status = TTR_E_UNSUPPORTED;
         return false;
     }
     if (trace->minor.value == 0)
-        note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version", "this is version 1.0; it is read as 1.1");
+        note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version",
+             "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
 }
@@ -286,16 +309,17 @@ static bool parse_trace(struct rfc11_parser *parser)
     if (trace.has_origin)
         parser->state->clock->is_unix = trace.is_absolute;
     if (trace.has_alignment)
-        d->alignment = trace.alignment == CTF_ALIGN_PACKED          ? CTF_ALIGN_PACKED
-                       : parser->state->word_size == 32 ? CTF_ALIGN_NATURAL_32
-                                                        : CTF_ALIGN_NATURAL_64;
+        d->alignment = trace.alignment == CTF_ALIGN_PACKED ? CTF_ALIGN_PACKED
+                       : parser->state->word_size == 32    ? CTF_ALIGN_NATURAL_32
+                                                           : CTF_ALIGN_NATURAL_64;
     parser->states_alignment |= trace.has_alignment;
     return true;
 }
 
 /* --- env: an extension, as CTF 1.8 has it --- */
 
-static bool parse_environment_entry(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_environment_entry(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                    bool is_block, void *to)
 {
     struct ctf_environment entry = {.text = {"", 0}};
     (void)to;
@@ -303,8 +327,11 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
     if (is_block)
         return rfc11_skip_unknown(parser, name, "the environment");
     entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
-    bool is_good = entry.is_number ? take_signed(parser, &entry.number) : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
-    const char *own = is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
+    bool is_good = entry.is_number
+                       ? take_signed(parser, &entry.number)
+                       : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
+    const char *own =
+        is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
     struct ctf_environment *place = own ? ctf_add_environment(parser->description) : NULL;
     if (is_good && !place)
         return rfc11_refuse_memory(&parser->lexer);
@@ -340,11 +367,13 @@ struct section_block {
     uint64_t id;
 };
 
-static bool parse_context_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_context_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                    bool is_block, void *to)
 {
     struct section_block *section = to;
     if (!is_block && is_named(name, "event_size"))
-        return rfc11_take_bool(parser, &section->has_event_size) && rfc11_end_attribute(parser, false);
+        return rfc11_take_bool(parser, &section->has_event_size) &&
+               rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
     section->context_at = parser->lexer.token.at;
@@ -352,11 +381,13 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
     if (!section->context)
         return false;
     if (section->context->type.kind != TYPE_STRUCT)
-        return rfc11_refuse(&parser->lexer, section->context_at, "the context of events is a type inheriting from struct");
+        return rfc11_refuse(&parser->lexer, section->context_at,
+                            "the context of events is a type inheriting from struct");
     return rfc11_end_attribute(parser, true);
 }
 
-static bool parse_section_event_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_section_event_attribute(struct rfc11_parser *parser,
+                                          const struct rfc11_token *name, bool is_block, void *to)
 {
     struct section_block *section = to;
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -376,36 +407,47 @@ static bool parse_section_event_attribute(struct rfc11_parser *parser, const str
     return rfc11_next(lexer) && rfc11_end_attribute(parser, false);
 }
 
-static bool parse_section_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_section_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                    bool is_block, void *to)
 {
     struct section_block *section = to;
     if (is_block && is_named(name, "event"))
         return parse_block(parser, parse_section_event_attribute, to);
     section->has_id |= !is_block && is_named(name, "id");
     if (!is_block && is_named(name, "id"))
-        return take_unsigned(parser, 0, UINT64_MAX, &section->id) && rfc11_end_attribute(parser, false);
+        return take_unsigned(parser, 0, UINT64_MAX, &section->id) &&
+               rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "name"))
         return rfc11_skip_unknown(parser, name, "a section");
     section->name_at = parser->lexer.token.at;
     section->has_name = true;
-    return rfc11_take_name(&parser->lexer, &section->name, "the name of the section") && rfc11_end_attribute(parser, false);
+    return rfc11_take_name(&parser->lexer, &section->name, "the name of the section") &&
+           rfc11_end_attribute(parser, false);
 }
 
-static bool check_section(struct rfc11_parser *parser, const struct section_block *section, size_t at)
+static bool check_section(struct rfc11_parser *parser, const struct section_block *section,
+                          size_t at)
 {
     if (!section->has_name || section->name.n == 0)
         return rfc11_refuse(&parser->lexer, at, "the section has no name");
-    if (memchr(section->name.p, '/', section->name.n) || memchr(section->name.p, '\0', section->name.n))
-        return rfc11_refuse(&parser->lexer, section->name_at, "the name of a section is that of its files, so '/' cannot be in it");
+    if (memchr(section->name.p, '/', section->name.n) ||
+        memchr(section->name.p, '\0', section->name.n))
+        return rfc11_refuse(&parser->lexer, section->name_at,
+                            "the name of a section is that of its files, so '/' cannot be in it");
     if (rfc11_names_get(&parser->state->sections, section->name))
-        return rfc11_refuse(&parser->lexer, section->name_at, "a section of this name was declared before");
+        return rfc11_refuse(&parser->lexer, section->name_at,
+                            "a section of this name was declared before");
     if (!section->header)
-        return rfc11_refuse(&parser->lexer, at, "the section does not say which header its events have: expected event { header_type = type1; } or type2");
+        return rfc11_refuse(&parser->lexer, at,
+                            "the section does not say which header its events have: expected event "
+                            "{ header_type = type1; } or type2");
     if (!section->has_event_size || !section->context)
         return true;
-    const struct type_member *size = type_member_named(&section->context->type, (ttr_text){"payload_size", 12});
+    const struct type_member *size =
+        type_member_named(&section->context->type, (ttr_text){"payload_size", 12});
     return (size && size->type->kind == TYPE_UINT) ||
-           rfc11_refuse(&parser->lexer, section->context_at, "event_size = true, but this structure has no unsigned field payload_size");
+           rfc11_refuse(&parser->lexer, section->context_at,
+                        "event_size = true, but this structure has no unsigned field payload_size");
 }
 
 static bool parse_section(struct rfc11_parser *parser)
@@ -413,7 +455,8 @@ static bool parse_section(struct rfc11_parser *parser)
     struct section_block section = {.has_name = false};
     struct ctf_description *d = parser->description;
     size_t at = parser->lexer.token.at;
-    if (!parse_block(parser, parse_section_attribute, &section) || !check_section(parser, &section, at))
+    if (!parse_block(parser, parse_section_attribute, &section) ||
+        !check_section(parser, &section, at))
         return false;
     struct ctf_stream_class *stream = ctf_add_stream(d);
     if (!stream)
@@ -425,7 +468,8 @@ static bool parse_section(struct rfc11_parser *parser)
     stream->rfc_has_event_size = section.has_event_size;
     stream->rfc_has_no_time = section.has_no_time;
     stream->event_context = section.context ? &section.context->type : NULL;
-    return (rfc11_make_event_header(d, stream) && rfc11_names_put(&parser->state->sections, &d->arena, stream->name, stream)) ||
+    return (rfc11_make_event_header(d, stream) &&
+            rfc11_names_put(&parser->state->sections, &d->arena, stream->name, stream)) ||
            rfc11_refuse_memory(&parser->lexer);
 }
 
@@ -451,7 +495,8 @@ static bool take_section(struct rfc11_parser *parser, struct event_block *event)
     if (!rfc11_take_name(&parser->lexer, &name, "the name of a section"))
         return false;
     event->stream = rfc11_names_get(&parser->state->sections, name);
-    return event->stream || rfc11_refuse(&parser->lexer, at, "no section of this name was declared up to here");
+    return event->stream ||
+           rfc11_refuse(&parser->lexer, at, "no section of this name was declared up to here");
 }
 
 static bool take_fields(struct rfc11_parser *parser, struct event_block *event)
@@ -461,10 +506,12 @@ static bool take_fields(struct rfc11_parser *parser, struct event_block *event)
     if (!event->fields)
         return false;
     return event->fields->type.kind == TYPE_STRUCT ||
-           rfc11_refuse(&parser->lexer, event->fields_at, "the fields of an event are a type inheriting from struct");
+           rfc11_refuse(&parser->lexer, event->fields_at,
+                        "the fields of an event are a type inheriting from struct");
 }
 
-static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                  bool is_block, void *to)
 {
     struct event_block *event = to;
     bool is_good;
@@ -500,13 +547,15 @@ static bool check_event(struct rfc11_parser *parser, struct event_block *event, 
     if (!event->stream && parser->description->streams_n == 1)
         event->stream = parser->description->streams[0];
     if (!event->stream)
-        return rfc11_refuse(lexer, at, "the event states no section, and there is not exactly one up to here");
+        return rfc11_refuse(lexer, at,
+                            "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
         note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
     if (!event->has_id && event->stream->events_n)
         return rfc11_refuse(lexer, at, "the event states no id, and its section has another event");
     if (ctf_find_event(event->stream, event->id))
-        return rfc11_refuse(lexer, event->has_id ? event->id_at : at, "the section has an event with this id already");
+        return rfc11_refuse(lexer, event->has_id ? event->id_at : at,
+                            "the section has an event with this id already");
     return true;
 }
 
@@ -544,7 +593,8 @@ static bool parse_unknown(struct rfc11_parser *parser)
     if (lexer->token.kind == RFC11_WORD && !rfc11_next(lexer))
         return false;
     if (!rfc11_is_mark(lexer, '{'))
-        return rfc11_refuse(lexer, name.at, "expected trace, section, event, type or abstract_type, found '%.*s'",
+        return rfc11_refuse(lexer, name.at,
+                            "expected trace, section, event, type or abstract_type, found '%.*s'",
                             name.text.n < 40 ? (int)name.text.n : 40, name.text.p);
     return rfc11_skip_unknown(parser, &name, "the metadata");
 }
@@ -555,7 +605,10 @@ static bool parse_top(struct rfc11_parser *parser)
     static const struct {
         const char *word;
         bool (*parse)(struct rfc11_parser *parser);
-    } blocks[] = {{"trace", parse_trace}, {"env", parse_environment}, {"section", parse_section}, {"event", parse_event}};
+    } blocks[] = {{"trace", parse_trace},
+                  {"env", parse_environment},
+                  {"section", parse_section},
+                  {"event", parse_event}};
     if (rfc11_is_mark(lexer, ';'))
         return rfc11_next(lexer);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -563,11 +616,13 @@ static bool parse_top(struct rfc11_parser *parser)
             return rfc11_next(lexer) && blocks[i].parse(parser);
     bool is_abstract = rfc11_is_word(lexer, "abstract_type");
     if (is_abstract || rfc11_is_word(lexer, "type"))
-        return rfc11_next(lexer) && rfc11_parse_declaration(parser, is_abstract) && rfc11_end_attribute(parser, true);
+        return rfc11_next(lexer) && rfc11_parse_declaration(parser, is_abstract) &&
+               rfc11_end_attribute(parser, true);
     return parse_unknown(parser);
 }
 
-ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_text *text, ttr_error *error)
+ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_text *text,
+                       ttr_error *error)
 {
     struct rfc11_state *state = rfc11_state_of(description);
     if (!state || (!description->packet_header && !rfc11_make_packet_header(description)))
@@ -579,9 +634,12 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top(&parser);
     if (is_good && !state->has_trace)
-        note(&parser, TTR_NOTE_ODD, 0, "ctf.version", "the metadata have no block trace { major = 1; minor = 1; }; they are read as version 1.1");
+        note(&parser, TTR_NOTE_ODD, 0, "ctf.version",
+             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
+             "1.1");
     if (parser.states_alignment)
-        rfc11_set_alignment(description, description->alignment); /* types may stand before the trace block */
+        rfc11_set_alignment(description,
+                            description->alignment); /* types may stand before the trace block */
     else
         rfc11_align_new(description);
     return parser.lexer.status;

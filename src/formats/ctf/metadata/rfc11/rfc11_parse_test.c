@@ -1,5 +1,6 @@
-/* The metadata language of the 2010 RFC: its own samples, inheritance, alignments, liberties of the grammar, and every refusal with the
- * place it points to.  A description is compared as text: u32@8 is an unsigned integer of 32 bits aligned to 8. */
+/* The metadata language of the 2010 RFC: its own samples, inheritance, alignments, liberties of the
+ * grammar, and every refusal with the place it points to.  A description is compared as text: u32@8
+ * is an unsigned integer of 32 bits aligned to 8. */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -14,12 +15,14 @@ struct scene {
     size_t n;
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                      const char *text)
 {
     struct scene *scene = own;
     size_t n = strlen(scene->notes);
     assert_true(strlen(text) > 0);
-    (void)snprintf(scene->notes + n, sizeof scene->notes - n, "%d %s %llu\n", (int)severity, code, (unsigned long long)offset);
+    (void)snprintf(scene->notes + n, sizeof scene->notes - n, "%d %s %llu\n", (int)severity, code,
+                   (unsigned long long)offset);
 }
 
 static void parse_more(struct scene *scene, const char *metadata)
@@ -79,7 +82,8 @@ static void put_number(struct scene *scene, const struct type *type)
         put(scene, "base%u", type->base);
     for (uint32_t i = 0; type->labels && i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
-        put(scene, "%c%lld=%.*s", i ? ' ' : '(', (long long)label->ranges[0].low, (int)label->name.n, label->name.p);
+        put(scene, "%c%lld=%.*s", i ? ' ' : '(', (long long)label->ranges[0].low,
+            (int)label->name.n, label->name.p);
         assert_true(label->ranges_n == 1 && label->ranges[0].low == label->ranges[0].high);
     }
     put(scene, "%s", type->labels && type->labels->n ? ")" : "");
@@ -89,9 +93,15 @@ static void put_type(struct scene *scene, const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
-    case TYPE_INT: put_number(scene, type); break;
-    case TYPE_STRING: put(scene, type->encoding == ENCODING_ASCII ? "ascii" : "utf8"); break;
-    case TYPE_STRUCT: put_members(scene, type); break;
+    case TYPE_INT:
+        put_number(scene, type);
+        break;
+    case TYPE_STRING:
+        put(scene, type->encoding == ENCODING_ASCII ? "ascii" : "utf8");
+        break;
+    case TYPE_STRUCT:
+        put_members(scene, type);
+        break;
     case TYPE_ARRAY:
         put(scene, "[%llu ", (unsigned long long)type->count);
         put_type(scene, type->element);
@@ -106,10 +116,12 @@ static void put_type(struct scene *scene, const struct type *type)
         put(scene, ">");
         break;
     case TYPE_OPTIONAL:
-        put(scene, "%.*s=%llu? ", (int)type->reference.names[0].n, type->reference.names[0].p, (unsigned long long)type->ranges[0].low);
+        put(scene, "%.*s=%llu? ", (int)type->reference.names[0].n, type->reference.names[0].p,
+            (unsigned long long)type->ranges[0].low);
         put_type(scene, type->element);
         break;
-    default: fail_msg("kind %u", type->kind);
+    default:
+        fail_msg("kind %u", type->kind);
     }
     put(scene, "@%u", 1u << type->align);
 }
@@ -130,7 +142,9 @@ static void end(struct scene *scene)
 #define TRACE "trace { major = 1; minor = 1; alignment = packed; }\n"
 #define SECTION "section { name = s; event { header_type = type1; } }\n"
 #define BEGIN TRACE SECTION
-#define EVENT(fields) "event { name = e; id = 0; section = s; fields = type { parent = struct; fields = { " fields " }; }; }\n"
+#define EVENT(fields)                                                                            \
+    "event { name = e; id = 0; section = s; fields = type { parent = struct; fields = { " fields \
+    " }; }; }\n"
 
 /* --- The RFC's own samples --- */
 
@@ -138,25 +152,36 @@ static void the_samples_of_the_text_are_read(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene,
-               "type uint32_t { parent = integer; size = 32; signed = false; align = 32; }\n" /* 4.1.5, its size corrected */
-               "type int5_t { parent = integer; size = 5; signed = true; align = 1; }\n"
-               "type struct_example {\n"                                                      /* 4.1.6 */
-               "parent = struct;\n"
-               "fields = {\n{\ntype {\nparent = gcc_bitfield;\nunit_size = 16; /* sizeof(short) */\nsize = 12;\nsigned = true;\n"
-               "align = 1;\n},\na,\n},\n{\ntype {\nparent = gcc_bitfield;\nunit_size = 16; /* sizeof(short) */\nsize = 5;\n"
-               "signed = true;\nalign = 1;\n},\nb,\n},\n};\n}\n"
-               "type struct_example_2 { parent = struct; fields = { {\n"                      /* 4.2.1 */
-               "type { /* Nameless type */\nparent = integer;\nsize = 16;\nsigned = true;\nalign = 16;\n},\nfirst_field_name,\n},\n"
-               "{\nuint64_t, /* Named type declared in the metadata */\nsecond_field_name,\n}\n};\n}\n"
-               "type example_array {\nparent = array;\nlength = 10;\nelem_type = uint32_t;\n}\n" /* 4.2.2 */
-               "type per_section_event_ctx {\nparent = struct;\nfields = {\n{ uint, pid },\n{ uint16_t, payload_size },\n};\n};\n" /* 6.2.1 */
-               "trace { major = 1; minor = 1; alignment = packed; }\n"
-               "section {\nname = irq;\nevent {\n/* Type 1 - Few event IDs; Type 2 - Many event IDs */\nheader_type = type1;\n"
-               "context {\nevent_size = true; context_type = per_section_event_ctx; \n}\n}\n}\n"
-               "event {\nname = irq_entry;\nid = 3;\nsection = irq;\nfields = struct_example;\n}\n"
-               "event { name = two; id = 4; section = irq; fields = struct_example_2; }"
-               "event { name = three; id = 5; section = irq; fields = { { example_array, x }, { int5_t, y } }; }");
+    parse_well(
+        &scene,
+        "type uint32_t { parent = integer; size = 32; signed = false; align = 32; }\n" /* 4.1.5, its
+                                                                                          size
+                                                                                          corrected
+                                                                                        */
+        "type int5_t { parent = integer; size = 5; signed = true; align = 1; }\n"
+        "type struct_example {\n" /* 4.1.6 */
+        "parent = struct;\n"
+        "fields = {\n{\ntype {\nparent = gcc_bitfield;\nunit_size = 16; /* sizeof(short) */\nsize "
+        "= 12;\nsigned = true;\n"
+        "align = 1;\n},\na,\n},\n{\ntype {\nparent = gcc_bitfield;\nunit_size = 16; /* "
+        "sizeof(short) */\nsize = 5;\n"
+        "signed = true;\nalign = 1;\n},\nb,\n},\n};\n}\n"
+        "type struct_example_2 { parent = struct; fields = { {\n" /* 4.2.1 */
+        "type { /* Nameless type */\nparent = integer;\nsize = 16;\nsigned = true;\nalign = "
+        "16;\n},\nfirst_field_name,\n},\n"
+        "{\nuint64_t, /* Named type declared in the metadata */\nsecond_field_name,\n}\n};\n}\n"
+        "type example_array {\nparent = array;\nlength = 10;\nelem_type = uint32_t;\n}\n" /* 4.2.2
+                                                                                           */
+        "type per_section_event_ctx {\nparent = struct;\nfields = {\n{ uint, pid },\n{ uint16_t, "
+        "payload_size },\n};\n};\n" /* 6.2.1 */
+        "trace { major = 1; minor = 1; alignment = packed; }\n"
+        "section {\nname = irq;\nevent {\n/* Type 1 - Few event IDs; Type 2 - Many event IDs "
+        "*/\nheader_type = type1;\n"
+        "context {\nevent_size = true; context_type = per_section_event_ctx; \n}\n}\n}\n"
+        "event {\nname = irq_entry;\nid = 3;\nsection = irq;\nfields = struct_example;\n}\n"
+        "event { name = two; id = 4; section = irq; fields = struct_example_2; }"
+        "event { name = three; id = 5; section = irq; fields = { { example_array, x }, { int5_t, y "
+        "} }; }");
     assert_payload(&scene, 0, "{s12/16@1 a, s5/16@1 b}@16");
     assert_payload(&scene, 1, "{s16@16 first_field_name, u64@8 second_field_name}@16");
     assert_payload(&scene, 2, "{[10 u32@32]@32 x, s5@1 y}@32");
@@ -180,11 +205,15 @@ static void the_slips_of_the_text_are_read(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, BEGIN EVENT("{ uint64_t, timestamp_begin }\n{ uint64_t, timestamp_end }\n[ uint32_t, events_discarded },\n"
+    parse_well(&scene, BEGIN EVENT("{ uint64_t, timestamp_begin }\n{ uint64_t, timestamp_end }\n[ "
+                                   "uint32_t, events_discarded },\n"
                                    "{ uint16_t, id }, /* 65535 is reserved */\n"));
-    assert_payload(&scene, 0, "{u64@8 timestamp_begin, u64@8 timestamp_end, u32@8 events_discarded, u16@8 id}@8");
+    assert_payload(
+        &scene, 0,
+        "{u64@8 timestamp_begin, u64@8 timestamp_end, u32@8 events_discarded, u16@8 id}@8");
     end(&scene);
-    parse_well(&scene, BEGIN "type e { .parent = enum; .size = 8; .map = { { 1, one }, { 2, \"two and more\" }, }; }" EVENT("{ e, x }"));
+    parse_well(&scene, BEGIN "type e { .parent = enum; .size = 8; .map = { { 1, one }, { 2, \"two "
+                             "and more\" }, }; }" EVENT("{ e, x }"));
     assert_payload(&scene, 0, "{u8(1=one 2=two and more)@8 x}@8");
     end(&scene);
 }
@@ -198,11 +227,24 @@ static void packet_headers_are_described(void **state)
     parse_well(&scene, TRACE);
     put_type(&scene, scene.description.packet_header);
     support_assert_text(scene.text, scene.n,
-                        "{u32@8 magic, u32@8 session_id, u32@8 content_size, u32@8 packet_size, u32@8 checksum, u32@8 section_packet_count, "
-                        "u64@8 timestamp_begin, u64@8 timestamp_end, u32@8 events_discarded, u8@8 section_packet_count_bits, "
+                        "{u32@8 magic, u32@8 session_id, u32@8 content_size, u32@8 packet_size, "
+                        "u32@8 checksum, u32@8 section_packet_count, "
+                        "u64@8 timestamp_begin, u64@8 timestamp_end, u32@8 events_discarded, u8@8 "
+                        "section_packet_count_bits, "
                         "u8@8 compression_scheme, u8@8 encryption_scheme, u8@8 checksum_scheme}@8");
-    static const uint8_t roles[] = {CTF_ROLE_MAGIC, 0, CTF_ROLE_CONTENT_SIZE, CTF_ROLE_PACKET_SIZE, 0, CTF_ROLE_SEQUENCE,
-                                    CTF_ROLE_TIME_BEGIN, CTF_ROLE_TIME_END, CTF_ROLE_DISCARDED, 0, 0, 0, 0};
+    static const uint8_t roles[] = {CTF_ROLE_MAGIC,
+                                    0,
+                                    CTF_ROLE_CONTENT_SIZE,
+                                    CTF_ROLE_PACKET_SIZE,
+                                    0,
+                                    CTF_ROLE_SEQUENCE,
+                                    CTF_ROLE_TIME_BEGIN,
+                                    CTF_ROLE_TIME_END,
+                                    CTF_ROLE_DISCARDED,
+                                    0,
+                                    0,
+                                    0,
+                                    0};
     for (uint32_t i = 0; i < sizeof roles; i++)
         assert_int_equal(scene.description.packet_header->members[i].type->role, roles[i]);
     end(&scene);
@@ -212,15 +254,22 @@ static void event_headers_are_described_in_every_alignment(void **state)
 {
     (void)state;
     static const char *const expected[][2] = {
-        [CTF_ALIGN_PACKED] = {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@8 end}@8@1 extended}@8",
-                              "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@8@1 extended}@8"},
-        [CTF_ALIGN_NATURAL_64] = {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@64 end}@8@1 extended}@32",
-                                  "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@64@1 extended}@32"},
-        [CTF_ALIGN_NATURAL_32] = {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@32 end}@8@1 extended}@32",
-                                  "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@32@1 extended}@32"},
+        [CTF_ALIGN_PACKED] =
+            {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@8 end}@8@1 "
+             "extended}@8",
+             "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@8@1 extended}@8"},
+        [CTF_ALIGN_NATURAL_64] =
+            {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@64 end}@8@1 "
+             "extended}@32",
+             "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@64@1 extended}@32"},
+        [CTF_ALIGN_NATURAL_32] =
+            {"{u5@1 id, u27@1 timestamp, id=31? {u32@8 id, u64@8 timestamp, {}@32 end}@8@1 "
+             "extended}@32",
+             "{u32@8 timestamp, u16@8 id, id=65535? {u64@8 timestamp, u32@8 id}@32@1 extended}@32"},
     };
     struct scene scene;
-    parse_well(&scene, TRACE "section { name = a; event { header_type = type1; } } section { name = b; event { header_type = type2; } }");
+    parse_well(&scene, TRACE "section { name = a; event { header_type = type1; } } section { name "
+                             "= b; event { header_type = type2; } }");
     for (int i = CTF_ALIGN_PACKED; i <= CTF_ALIGN_NATURAL_32; i++)
         for (int k = 0; k < 2; k++) {
             rfc11_set_alignment(&scene.description, (enum ctf_alignment)i);
@@ -242,15 +291,18 @@ static void native_order_is_that_of_the_packets(void **state)
     struct scene scene = {.n = 0};
     ctf_description_init(&scene.description, alloc_default());
     scene.description.is_big_endian = true;
-    parse_more(&scene, BEGIN EVENT("{ uint8_t, a }, { type { parent = uint16_t; byte_order = le; }, b },"
-                                   "{ type { parent = uint16_t; byte_order = network; }, c }, { type { parent = uint16_t; byte_order = native; }, d }"));
+    parse_more(&scene,
+               BEGIN EVENT("{ uint8_t, a }, { type { parent = uint16_t; byte_order = le; }, b },"
+                           "{ type { parent = uint16_t; byte_order = network; }, c }, { type { "
+                           "parent = uint16_t; byte_order = native; }, d }"));
     assert_int_equal(scene.status, TTR_OK);
     assert_payload(&scene, 0, "{u8be@8 a, u16@8 b, u16be@8 c, u16be@8 d}@8");
     scene.n = 0;
     put_type(&scene, scene.description.streams[0]->event_header);
     assert_non_null(strstr(scene.text, "{u5be@1 id, u27be@1 timestamp"));
     end(&scene);
-    parse_well(&scene, BEGIN EVENT("{ type { parent = uint16_t; byte_order = be; }, a }, { uint16_t, b }"));
+    parse_well(&scene,
+               BEGIN EVENT("{ type { parent = uint16_t; byte_order = be; }, a }, { uint16_t, b }"));
     assert_payload(&scene, 0, "{u16be@8 a, u16@8 b}@8");
     end(&scene);
 }
@@ -261,20 +313,24 @@ static void children_override_what_their_parents_state(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, BEGIN "abstract_type be_int { parent = integer; byte_order = be; signed = true; }\n"
-                             "abstract_type be_int16 { size = 16; parent = be_int; }\n"
-                             "type port { parent = be_int16; signed = false; base = 10; }\n"
-                             "type wide_port { parent = port; size = 32; align = 4; }\n"
-                             "type color { parent = enum; size = 8; map = { { 0, red }, { 1, green } }; }\n"
-                             "type color16 { parent = color; size = 16; }\n"
-                             "type pair { parent = struct; fields = { { port, a }, { port, b } }; }\n"
-                             "type four { parent = array; length = 4; elem_type = uint8_t; }\n"
-                             "type five { parent = four; length = 5; }\n"
-                             "type aligned_pair { parent = pair; align = 64; }\n"
-                             "type text { parent = string; encoding = ASCII; }\n" EVENT(
-                                 "{ port, a }, { wide_port, b }, { color16, c }, { aligned_pair, d }, { five, e }, { text, f }, { string, g }"));
-    assert_payload(&scene, 0, "{u16bebase10@8 a, u32bebase10@4 b, u16(0=red 1=green)@8 c, {u16bebase10@8 a, u16bebase10@8 b}@64 d, "
-                              "[5 u8@8]@8 e, ascii@8 f, utf8@8 g}@64");
+    parse_well(&scene,
+               BEGIN "abstract_type be_int { parent = integer; byte_order = be; signed = true; }\n"
+                     "abstract_type be_int16 { size = 16; parent = be_int; }\n"
+                     "type port { parent = be_int16; signed = false; base = 10; }\n"
+                     "type wide_port { parent = port; size = 32; align = 4; }\n"
+                     "type color { parent = enum; size = 8; map = { { 0, red }, { 1, green } }; }\n"
+                     "type color16 { parent = color; size = 16; }\n"
+                     "type pair { parent = struct; fields = { { port, a }, { port, b } }; }\n"
+                     "type four { parent = array; length = 4; elem_type = uint8_t; }\n"
+                     "type five { parent = four; length = 5; }\n"
+                     "type aligned_pair { parent = pair; align = 64; }\n"
+                     "type text { parent = string; encoding = ASCII; }\n" EVENT(
+                         "{ port, a }, { wide_port, b }, { color16, c }, { aligned_pair, d }, { "
+                         "five, e }, { text, f }, { string, g }"));
+    assert_payload(&scene, 0,
+                   "{u16bebase10@8 a, u32bebase10@4 b, u16(0=red 1=green)@8 c, {u16bebase10@8 a, "
+                   "u16bebase10@8 b}@64 d, "
+                   "[5 u8@8]@8 e, ascii@8 f, utf8@8 g}@64");
     end(&scene);
 }
 
@@ -283,8 +339,10 @@ static void integers_of_every_width_are_built_in(void **state)
     (void)state;
     struct scene scene;
     parse_well(&scene, "trace { major = 1; minor = 1; alignment = natural; }" SECTION EVENT(
-                           "{ uint1_t, a }, { int63_t, b }, { uint8_t, c }, { int16_t, d }, { uint24_t, e }, { uint, f }, { int64_t, g }"));
-    assert_payload(&scene, 0, "{u1@1 a, s63@1 b, u8@8 c, s16@16 d, u24@8 e, u32@32 f, s64@64 g}@64");
+                           "{ uint1_t, a }, { int63_t, b }, { uint8_t, c }, { int16_t, d }, { "
+                           "uint24_t, e }, { uint, f }, { int64_t, g }"));
+    assert_payload(&scene, 0,
+                   "{u1@1 a, s63@1 b, u8@8 c, s16@16 d, u24@8 e, u32@32 f, s64@64 g}@64");
     assert_int_equal(scene.description.alignment, CTF_ALIGN_NATURAL_64);
     end(&scene);
     parse(&scene, BEGIN EVENT("{ uint65_t, a }"));
@@ -296,17 +354,24 @@ static void alignments_not_stated_follow_the_architecture(void **state)
 {
     (void)state;
     static const char *const expected[] = {
-        [CTF_ALIGN_UNKNOWN] = "{u8@8 a, u64@8 b, u64@64 c, <u8@8 u32@8>@8 d, {u3/32@1 x, u5@1 y}@32 e, utf8@8 f, [0 u16@8]@8 g}@64",
-        [CTF_ALIGN_PACKED] = "{u8@8 a, u64@8 b, u64@64 c, <u8@8 u32@8>@8 d, {u3/32@1 x, u5@1 y}@32 e, utf8@8 f, [0 u16@8]@8 g}@64",
-        [CTF_ALIGN_NATURAL_64] = "{u8@8 a, u64@64 b, u64@64 c, <u8@8 u32@32>@32 d, {u3/32@1 x, u5@1 y}@32 e, utf8@8 f, [0 u16@16]@16 g}@64",
-        [CTF_ALIGN_NATURAL_32] = "{u8@8 a, u64@32 b, u64@64 c, <u8@8 u32@32>@32 d, {u3/32@1 x, u5@1 y}@32 e, utf8@8 f, [0 u16@16]@16 g}@64",
+        [CTF_ALIGN_UNKNOWN] = "{u8@8 a, u64@8 b, u64@64 c, <u8@8 u32@8>@8 d, {u3/32@1 x, u5@1 "
+                              "y}@32 e, utf8@8 f, [0 u16@8]@8 g}@64",
+        [CTF_ALIGN_PACKED] = "{u8@8 a, u64@8 b, u64@64 c, <u8@8 u32@8>@8 d, {u3/32@1 x, u5@1 y}@32 "
+                             "e, utf8@8 f, [0 u16@8]@8 g}@64",
+        [CTF_ALIGN_NATURAL_64] = "{u8@8 a, u64@64 b, u64@64 c, <u8@8 u32@32>@32 d, {u3/32@1 x, "
+                                 "u5@1 y}@32 e, utf8@8 f, [0 u16@16]@16 g}@64",
+        [CTF_ALIGN_NATURAL_32] = "{u8@8 a, u64@32 b, u64@64 c, <u8@8 u32@32>@32 d, {u3/32@1 x, "
+                                 "u5@1 y}@32 e, utf8@8 f, [0 u16@16]@16 g}@64",
     };
     struct scene scene;
-    parse_well(&scene, "trace { major = 1; minor = 1; }" SECTION EVENT(
-                           "{ uint8_t, a }, { uint64_t, b }, { type { parent = uint64_t; align = 64; }, c },"
-                           "{ type { parent = sequence; length_type = uint8_t; elem_type = uint32_t; }, d },"
-                           "{ type { parent = struct; fields = { { type { parent = gcc_bitfield; unit_size = 32; size = 3; }, x }, { uint5_t, y } }; }, e },"
-                           "{ string, f }, { type { parent = array; length = 0; elem_type = uint16_t; }, g }"));
+    parse_well(
+        &scene,
+        "trace { major = 1; minor = 1; }" SECTION EVENT(
+            "{ uint8_t, a }, { uint64_t, b }, { type { parent = uint64_t; align = 64; }, c },"
+            "{ type { parent = sequence; length_type = uint8_t; elem_type = uint32_t; }, d },"
+            "{ type { parent = struct; fields = { { type { parent = gcc_bitfield; unit_size = 32; "
+            "size = 3; }, x }, { uint5_t, y } }; }, e },"
+            "{ string, f }, { type { parent = array; length = 0; elem_type = uint16_t; }, g }"));
     assert_int_equal(scene.description.alignment, CTF_ALIGN_UNKNOWN);
     assert_payload(&scene, 0, expected[CTF_ALIGN_UNKNOWN]);
     for (int i = CTF_ALIGN_NATURAL_32; i >= CTF_ALIGN_PACKED; i--) {
@@ -320,11 +385,17 @@ static void enumerations_hold_their_numbers(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, BEGIN EVENT("{ type { parent = enum; size = 8; signed = true; map = { { -128, low }, { 0x7f, high }, { 017, octal }, { -1, \"-\\x31\" } }; }, a },"
-                                   "{ type { parent = enum; size = 64; map = { { 18446744073709551615, all } }; }, b },"
-                                   "{ type { parent = uint3_t; map = { { 7, seven }, { 7, again } }; }, c },"
-                                   "{ type { parent = enum; size = 1; map = { }; }, d }"));
-    assert_payload(&scene, 0, "{s8(-128=low 127=high 15=octal -1=-1)@8 a, u64(-1=all)@8 b, u3(7=seven 7=again)@1 c, u1@1 d}@8");
+    parse_well(
+        &scene,
+        BEGIN EVENT(
+            "{ type { parent = enum; size = 8; signed = true; map = { { -128, low }, { 0x7f, high "
+            "}, { 017, octal }, { -1, \"-\\x31\" } }; }, a },"
+            "{ type { parent = enum; size = 64; map = { { 18446744073709551615, all } }; }, b },"
+            "{ type { parent = uint3_t; map = { { 7, seven }, { 7, again } }; }, c },"
+            "{ type { parent = enum; size = 1; map = { }; }, d }"));
+    assert_payload(&scene, 0,
+                   "{s8(-128=low 127=high 15=octal -1=-1)@8 a, u64(-1=all)@8 b, u3(7=seven "
+                   "7=again)@1 c, u1@1 d}@8");
     const struct type *a = scene.description.streams[0]->events[0]->payload->members[0].type;
     assert_true(a->labels->is_signed);
     assert_int_equal(a->hint, TTR_HINT_ENUM);
@@ -335,15 +406,19 @@ static void a_label_that_comes_again_has_several_values(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, BEGIN EVENT("{ type { parent = enum; size = 8; signed = true; map = { { -1, a }, { 0, b }, { 0, a }, { 1, a }, { 1, a }, { 3, a }, { 5, a }, { 7, a }, "
-                                   "{ 4, a } }; }, a }"));
-    const struct type_labels *labels = scene.description.streams[0]->events[0]->payload->members[0].type->labels;
+    parse_well(&scene,
+               BEGIN EVENT("{ type { parent = enum; size = 8; signed = true; map = { { -1, a }, { "
+                           "0, b }, { 0, a }, { 1, a }, { 1, a }, { 3, a }, { 5, a }, { 7, a }, "
+                           "{ 4, a } }; }, a }"));
+    const struct type_labels *labels =
+        scene.description.streams[0]->events[0]->payload->members[0].type->labels;
     assert_int_equal(labels->n, 2);
     support_assert_text(labels->label[0].name.p, labels->label[0].name.n, "a");
     static const int64_t ranges[][2] = {{-1, -1}, {0, 1}, {3, 3}, {5, 5}, {7, 7}, {4, 4}};
     assert_int_equal(labels->label[0].ranges_n, sizeof ranges / sizeof *ranges);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        assert_true((int64_t)labels->label[0].ranges[i].low == ranges[i][0] && (int64_t)labels->label[0].ranges[i].high == ranges[i][1]);
+        assert_true((int64_t)labels->label[0].ranges[i].low == ranges[i][0] &&
+                    (int64_t)labels->label[0].ranges[i].high == ranges[i][1]);
     assert_null(type_label_of(labels, 1, 1));
     end(&scene);
 }
@@ -353,8 +428,12 @@ static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, "type word { parent = integer; size = 32; }" SECTION EVENT("{ uint8_t, a }, { word, b }")
-                           "trace { major = 1; minor = 1; alignment = natural; }" "event { name = f; id = 1; fields = { { uint8_t, a }, { uint64_t, b } }; }");
+    parse_well(
+        &scene,
+        "type word { parent = integer; size = 32; }" SECTION EVENT(
+            "{ uint8_t, a }, { word, b }") "trace { major = 1; minor = 1; alignment = natural; }"
+                                           "event { name = f; id = 1; fields = { { uint8_t, a }, { "
+                                           "uint64_t, b } }; }");
     assert_payload(&scene, 0, "{u8@8 a, u32@32 b}@32");
     assert_payload(&scene, 1, "{u8@8 a, u64@64 b}@64");
     assert_int_equal(scene.description.streams[0]->event_header->align, 5);
@@ -378,17 +457,23 @@ static void clocks_and_words_are_extensions(void **state)
     const struct ctf_clock *clock = scene.description.streams[0]->clock;
     assert_true(clock->frequency == 1000000000 && clock->offset_s == 0 && !clock->is_unix);
     end(&scene);
-    parse_well(&scene, "trace { major = 1; minor = 1; alignment = natural; word_size = 32; clock_freq = 24000000; clock_offset_s = 1700000000; "
+    parse_well(&scene, "trace { major = 1; minor = 1; alignment = natural; word_size = 32; "
+                       "clock_freq = 24000000; clock_offset_s = 1700000000; "
                        "clock_offset = -5; }" SECTION);
     clock = scene.description.streams[0]->clock;
-    assert_true(clock->frequency == 24000000 && clock->offset_s == 1700000000 && clock->offset_cycles == -5 && clock->is_unix);
+    assert_true(clock->frequency == 24000000 && clock->offset_s == 1700000000 &&
+                clock->offset_cycles == -5 && clock->is_unix);
     assert_int_equal(scene.description.alignment, CTF_ALIGN_NATURAL_32);
     end(&scene);
-    parse_well(&scene, "trace { major = 1; minor = 1; clock_absolute = false; clock_offset_s = -5; }" SECTION);
+    parse_well(
+        &scene,
+        "trace { major = 1; minor = 1; clock_absolute = false; clock_offset_s = -5; }" SECTION);
     clock = scene.description.streams[0]->clock;
     assert_true(clock->offset_s == -5 && !clock->is_unix);
     end(&scene);
-    parse_well(&scene, "trace { major = 1; minor = 1; clock_offset_s = 5; clock_absolute = true; }" SECTION);
+    parse_well(
+        &scene,
+        "trace { major = 1; minor = 1; clock_offset_s = 5; clock_absolute = true; }" SECTION);
     assert_true(scene.description.streams[0]->clock->is_unix);
     end(&scene);
 }
@@ -409,9 +494,12 @@ static void event_context_is_a_size_or_a_whole_structure(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, TRACE "section { name = a; event { header_type = type2; context { event_size = true; } } };"
-                             "section { name = b; event { header_type = type1; context { event_size = false; context_type = { { uint8_t, x } }; } } };"
-                             "section { name = c; event { header_type = type1; context { } } }");
+    parse_well(
+        &scene,
+        TRACE "section { name = a; event { header_type = type2; context { event_size = true; } } };"
+              "section { name = b; event { header_type = type1; context { event_size = false; "
+              "context_type = { { uint8_t, x } }; } } };"
+              "section { name = c; event { header_type = type1; context { } } }");
     put_type(&scene, scene.description.streams[0]->event_context);
     put_type(&scene, scene.description.streams[1]->event_context);
     support_assert_text(scene.text, scene.n, "{u16@8 payload_size}@8{u8@8 x}@8");
@@ -444,10 +532,14 @@ static void what_nobody_knows_is_passed_over_with_a_note(void **state)
 {
     (void)state;
     struct scene scene;
-    parse_well(&scene, "trace { major = 1; minor = 1; uuid = \"x\"; } clock { name = c; map { a = { 1; } } }\n"
-                       "section { name = s; stream = 3; event { header_type = type1; color = type { size = 3; }; context { x = 1; } } }\n"
-                       "event { name = e; level { } fields = type { parent = struct; fields = { { type { size = 8; parent = integer; "
-                       "colour = [ { 1, 2 } ]; .note = { a }; }, x } }; } };");
+    parse_well(
+        &scene,
+        "trace { major = 1; minor = 1; uuid = \"x\"; } clock { name = c; map { a = { 1; } } }\n"
+        "section { name = s; stream = 3; event { header_type = type1; color = type { size = 3; }; "
+        "context { x = 1; } } }\n"
+        "event { name = e; level { } fields = type { parent = struct; fields = { { type { size = "
+        "8; parent = integer; "
+        "colour = [ { 1, 2 } ]; .note = { a }; }, x } }; } };");
     assert_payload(&scene, 0, "{u8@8 x}@8");
     const char *at = scene.notes;
     unsigned n = 0;
@@ -463,7 +555,8 @@ static void more_metadata_adds_to_what_is_there(void **state)
     struct scene scene;
     parse_well(&scene, BEGIN "type t { parent = uint8_t; }" EVENT("{ t, a }"));
     const struct ctf_event_class *first = scene.description.streams[0]->events[0];
-    parse_more(&scene, "event { name = f; id = 1; section = s; fields = { { t, b }, { uint32_t, c } }; }");
+    parse_more(&scene,
+               "event { name = f; id = 1; section = s; fields = { { t, b }, { uint32_t, c } }; }");
     assert_int_equal(scene.status, TTR_OK);
     assert_ptr_equal(scene.description.streams[0]->events[0], first);
     assert_payload(&scene, 1, "{u8@8 b, u32@8 c}@8");
@@ -479,17 +572,21 @@ static void files_belong_to_the_section_with_the_longest_name(void **state)
         const char *file, *section;
         int cpu;
     } cases[] = {
-        {"net", "net", -1},     {"net_0", "net", 0},     {"net-12", "net", 12},   {"net_rx", "net_rx", -1}, {"net_rx_3", "net_rx", 3},
-        {"net_3", "net_3", -1}, {"net_3_1", "net_3", 1}, {"network", NULL, -1},   {"net_", NULL, -1},       {"net_x", NULL, -1},
-        {"ne", NULL, -1},       {"net_4294967295", "net", -1}, {"net_4294967296", NULL, -1}, {"net_0x1", NULL, -1}, {"", NULL, -1},
+        {"net", "net", -1},           {"net_0", "net", 0},       {"net-12", "net", 12},
+        {"net_rx", "net_rx", -1},     {"net_rx_3", "net_rx", 3}, {"net_3", "net_3", -1},
+        {"net_3_1", "net_3", 1},      {"network", NULL, -1},     {"net_", NULL, -1},
+        {"net_x", NULL, -1},          {"ne", NULL, -1},          {"net_4294967295", "net", -1},
+        {"net_4294967296", NULL, -1}, {"net_0x1", NULL, -1},     {"", NULL, -1},
     };
     struct scene scene;
-    parse_well(&scene, TRACE "section { name = net; event { header_type = type1; } } section { name = net_rx; event { header_type = type1; } }"
+    parse_well(&scene, TRACE "section { name = net; event { header_type = type1; } } section { "
+                             "name = net_rx; event { header_type = type1; } }"
                              "section { name = net_3; event { header_type = type1; } }");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool has_cpu;
         uint32_t cpu;
-        const struct ctf_stream_class *section = rfc11_section_of_file(&scene.description, cases[i].file, &has_cpu, &cpu);
+        const struct ctf_stream_class *section =
+            rfc11_section_of_file(&scene.description, cases[i].file, &has_cpu, &cpu);
         if (!cases[i].section) {
             assert_null(section);
             continue;
@@ -505,9 +602,20 @@ static void files_belong_to_the_section_with_the_longest_name(void **state)
 static void plain_text_is_told_from_other_metadata(void **state)
 {
     (void)state;
-    static const char *const yes[] = {"trace { major", " \n/* x */ // y\n trace{", "section {", "type x {", "event/**/{", "/* */abstract_type x"};
-    static const char *const no[] = {"/* CTF 1.8 */ trace {", "trac", "trace", "typealias integer", "tracer {", "{", "", "/* trace {", "/trace {",
-                                     "// trace {", "\x1e{"};
+    static const char *const yes[] = {"trace { major", " \n/* x */ // y\n trace{",
+                                      "section {",     "type x {",
+                                      "event/**/{",    "/* */abstract_type x"};
+    static const char *const no[] = {"/* CTF 1.8 */ trace {",
+                                     "trac",
+                                     "trace",
+                                     "typealias integer",
+                                     "tracer {",
+                                     "{",
+                                     "",
+                                     "/* trace {",
+                                     "/trace {",
+                                     "// trace {",
+                                     "\x1e{"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         if (!rfc11_is_text((const uint8_t *)yes[i], strlen(yes[i])))
             fail_msg("%s", yes[i]);
@@ -536,9 +644,12 @@ static const struct {
     {"trace { major = 1; minor = 1; alignment = packed; ^alignment = natural; }", "twice"},
     {TRACE "trace ^{ major = 1; minor = 1; alignment = natural; }", "before"},
     {"section { name = s; ^name = t; event { header_type = type1; } }", "twice"},
-    {"section { name = s; event { header_type = type1; } ^event { header_type = type2; } }", "twice"},
+    {"section { name = s; event { header_type = type1; } ^event { header_type = type2; } }",
+     "twice"},
     {"section { name = s; event { header_type = type1; ^header_type = type2; } }", "twice"},
-    {"section { name = s; event { header_type = type1; context { event_size = true; ^event_size = false; } } }", "twice"},
+    {"section { name = s; event { header_type = type1; context { event_size = true; ^event_size = "
+     "false; } } }",
+     "twice"},
     {BEGIN "event { id = 1; ^id = 2; }", "twice"},
     {BEGIN "event { id = 1; fields = { }; ^fields = { }; }", "twice"},
     {"trace { major = ^1x; }", "no number"},
@@ -554,13 +665,17 @@ static const struct {
     {"section { name = ^\"a/b\"; event { header_type = type1; } }", "'/'"},
     {"section ^{ name = s; }", "header_type"},
     {"section { name = s; event { header_type = ^type3; } }", "type1 or type2"},
-    {"section { name = s; event { header_type = type1; context { event_size = ^maybe; } } }", "true or false"},
-    {"section { name = s; event { header_type = type1; context { context_type = ^uint8_t; } } }", "inheriting from struct"},
-    {"section { name = s; event { header_type = type1; context { event_size = true; context_type = ^{ { int8_t, payload_size } }; } } }",
+    {"section { name = s; event { header_type = type1; context { event_size = ^maybe; } } }",
+     "true or false"},
+    {"section { name = s; event { header_type = type1; context { context_type = ^uint8_t; } } }",
+     "inheriting from struct"},
+    {"section { name = s; event { header_type = type1; context { event_size = true; context_type = "
+     "^{ { int8_t, payload_size } }; } } }",
      "payload_size"},
     {BEGIN "section { name = ^s; event { header_type = type1; } }", "declared before"},
     {BEGIN "event { section = ^t; }", "no section"},
-    {BEGIN "section { name = t; event { header_type = type1; } } event ^{ name = e; }", "no section"},
+    {BEGIN "section { name = t; event { header_type = type1; } } event ^{ name = e; }",
+     "no section"},
     {BEGIN "event { id = ^4294967296; }", "4294967295"},
     {BEGIN "event { id = ^-1; }", "from 0"},
     {BEGIN "event { id = 1; } event { id = ^1; }", "already"},
@@ -569,7 +684,8 @@ static const struct {
     {BEGIN "event { fields = ^uint8_t; }", "inheriting from struct"},
     {BEGIN "event { fields = ^nothing; }", "no type of this name"},
     {BEGIN "event { fields = { { ^integer, a } }; }", "abstract"},
-    {"abstract_type a { parent = integer; size = 8; }" BEGIN "event { fields = { { ^a, a } }; }", "abstract"},
+    {"abstract_type a { parent = integer; size = 8; }" BEGIN "event { fields = { { ^a, a } }; }",
+     "abstract"},
     {"type ^integer { parent = struct; }", "built in"},
     {"type ^7 { }", "name of the type"},
     {"type a { parent = uint8_t; } type ^a { parent = uint8_t; }", "before"},
@@ -596,12 +712,16 @@ static const struct {
     {"type ^a { parent = string; align = 4; }", "begins at a byte"},
     {"type a { parent = array; length = ^-1; }", "fewer"},
     {"type a { parent = sequence; length_type = ^int8_t; }", "unsigned"},
-    {"type ^a { parent = array; length = 65537; elem_type = type { parent = struct; fields = { }; }; }", "no room"},
+    {"type ^a { parent = array; length = 65537; elem_type = type { parent = struct; fields = { }; "
+     "}; }",
+     "no room"},
     {"type a { parent = enum; size = 8; map = { { ^256, a } }; }", "larger"},
     {"type a { parent = enum; size = 8; map = { { ^-1, a } }; }", "negative"},
-    {"type a { parent = enum; size = 8; signed = true; map = { { 1, c }, { ^128, a } }; }", "larger"},
+    {"type a { parent = enum; size = 8; signed = true; map = { { 1, c }, { ^128, a } }; }",
+     "larger"},
     {"type a { parent = enum; size = 8; signed = true; map = { { ^-129, a } }; }", "less"},
-    {"type a { parent = enum; size = 8; signed = true; map = { { ^-9223372036854775809, a } }; }", "below"},
+    {"type a { parent = enum; size = 8; signed = true; map = { { ^-9223372036854775809, a } }; }",
+     "below"},
     {"type a { parent = enum; size = 8; map = { { 1 ^a } }; }", "expected ','"},
     {"type a { parent = struct; fields = { { uint8_t, a }, { uint8_t, ^a } }; }", "already"},
     {"type a { parent = struct; fields = { { uint8_t, ^3 } }; }", "name of the field"},
@@ -617,10 +737,13 @@ static void refusals_point_at_the_place(void **state)
         char metadata[1000];
         const char *mark = strchr(refusals[i].metadata, '^');
         size_t at = (size_t)(mark - refusals[i].metadata);
-        (void)snprintf(metadata, sizeof metadata, "%.*s%s", (int)at, refusals[i].metadata, mark + 1);
+        (void)snprintf(metadata, sizeof metadata, "%.*s%s", (int)at, refusals[i].metadata,
+                       mark + 1);
         parse(&scene, metadata);
-        if (scene.status == TTR_OK || !strstr(scene.error.text, refusals[i].words) || scene.error.offset != at)
-            fail_msg("%s: %s (%d at %llu)", refusals[i].metadata, scene.error.text, (int)scene.status, (unsigned long long)scene.error.offset);
+        if (scene.status == TTR_OK || !strstr(scene.error.text, refusals[i].words) ||
+            scene.error.offset != at)
+            fail_msg("%s: %s (%d at %llu)", refusals[i].metadata, scene.error.text,
+                     (int)scene.status, (unsigned long long)scene.error.offset);
         assert_non_null(strstr(scene.error.text, "\n"));
         end(&scene);
     }
@@ -646,14 +769,17 @@ static void types_within_types_end_at_a_depth(void **state)
     char metadata[4000] = "type t0 { parent = struct; fields = { { uint8_t, a } }; }";
     size_t n = strlen(metadata);
     for (int i = 1; i < 40; i++)
-        n += (size_t)snprintf(metadata + n, sizeof metadata - n, "type t%d { parent = array; length = 1; elem_type = t%d; }", i, i - 1);
+        n +=
+            (size_t)snprintf(metadata + n, sizeof metadata - n,
+                             "type t%d { parent = array; length = 1; elem_type = t%d; }", i, i - 1);
     parse(&scene, metadata);
     assert_int_equal(scene.status, TTR_E_MALFORMED);
     assert_non_null(strstr(scene.error.text, "32 levels"));
     end(&scene);
     n = 0;
     for (int i = 0; i < 200; i++)
-        n += (size_t)snprintf(metadata + n, sizeof metadata - n, "%s{ elem_type = type", i ? "" : "type a ");
+        n += (size_t)snprintf(metadata + n, sizeof metadata - n, "%s{ elem_type = type",
+                              i ? "" : "type a ");
     parse(&scene, metadata);
     assert_int_equal(scene.status, TTR_E_MALFORMED);
     assert_non_null(strstr(scene.error.text, "32 levels"));
@@ -667,18 +793,21 @@ static void few_words_cannot_mean_too_many_fields(void **state)
     char metadata[4000] = "type t0 { parent = struct; fields = { { uint8_t, a } }; }";
     size_t n = strlen(metadata);
     for (int i = 1; i < 25; i++)
-        n += (size_t)snprintf(metadata + n, sizeof metadata - n, "type t%d { parent = struct; fields = { { t%d, a }, { t%d, b } }; }", i, i - 1,
-                              i - 1);
+        n += (size_t)snprintf(metadata + n, sizeof metadata - n,
+                              "type t%d { parent = struct; fields = { { t%d, a }, { t%d, b } }; }",
+                              i, i - 1, i - 1);
     parse(&scene, metadata);
     assert_int_equal(scene.status, TTR_E_MALFORMED);
     assert_non_null(strstr(scene.error.text, "65536 fields"));
     end(&scene);
 }
 
-#define WHOLE                                                                                                          \
-    "trace { major = 1; minor = 1; }\nsection { name = s; event { header_type = type2; context { event_size = true; } } }\n" \
-    "type e { parent = enum; size = 8; map = { { 1, one }, { 2, \"t\\167o\" } }; }\n"                                   \
-    "event { name = x; fields = { { e, a }, { type { parent = sequence; length_type = uint8_t; elem_type = int7_t; }, b }, { string, c } }; }"
+#define WHOLE                                                                                      \
+    "trace { major = 1; minor = 1; }\nsection { name = s; event { header_type = type2; context { " \
+    "event_size = true; } } }\n"                                                                   \
+    "type e { parent = enum; size = 8; map = { { 1, one }, { 2, \"t\\167o\" } }; }\n"              \
+    "event { name = x; fields = { { e, a }, { type { parent = sequence; length_type = uint8_t; "   \
+    "elem_type = int7_t; }, b }, { string, c } }; }"
 
 static bool parse_whole(const struct alloc *alloc)
 {
@@ -717,9 +846,11 @@ static void no_text_does_harm(void **state)
         char changed[sizeof metadata];
         memcpy(changed, metadata, sizeof metadata);
         for (uint64_t k = support_random(&seed) % 4 + 1; k > 0; k--)
-            changed[support_random(&seed) % (sizeof metadata - 1)] = marks[support_random(&seed) % sizeof marks];
+            changed[support_random(&seed) % (sizeof metadata - 1)] =
+                marks[support_random(&seed) % sizeof marks];
         parse(&scene, changed);
-        assert_true(scene.status == TTR_OK || scene.status == TTR_E_MALFORMED || scene.status == TTR_E_UNSUPPORTED);
+        assert_true(scene.status == TTR_OK || scene.status == TTR_E_MALFORMED ||
+                    scene.status == TTR_E_UNSUPPORTED);
         end(&scene);
     }
 }

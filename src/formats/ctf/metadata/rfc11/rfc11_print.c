@@ -1,9 +1,11 @@
 /* Descriptions as metadata of the 2010 RFC: read again, the text gives the same description.
  *
- * Named types come first, what they are made of before them; all state their alignment, so that nothing hangs on the architecture.
- * What the RFC cannot say about how bytes are to be read is refused with the place: variants, optional fields, booleans, flags,
- * numbers of variable size, text and bytes whose length stands elsewhere, contexts of single events as structs of their own, packet
- * contexts, headers other than its two.  What only describes the trace is said by extensions or left out. */
+ * Named types come first, what they are made of before them; all state their alignment, so that
+ * nothing hangs on the architecture. What the RFC cannot say about how bytes are to be read is
+ * refused with the place: variants, optional fields, booleans, flags, numbers of variable size,
+ * text and bytes whose length stands elsewhere, contexts of single events as structs of their own,
+ * packet contexts, headers other than its two.  What only describes the trace is said by extensions
+ * or left out. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,9 +17,9 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;          /* for the names */
-    struct rfc11_names named;    /* to the type that has the name in the text */
-    struct pairmap visited;      /* types whose insides were looked at; 1: it has its name in the text */
+    struct arena arena;       /* for the names */
+    struct rfc11_names named; /* to the type that has the name in the text */
+    struct pairmap visited; /* types whose insides were looked at; 1: it has its name in the text */
     ttr_error *error;
     ttr_status status;
     const struct ctf_stream_class *stream; /* where we are, for messages */
@@ -42,11 +44,14 @@ static bool refuse(struct printer *p, ttr_text field, const char *what)
     char place[200] = "";
     int n = 0;
     if (p->stream && p->stream->name.n)
-        n = snprintf(place, sizeof place, ", in section %.*s", (int)(p->stream->name.n < 40 ? p->stream->name.n : 40), p->stream->name.p);
+        n = snprintf(place, sizeof place, ", in section %.*s",
+                     (int)(p->stream->name.n < 40 ? p->stream->name.n : 40), p->stream->name.p);
     if (p->event)
-        n += snprintf(place + n, sizeof place - (size_t)n, ", event %.*s", (int)(p->event->name.n < 40 ? p->event->name.n : 40), p->event->name.p);
+        n += snprintf(place + n, sizeof place - (size_t)n, ", event %.*s",
+                      (int)(p->event->name.n < 40 ? p->event->name.n : 40), p->event->name.p);
     if (field.n)
-        (void)snprintf(place + n, sizeof place - (size_t)n, ", field %.*s", (int)(field.n < 40 ? field.n : 40), field.p);
+        (void)snprintf(place + n, sizeof place - (size_t)n, ", field %.*s",
+                       (int)(field.n < 40 ? field.n : 40), field.p);
     p->status = fail(p->error, TTR_E_UNSUPPORTED, NO_OFFSET, "RFC v1.1 has no %s%s", what, place);
     return false;
 }
@@ -158,7 +163,8 @@ static bool put_labels(struct printer *p, const struct type *type, ttr_text fiel
             uint64_t more = label->ranges[k].high - label->ranges[k].low;
             for (uint64_t x = 0; x <= more; x++) {
                 uint64_t value = label->ranges[k].low + x;
-                (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value) : put(p, " { %" PRIu64 ", ", value));
+                (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value)
+                                              : put(p, " { %" PRIu64 ", ", value));
                 put_name(p, label->name);
                 (void)put(p, " },");
             }
@@ -169,7 +175,10 @@ static bool put_labels(struct printer *p, const struct type *type, ttr_text fiel
 
 static bool put_number(struct printer *p, const struct type *type, ttr_text field)
 {
-    (void)put(p, "parent = %s; size = %u; signed = %s; align = %u;", type->labels ? "enum" : type->unit ? "gcc_bitfield" : "integer",
+    (void)put(p, "parent = %s; size = %u; signed = %s; align = %u;",
+              type->labels ? "enum"
+              : type->unit ? "gcc_bitfield"
+                           : "integer",
               type->bits, type->kind == TYPE_INT ? "true" : "false", 1u << type->align);
     if (type->unit)
         (void)put(p, " unit_size = %u;", type->unit);
@@ -235,14 +244,17 @@ static bool put_body(struct printer *p, const struct type *type, unsigned indent
     if (why)
         return refuse(p, field, why);
     switch (type->kind) {
-    case TYPE_STRUCT: return put_struct(p, type, indent);
+    case TYPE_STRUCT:
+        return put_struct(p, type, indent);
     case TYPE_ARRAY:
-    case TYPE_SEQUENCE: return put_list(p, type, indent, field);
+    case TYPE_SEQUENCE:
+        return put_list(p, type, indent, field);
     case TYPE_STRING:
         (void)put(p, "parent = string;");
         put_minimum_align(p, type);
         return put(p, " encoding = %s;", type->encoding == ENCODING_ASCII ? "ASCII" : "UTF8");
-    default: return put_number(p, type, field);
+    default:
+        return put_number(p, type, field);
     }
 }
 
@@ -260,7 +272,8 @@ static bool put_type(struct printer *p, const struct type *type, unsigned indent
 /* A type whose name is free gets it in the text. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
-    bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) && !rfc11_names_get(&p->named, type->name);
+    bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
+                    !rfc11_names_get(&p->named, type->name);
     if (!pairmap_put(&p->visited, (uintptr_t)type, 0, has_name))
         return refuse_memory(p);
     if (!has_name)
@@ -275,7 +288,8 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
 }
 
 /* Declares all named types in a type, those inside first. */
-static bool declare_inside(struct printer *p, const struct type *type, unsigned depth, ttr_text field)
+static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
+                           ttr_text field)
 {
     if (!type || pairmap_get(&p->visited, (uintptr_t)type, 0))
         return true;
@@ -286,8 +300,8 @@ static bool declare_inside(struct printer *p, const struct type *type, unsigned 
     for (uint32_t i = 0; i < type->members_n; i++)
         if (!declare_inside(p, type->members[i].type, depth + 1, type->members[i].name))
             return false;
-    return declare_inside(p, type->length_type, depth + 1, field) && declare_inside(p, type->element, depth + 1, field) &&
-           declare_type(p, type, field);
+    return declare_inside(p, type->length_type, depth + 1, field) &&
+           declare_inside(p, type->element, depth + 1, field) && declare_type(p, type, field);
 }
 
 /* --- Blocks --- */
@@ -330,7 +344,8 @@ static bool put_clock(struct printer *p, const struct ctf_clock *clock)
     put_about_clock(p, clock);
     if (!clock->is_unix && !has_own_origin)
         return true;
-    (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n", clock->offset_s, clock->offset_cycles);
+    (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n",
+              clock->offset_s, clock->offset_cycles);
     return !has_own_origin || put(p, "    clock_absolute = false;\n");
 }
 
@@ -346,7 +361,8 @@ static bool put_trace(struct printer *p)
     }
     if (!clock && d->clocks_n)
         clock = d->clocks[0];
-    (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n", is_natural ? "natural" : "packed");
+    (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n",
+              is_natural ? "natural" : "packed");
     if (is_natural)
         (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
     if (d->has_uuid)
@@ -359,18 +375,23 @@ static bool put_trace(struct printer *p)
 /* True where a context says no more than event_size = true does. */
 static bool is_plain_size(const struct ctf_description *d, const struct type *context)
 {
-    uint8_t align = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32 ? 4 : 3;
-    if (context->members_n != 1 || context->minimum_align || !type_member_named(context, (ttr_text){"payload_size", 12}))
+    uint8_t align =
+        d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32 ? 4 : 3;
+    if (context->members_n != 1 || context->minimum_align ||
+        !type_member_named(context, (ttr_text){"payload_size", 12}))
         return false;
     const struct type *size = context->members[0].type;
-    return size->kind == TYPE_UINT && size->bits == 16 && size->align == align && size->is_big_endian == d->is_big_endian && !size->labels &&
-           !size->unit && !size->base && !size->role;
+    return size->kind == TYPE_UINT && size->bits == 16 && size->align == align &&
+           size->is_big_endian == d->is_big_endian && !size->labels && !size->unit && !size->base &&
+           !size->role;
 }
 
 static bool put_context(struct printer *p, const struct ctf_stream_class *stream)
 {
-    bool is_plain = stream->rfc_has_event_size && stream->event_context && is_plain_size(p->description, stream->event_context);
-    (void)put(p, "        context {\n            event_size = %s;\n", stream->rfc_has_event_size ? "true" : "false");
+    bool is_plain = stream->rfc_has_event_size && stream->event_context &&
+                    is_plain_size(p->description, stream->event_context);
+    (void)put(p, "        context {\n            event_size = %s;\n",
+              stream->rfc_has_event_size ? "true" : "false");
     if (stream->event_context && !is_plain) {
         (void)put(p, "            context_type = ");
         if (!put_type(p, stream->event_context, 3, no_field))
@@ -391,7 +412,9 @@ static bool put_section(struct printer *p, size_t index)
         return refuse(p, no_field, "event headers other than its two");
     if (stream->packet_context)
         return refuse(p, no_field, "packet contexts");
-    bool has_inside = stream->event_context && !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
+    bool has_inside =
+        stream->event_context &&
+        !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
     if (has_inside && !declare_inside(p, stream->event_context, 0, no_field))
         return false;
     (void)put(p, "section {\n    name = ");
@@ -477,7 +500,8 @@ static bool put_all(struct printer *p)
     return true;
 }
 
-ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to,
+                       ttr_error *error)
 {
     struct printer p = {.description = description, .to = to, .error = error};
     arena_init(&p.arena, to->alloc);

@@ -1,4 +1,5 @@
-/* Descriptions as RFC v1.1 metadata: what is printed says the same when it is read again, and what the RFC has no words for is refused. */
+/* Descriptions as RFC v1.1 metadata: what is printed says the same when it is read again, and what
+ * the RFC has no words for is refused. */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -27,41 +28,56 @@ static void parse_and_print(bool is_big_endian, const char *metadata, struct buf
 }
 
 static const char source[] =
-    "trace { major = 1; minor = 1; alignment = natural; word_size = 32; clock_freq = 1000; clock_offset_s = 5; }\n"
+    "trace { major = 1; minor = 1; alignment = natural; word_size = 32; clock_freq = 1000; "
+    "clock_offset_s = 5; }\n"
     "env { host = \"a \\\"b\\\"\"; low = -5; word = bare; }\n"
     "type big { parent = uint16_t; byte_order = be; base = 16; }\n"
-    "type color { parent = enum; size = 8; signed = true; map = { { -1, none }, { 0, \"light \\\"red\\\"\" } }; }\n"
-    "type pair { parent = struct; align = 64; fields = { { big, a }, { color, \"the color\" } }; }\n"
+    "type color { parent = enum; size = 8; signed = true; map = { { -1, none }, { 0, \"light "
+    "\\\"red\\\"\" } }; }\n"
+    "type pair { parent = struct; align = 64; fields = { { big, a }, { color, \"the color\" } }; "
+    "}\n"
     "section { name = one; event { header_type = type1; context { event_size = true; } } }\n"
     "section { name = \"t.wo\"; event { header_type = type2; context { context_type = pair; } } }\n"
-    "event { name = first; id = 3; section = one; fields = type { parent = struct; fields = { { pair, p },\n"
-    "  { type { parent = array; length = 2; elem_type = big; }, l }, { uint64_t, u }, { string, s },\n"
-    "  { type { parent = sequence; length_type = uint8_t; elem_type = type { parent = string; encoding = ASCII; }; }, q },\n"
+    "event { name = first; id = 3; section = one; fields = type { parent = struct; fields = { { "
+    "pair, p },\n"
+    "  { type { parent = array; length = 2; elem_type = big; }, l }, { uint64_t, u }, { string, s "
+    "},\n"
+    "  { type { parent = sequence; length_type = uint8_t; elem_type = type { parent = string; "
+    "encoding = ASCII; }; }, q },\n"
     "  { type { parent = gcc_bitfield; size = 3; unit_size = 32; }, b } }; }; }\n"
     "event { name = \"se:cond\"; id = 4; section = one; }\n"
     "event { name = third; id = 0; section = \"t.wo\"; fields = pair; }\n";
 
 static const char printed[] =
     "/* Common Trace Format, RFC v1.1 */\n"
-    "trace {\n    major = 1;\n    minor = 1;\n    alignment = natural;\n    word_size = 32;\n    clock_freq = 1000;\n"
+    "trace {\n    major = 1;\n    minor = 1;\n    alignment = natural;\n    word_size = 32;\n    "
+    "clock_freq = 1000;\n"
     "    clock_offset_s = 5;\n    clock_offset = 0;\n}\n"
     "env {\n    host = \"a \\\"b\\\"\";\n    low = -5;\n    word = \"bare\";\n}\n"
-    "section {\n    name = one;\n    event {\n        header_type = type1;\n        context {\n            event_size = true;\n        }\n    }\n}\n"
-    "type big { parent = integer; size = 16; signed = false; align = 16; byte_order = be; base = 16; }\n"
-    "type color { parent = enum; size = 8; signed = true; align = 8; map = { { -1, none }, { 0, \"light \\\"red\\\"\" }, }; }\n"
-    "type pair { parent = struct; align = 64; fields = {\n    { big, a },\n    { color, \"the color\" },\n}; }\n"
+    "section {\n    name = one;\n    event {\n        header_type = type1;\n        context {\n    "
+    "        event_size = true;\n        }\n    }\n}\n"
+    "type big { parent = integer; size = 16; signed = false; align = 16; byte_order = be; base = "
+    "16; }\n"
+    "type color { parent = enum; size = 8; signed = true; align = 8; map = { { -1, none }, { 0, "
+    "\"light \\\"red\\\"\" }, }; }\n"
+    "type pair { parent = struct; align = 64; fields = {\n    { big, a },\n    { color, \"the "
+    "color\" },\n}; }\n"
     "type uint64_t { parent = integer; size = 64; signed = false; align = 32; }\n"
     "type uint8_t { parent = integer; size = 8; signed = false; align = 8; }\n"
-    "event {\n    name = first;\n    id = 3;\n    section = one;\n    fields = type { parent = struct; fields = {\n"
+    "event {\n    name = first;\n    id = 3;\n    section = one;\n    fields = type { parent = "
+    "struct; fields = {\n"
     "        { pair, p },\n"
     "        { type { parent = array; length = 2; elem_type = big; }, l },\n"
     "        { uint64_t, u },\n"
     "        { type { parent = string; encoding = UTF8; }, s },\n"
-    "        { type { parent = sequence; length_type = uint8_t; elem_type = type { parent = string; encoding = ASCII; }; }, q },\n"
-    "        { type { parent = gcc_bitfield; size = 3; signed = false; align = 1; unit_size = 32; }, b },\n"
+    "        { type { parent = sequence; length_type = uint8_t; elem_type = type { parent = "
+    "string; encoding = ASCII; }; }, q },\n"
+    "        { type { parent = gcc_bitfield; size = 3; signed = false; align = 1; unit_size = 32; "
+    "}, b },\n"
     "    }; };\n}\n"
     "event {\n    name = \"se:cond\";\n    id = 4;\n    section = one;\n}\n"
-    "section {\n    name = \"t.wo\";\n    event {\n        header_type = type2;\n        context {\n            event_size = false;\n"
+    "section {\n    name = \"t.wo\";\n    event {\n        header_type = type2;\n        context "
+    "{\n            event_size = false;\n"
     "            context_type = pair;\n        }\n    }\n}\n"
     "event {\n    name = third;\n    id = 0;\n    section = \"t.wo\";\n    fields = pair;\n}\n";
 
@@ -81,9 +97,14 @@ static void an_offset_says_where_it_does_not_count_from_1970(void **state)
 {
     struct buffer text, again;
     (void)state;
-    parse_and_print(false, "trace { major = 1; minor = 1; clock_absolute = false; clock_offset = 3; clock_offset_s = -5; }"
-                           "section { name = s; event { header_type = type2; } }", &text);
-    assert_non_null(strstr((const char *)text.bytes, "    clock_offset_s = -5;\n    clock_offset = 3;\n    clock_absolute = false;\n"));
+    parse_and_print(false,
+                    "trace { major = 1; minor = 1; clock_absolute = false; clock_offset = 3; "
+                    "clock_offset_s = -5; }"
+                    "section { name = s; event { header_type = type2; } }",
+                    &text);
+    assert_non_null(
+        strstr((const char *)text.bytes,
+               "    clock_offset_s = -5;\n    clock_offset = 3;\n    clock_absolute = false;\n"));
     parse_and_print(false, (const char *)text.bytes, &again);
     assert_string_equal((const char *)again.bytes, (const char *)text.bytes);
     buffer_free(&text);
@@ -94,10 +115,16 @@ static void where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said
 {
     struct buffer text, again;
     (void)state;
-    parse_and_print(false, "trace { major = 1; minor = 1; discarded_at_end = false; } section { name = s; event { header_type = type2; } }", &text);
+    parse_and_print(false,
+                    "trace { major = 1; minor = 1; discarded_at_end = false; } section { name = s; "
+                    "event { header_type = type2; } }",
+                    &text);
     assert_null(strstr((const char *)text.bytes, "discarded_at_end"));
     buffer_free(&text);
-    parse_and_print(false, "trace { major = 1; minor = 1; discarded_at_end = true; } section { name = s; event { header_type = type2; } }", &text);
+    parse_and_print(false,
+                    "trace { major = 1; minor = 1; discarded_at_end = true; } section { name = s; "
+                    "event { header_type = type2; } }",
+                    &text);
     assert_non_null(strstr((const char *)text.bytes, "    discarded_at_end = true;\n"));
     parse_and_print(false, (const char *)text.bytes, &again);
     assert_string_equal((const char *)again.bytes, (const char *)text.bytes);
@@ -110,10 +137,15 @@ static void byte_order_is_told_where_it_is_not_native(void **state)
     (void)state;
     struct buffer text;
     parse_and_print(true, source, &text);
-    assert_non_null(strstr((const char *)text.bytes, "type big { parent = integer; size = 16; signed = false; align = 16; base = 16; }"));
+    assert_non_null(
+        strstr((const char *)text.bytes,
+               "type big { parent = integer; size = 16; signed = false; align = 16; base = 16; }"));
     buffer_free(&text);
-    parse_and_print(true, "trace { major = 1; minor = 1; } section { name = a; event { header_type = type1; } }"
-                          "event { fields = { { type { parent = uint8_t; byte_order = le; }, x } }; }", &text);
+    parse_and_print(
+        true,
+        "trace { major = 1; minor = 1; } section { name = a; event { header_type = type1; } }"
+        "event { fields = { { type { parent = uint8_t; byte_order = le; }, x } }; }",
+        &text);
     assert_non_null(strstr((const char *)text.bytes, "byte_order = le;"));
     assert_non_null(strstr((const char *)text.bytes, "alignment = packed;"));
     buffer_free(&text);
@@ -123,20 +155,27 @@ static void extensions_are_printed_as_they_are_read(void **state)
 {
     static const char *const parts[] = {
         "    uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n",
-        "    clock_name = c;\n    clock_description = \"Made up\";\n    clock_uuid = \"11111111-2222-3333-4444-555555555555\";\n    clock_precision = 3;\n",
-        "    name = s;\n    id = 9;\n    event {\n        header_type = type2;\n        timestamps = false;\n",
+        "    clock_name = c;\n    clock_description = \"Made up\";\n    clock_uuid = "
+        "\"11111111-2222-3333-4444-555555555555\";\n    clock_precision = 3;\n",
+        "    name = s;\n    id = 9;\n    event {\n        header_type = type2;\n        timestamps "
+        "= false;\n",
         "    loglevel = -3;\n    emf_uri = \"http://e\";\n    context_fields = 1;\n",
         "parent = integer; size = 32; signed = false; align = 8; float = true;",
         "length_type = uint8_t; length_field = n; elem_type = uint8_t;",
     };
     struct buffer text, again;
     (void)state;
-    parse_and_print(false, "trace { major = 1; minor = 1; uuid = \"2a6422d06cee11e08c08cb07d7b3a564\"; clock_name = c; clock_description = \"Made up\";"
-                           "clock_uuid = \"11111111-2222-3333-4444-555555555555\"; clock_precision = 3; }"
-                           "section { name = s; id = 9; event { header_type = type2; timestamps = false; } }"
-                           "event { name = e; loglevel = -3; emf_uri = \"http://e\"; context_fields = 1; fields = {"
-                           "{ type { parent = integer; size = 32; align = 8; float = true; }, x }, { uint8_t, n },"
-                           "{ type { parent = sequence; length_type = uint8_t; length_field = n; elem_type = uint8_t; }, b } }; }", &text);
+    parse_and_print(
+        false,
+        "trace { major = 1; minor = 1; uuid = \"2a6422d06cee11e08c08cb07d7b3a564\"; clock_name = "
+        "c; clock_description = \"Made up\";"
+        "clock_uuid = \"11111111-2222-3333-4444-555555555555\"; clock_precision = 3; }"
+        "section { name = s; id = 9; event { header_type = type2; timestamps = false; } }"
+        "event { name = e; loglevel = -3; emf_uri = \"http://e\"; context_fields = 1; fields = {"
+        "{ type { parent = integer; size = 32; align = 8; float = true; }, x }, { uint8_t, n },"
+        "{ type { parent = sequence; length_type = uint8_t; length_field = n; elem_type = uint8_t; "
+        "}, b } }; }",
+        &text);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_non_null(strstr((const char *)text.bytes, parts[i]));
     parse_and_print(false, (const char *)text.bytes, &again);
@@ -159,7 +198,8 @@ struct model {
 
 static void begin(struct model *m)
 {
-    *m = (struct model){.field = {.kind = TYPE_UINT, .bits = 8, .align = 3}, .inner = {.kind = TYPE_UINT, .bits = 8, .align = 3}};
+    *m = (struct model){.field = {.kind = TYPE_UINT, .bits = 8, .align = 3},
+                        .inner = {.kind = TYPE_UINT, .bits = 8, .align = 3}};
     ctf_description_init(&m->description, alloc_default());
     m->description.version = CTF_RFC_1_1;
     m->stream = ctf_add_stream(&m->description);
@@ -169,7 +209,8 @@ static void begin(struct model *m)
     m->event->name = (ttr_text){"e", 1};
     m->event->payload = &m->payload;
     m->member = (struct type_member){.name = {"f", 1}, .shown = {"f", 1}, .type = &m->field};
-    m->payload = (struct type){.kind = TYPE_STRUCT, .members = &m->member, .members_n = 1, .align = 3};
+    m->payload =
+        (struct type){.kind = TYPE_STRUCT, .members = &m->member, .members_n = 1, .align = 3};
     m->label = (struct type_label){.name = {"l", 1}, .ranges = &m->range, .ranges_n = 1};
     m->labels = (struct type_labels){.label = &m->label, .n = 1};
 }
@@ -191,8 +232,9 @@ static void finish(struct model *m, const char *words)
 static void what_has_no_words_is_refused_with_its_place(void **state)
 {
     (void)state;
-    static const uint8_t kinds[] = {TYPE_NONE, TYPE_BITS, TYPE_BOOL, TYPE_FLAGS, TYPE_FLOAT, TYPE_VAR_UINT, TYPE_VAR_INT,
-                                    TYPE_TEXT, TYPE_BLOB, TYPE_OPTIONAL, TYPE_VARIANT, TYPE_KIND_COUNT};
+    static const uint8_t kinds[] = {TYPE_NONE,  TYPE_BITS,     TYPE_BOOL,    TYPE_FLAGS,
+                                    TYPE_FLOAT, TYPE_VAR_UINT, TYPE_VAR_INT, TYPE_TEXT,
+                                    TYPE_BLOB,  TYPE_OPTIONAL, TYPE_VARIANT, TYPE_KIND_COUNT};
     struct model m;
     for (size_t i = 0; i < sizeof kinds; i++) {
         begin(&m);
@@ -219,7 +261,8 @@ static void what_has_no_words_is_refused_with_its_place(void **state)
     begin(&m);
     m.field = (struct type){.kind = TYPE_ARRAY, .element = &m.inner};
     m.inner.kind = TYPE_FLOAT;
-    finish(&m, "no floating-point numbers of other sizes than 32 and 64 bits, in section s, event e, field f");
+    finish(&m, "no floating-point numbers of other sizes than 32 and 64 bits, in section s, event "
+               "e, field f");
     begin(&m);
     m.field = (struct type){.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE};
     finish(&m, "encoding");
@@ -272,14 +315,16 @@ static void types_of_one_name_are_kept_apart(void **state)
     m.field.name = m.inner.name = (ttr_text){"byte", 4};
     m.inner.bits = 7;
     for (int i = 0; i < 3; i++)
-        members[i] = (struct type_member){.name = {&"abc"[i], 1}, .type = i == 1 ? &m.inner : &m.field};
+        members[i] =
+            (struct type_member){.name = {&"abc"[i], 1}, .type = i == 1 ? &m.inner : &m.field};
     m.payload.members = members;
     m.payload.members_n = 3;
     buffer_init(&to, alloc_default());
     assert_int_equal(rfc11_print(&m.description, &to, NULL), TTR_OK);
     buffer_add_byte(&to, 0);
     assert_non_null(strstr((const char *)to.bytes, "type byte { parent = integer; size = 8;"));
-    assert_non_null(strstr((const char *)to.bytes, "{ byte, a },\n        { type { parent = integer; size = 7;"));
+    assert_non_null(strstr((const char *)to.bytes,
+                           "{ byte, a },\n        { type { parent = integer; size = 7;"));
     assert_non_null(strstr((const char *)to.bytes, "{ byte, c },"));
     buffer_free(&to);
     finish(&m, NULL);

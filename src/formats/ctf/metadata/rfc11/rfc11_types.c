@@ -1,4 +1,5 @@
-/* Types of RFC v1.1 made for a description, and the alignment of those that state none (4.1.2, 6.1). */
+/* Types of RFC v1.1 made for a description, and the alignment of those that state none
+ * (4.1.2, 6.1). */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #include <string.h>
@@ -12,13 +13,16 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
     if (names->buckets_n == 0)
         return NULL;
     uint64_t hash = hash_bytes(name.p, name.n);
-    for (const struct rfc11_name *entry = names->buckets[hash & (names->buckets_n - 1)]; entry; entry = entry->next)
-        if (entry->hash == hash && entry->name.n == name.n && memcmp(entry->name.p, name.p, name.n) == 0)
+    for (const struct rfc11_name *entry = names->buckets[hash & (names->buckets_n - 1)]; entry;
+         entry = entry->next)
+        if (entry->hash == hash && entry->name.n == name.n &&
+            memcmp(entry->name.p, name.p, name.n) == 0)
             return entry->thing;
     return NULL;
 }
 
-/* Twice as many buckets; the old ones stay behind in the arena, half as many in all as there are now. */
+/* Twice as many buckets; the old ones stay behind in the arena, half as many in all as there are
+ * now. */
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
@@ -59,7 +63,8 @@ struct rfc11_state *rfc11_state_of(struct ctf_description *description)
     struct rfc11_state *state = arena_take(&description->arena, sizeof *state);
     if (!state)
         return NULL;
-    *state = (struct rfc11_state){.clock = description->clocks_n ? description->clocks[0] : ctf_add_clock(description)};
+    *state = (struct rfc11_state){.clock = description->clocks_n ? description->clocks[0]
+                                                                 : ctf_add_clock(description)};
     if (!state->clock)
         return NULL;
     if (!state->clock->id.n)
@@ -68,13 +73,15 @@ struct rfc11_state *rfc11_state_of(struct ctf_description *description)
     return state;
 }
 
-struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind, enum rfc11_rule rule)
+struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
+                                  enum rfc11_rule rule)
 {
     struct rfc11_state *state = rfc11_state_of(description);
     struct rfc11_type *made = state ? arena_take(&description->arena, sizeof *made) : NULL;
     if (!made)
         return NULL;
-    *made = (struct rfc11_type){.type = {.kind = kind}, .rule = (uint8_t)rule, .depth = 1, .fields = 1};
+    *made =
+        (struct rfc11_type){.type = {.kind = kind}, .rule = (uint8_t)rule, .depth = 1, .fields = 1};
     if (state->last)
         state->last->next = made;
     else
@@ -87,8 +94,9 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 
 /* --- Alignment --- */
 
-/* What a basic type of so many bits is aligned to where nobody says (4.1.2): bits that fill no bytes follow on the next bit; packed ones
- * begin in a byte of their own; natural ones at their size, at most a word.  A size no machine has a type for (24 bits) begins at a byte. */
+/* What a basic type of so many bits is aligned to where nobody says (4.1.2): bits that fill no
+ * bytes follow on the next bit; packed ones begin in a byte of their own; natural ones at their
+ * size, at most a word.  A size no machine has a type for (24 bits) begins at a byte. */
 static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
@@ -128,10 +136,15 @@ static void align_from(struct rfc11_type *first, enum ctf_alignment alignment)
 {
     for (struct rfc11_type *made = first; made; made = made->next) {
         switch ((enum rfc11_rule)made->rule) {
-        case RULE_FIXED: break;
+        case RULE_FIXED:
+            break;
         case RULE_BASIC:
-        case RULE_HEADER: made->type.align = default_align(alignment, made->natural); break;
-        case RULE_COMPOUND: made->type.align = compound_align(&made->type); break;
+        case RULE_HEADER:
+            made->type.align = default_align(alignment, made->natural);
+            break;
+        case RULE_COMPOUND:
+            made->type.align = compound_align(&made->type);
+            break;
         }
     }
 }

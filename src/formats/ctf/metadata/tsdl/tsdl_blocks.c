@@ -1,9 +1,11 @@
-/* The blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3, 7.4 and 8).  callsite is passed over.
+/* The blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3, 7.4 and 8).  callsite is passed
+ * over.
  *
- * Byte order and clocks are taken first, wherever they stand, since any type may need them; then declarations of types, the trace,
- * the environment, streams, events.  So a block may come before what it refers to.
- * Implied (7.4): a stream without id is stream 0, an event without stream_id belongs to the only stream, which is made where there
- * is none, and an event without id is the only one of its stream. */
+ * Byte order and clocks are taken first, wherever they stand, since any type may need them; then
+ * declarations of types, the trace, the environment, streams, events.  So a block may come before
+ * what it refers to. Implied (7.4): a stream without id is stream 0, an event without stream_id
+ * belongs to the only stream, which is made where there is none, and an event without id is the
+ * only one of its stream. */
 #include <string.h>
 
 #include "base/number.h"
@@ -17,14 +19,16 @@ static struct tsdl_scope begin_scope(struct tsdl_resolver *resolver)
 }
 
 /* The type that an attribute takes, by := or by = and a name. */
-static const struct tsdl_type *get_type(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
+static const struct tsdl_type *get_type(struct tsdl_resolver *resolver,
+                                        const struct tsdl_statement *attribute)
 {
     const struct tsdl_specifier *specifier = attribute->specifier;
     struct tsdl_specifier named = {.class = TSDL_CLASS_NAMED};
     if (attribute->kind == TSDL_ASSIGN) {
         const struct tsdl_value *value = attribute->value;
         if (value->kind != TSDL_VALUE_PATH) {
-            (void)tsdl_fail(resolver->reading, value->at, "'%.*s' takes a type", (int)attribute->name.n, attribute->name.p);
+            (void)tsdl_fail(resolver->reading, value->at, "'%.*s' takes a type",
+                            (int)attribute->name.n, attribute->name.p);
             return NULL;
         }
         named.at = value->at;
@@ -34,12 +38,14 @@ static const struct tsdl_type *get_type(struct tsdl_resolver *resolver, const st
     const struct tsdl_type *type = tsdl_resolve_specifier(resolver, specifier);
     if (!type || type->type.kind == TYPE_STRUCT)
         return type;
-    (void)tsdl_fail(resolver->reading, specifier->at, "'%.*s' is a structure", (int)attribute->name.n, attribute->name.p);
+    (void)tsdl_fail(resolver->reading, specifier->at, "'%.*s' is a structure",
+                    (int)attribute->name.n, attribute->name.p);
     return NULL;
 }
 
 /* Handles a statement that is no attribute; false through *is_fine where a declaration fails. */
-static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement, bool *is_fine)
+static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement,
+                           bool *is_fine)
 {
     if (statement->kind == TSDL_ASSIGN || statement->kind == TSDL_ASSIGN_TYPE)
         return false;
@@ -53,29 +59,26 @@ struct assigned {
     size_t at;
 };
 
-static bool place_assigned(struct tsdl_resolver *resolver, const struct assigned *assigned, struct tsdl_place place,
-                           const struct type **root)
+static bool place_assigned(struct tsdl_resolver *resolver, const struct assigned *assigned,
+                           struct tsdl_place place, const struct type **root)
 {
     place.at = assigned->at;
     return !assigned->type || tsdl_place_root(resolver, &place, assigned->type, root);
 }
 
-static bool assign(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, struct assigned *assigned)
+static bool assign(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                   struct assigned *assigned)
 {
     *assigned = (struct assigned){get_type(resolver, attribute), attribute->at};
     return assigned->type != NULL;
 }
 
-static const char *const trace_attributes[] = {"major", "minor", "uuid", "byte_order", "packet.header", NULL};
-enum {
-    TRACE_MAJOR,
-    TRACE_MINOR,
-    TRACE_UUID,
-    TRACE_BYTE_ORDER,
-    TRACE_PACKET_HEADER
-};
+static const char *const trace_attributes[] = {"major",      "minor",         "uuid",
+                                               "byte_order", "packet.header", NULL};
+enum { TRACE_MAJOR, TRACE_MINOR, TRACE_UUID, TRACE_BYTE_ORDER, TRACE_PACKET_HEADER };
 
-static bool resolve_trace_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
+static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
+                                    const struct tsdl_statement *attribute, unsigned which,
                                     struct assigned *header)
 {
     struct ctf_description *description = resolver->description;
@@ -86,8 +89,11 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver, const struct
         if (!tsdl_get_unsigned(resolver, attribute, &number))
             return false;
         if (number != (which == TRACE_MAJOR ? 1 : 8))
-            return tsdl_fail(resolver->reading, attribute->value->at, "the trace says %s = %llu, but only CTF 1.8 (major = 1, minor = 8) is known in "
-                             "this language", which == TRACE_MAJOR ? "major" : "minor", (unsigned long long)number);
+            return tsdl_fail(
+                resolver->reading, attribute->value->at,
+                "the trace says %s = %llu, but only CTF 1.8 (major = 1, minor = 8) is known in "
+                "this language",
+                which == TRACE_MAJOR ? "major" : "minor", (unsigned long long)number);
         return true;
     case TRACE_UUID:
         description->has_uuid = true;
@@ -107,20 +113,25 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
-    for (const struct tsdl_statement *statement = block->body; is_fine && statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = block->body; is_fine && statement;
+         statement = statement->next)
         if (!is_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, trace_attributes, &seen, &which) &&
-                      (!trace_attributes[which] || resolve_trace_attribute(resolver, statement, which, &header));
+                      (!trace_attributes[which] ||
+                       resolve_trace_attribute(resolver, statement, which, &header));
     resolver->scope = scope.outer;
     if (!is_fine)
         return false;
     if (~seen & (1u << TRACE_MAJOR | 1u << TRACE_MINOR))
-        return tsdl_fail(resolver->reading, block->at, "a trace says its version: major = 1; minor = 8;");
+        return tsdl_fail(resolver->reading, block->at,
+                         "a trace says its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
-    return place_assigned(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER}, &resolver->description->packet_header);
+    return place_assigned(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
+                          &resolver->description->packet_header);
 }
 
-static const struct tsdl_statement *find_attribute(const struct tsdl_statement *block, const char *name)
+static const struct tsdl_statement *find_attribute(const struct tsdl_statement *block,
+                                                   const char *name)
 {
     const struct tsdl_statement *statement = block->body;
     while (statement && (statement->kind != TSDL_ASSIGN || statement->name.n != strlen(name) ||
@@ -142,19 +153,24 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         const struct tsdl_statement *attribute = find_attribute(block, "byte_order");
         bool is_packed_big_endian = description->is_big_endian;
         if (!attribute)
-            return tsdl_fail(resolver->reading, block->at, "a trace says its byte order: byte_order = le; or be");
+            return tsdl_fail(resolver->reading, block->at,
+                             "a trace says its byte order: byte_order = le; or be");
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
-            tsdl_note(resolver, TTR_NOTE_ODD, attribute->value->at, "ctf.metadata-byte-order", "the trace is %s-endian, the packets of its metadata are not",
+            tsdl_note(resolver, TTR_NOTE_ODD, attribute->value->at, "ctf.metadata-byte-order",
+                      "the trace is %s-endian, the packets of its metadata are not",
                       description->is_big_endian ? "big" : "little");
         description->has_byte_order = true;
     }
-    return resolver->state->has_trace || tsdl_fail(resolver->reading, 0, "no trace block: trace { major = 1; minor = 8; byte_order = le; };");
+    return resolver->state->has_trace ||
+           tsdl_fail(resolver->reading, 0,
+                     "no trace block: trace { major = 1; minor = 8; byte_order = le; };");
 }
 
-static const char *const clock_attributes[] = {"name",     "uuid",   "description", "freq",    "frequency",
-                                               "offset_s", "offset", "precision",   "absolute", NULL};
+static const char *const clock_attributes[] = {"name",      "uuid",     "description", "freq",
+                                               "frequency", "offset_s", "offset",      "precision",
+                                               "absolute",  NULL};
 enum {
     CLOCK_NAME,
     CLOCK_UUID,
@@ -167,7 +183,8 @@ enum {
     CLOCK_ABSOLUTE
 };
 
-static bool resolve_clock_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
+static bool resolve_clock_attribute(struct tsdl_resolver *resolver,
+                                    const struct tsdl_statement *attribute, unsigned which,
                                     struct ctf_clock *clock)
 {
     switch (which) {
@@ -181,7 +198,8 @@ static bool resolve_clock_attribute(struct tsdl_resolver *resolver, const struct
     case CLOCK_FREQ:
     case CLOCK_FREQUENCY:
         return tsdl_get_unsigned(resolver, attribute, &clock->frequency) &&
-               (clock->frequency || tsdl_fail(resolver->reading, attribute->value->at, "a clock has a frequency above 0"));
+               (clock->frequency || tsdl_fail(resolver->reading, attribute->value->at,
+                                              "a clock has a frequency above 0"));
     case CLOCK_OFFSET_S:
         return tsdl_get_signed(resolver, attribute, &clock->offset_s);
     case CLOCK_OFFSET:
@@ -202,9 +220,11 @@ static void borrow_seconds(struct ctf_clock *clock)
     if (clock->offset_cycles >= 0)
         return;
     uint64_t missing = 0 - (uint64_t)clock->offset_cycles, frequency = clock->frequency;
-    uint64_t seconds = missing / frequency + (missing % frequency != 0), rest = (frequency - missing % frequency) % frequency;
+    uint64_t seconds = missing / frequency + (missing % frequency != 0),
+             rest = (frequency - missing % frequency) % frequency;
     int64_t left;
-    if (seconds > INT64_MAX || rest > INT64_MAX || __builtin_sub_overflow(clock->offset_s, (int64_t)seconds, &left))
+    if (seconds > INT64_MAX || rest > INT64_MAX ||
+        __builtin_sub_overflow(clock->offset_s, (int64_t)seconds, &left))
         return;
     clock->offset_s = left;
     clock->offset_cycles = (int64_t)rest;
@@ -218,10 +238,11 @@ static bool same_text(ttr_text a, ttr_text b)
 /* All that a clock block can say. */
 static bool same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
-    return same_text(a->name, b->name) && same_text(a->description, b->description) && a->frequency == b->frequency &&
-           a->offset_s == b->offset_s && a->offset_cycles == b->offset_cycles && a->has_precision == b->has_precision &&
-           a->precision == b->precision && a->is_absolute == b->is_absolute && a->has_uuid == b->has_uuid &&
-           memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
+    return same_text(a->name, b->name) && same_text(a->description, b->description) &&
+           a->frequency == b->frequency && a->offset_s == b->offset_s &&
+           a->offset_cycles == b->offset_cycles && a->has_precision == b->has_precision &&
+           a->precision == b->precision && a->is_absolute == b->is_absolute &&
+           a->has_uuid == b->has_uuid && memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
 }
 
 static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
@@ -232,9 +253,11 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     struct ctf_clock *clock = ctf_add_clock(description);
     if (!clock)
         return tsdl_fail_memory(resolver->reading);
-    for (const struct tsdl_statement *statement = block->body; statement; statement = statement->next) {
+    for (const struct tsdl_statement *statement = block->body; statement;
+         statement = statement->next) {
         if (statement->kind != TSDL_ASSIGN && statement->kind != TSDL_ASSIGN_TYPE)
-            return tsdl_fail(resolver->reading, statement->at, "no types are declared here: expected an attribute");
+            return tsdl_fail(resolver->reading, statement->at,
+                             "no types are declared here: expected an attribute");
         if (!tsdl_get_attribute(resolver, statement, clock_attributes, &seen, &which) ||
             !resolve_clock_attribute(resolver, statement, which, clock))
             return false;
@@ -244,22 +267,28 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     borrow_seconds(clock);
     const struct ctf_clock *before = tsdl_names_find(&resolver->state->clocks, 0, clock->name);
     if (before && !same_clock(before, clock))
-        return tsdl_fail(resolver->reading, block->at, "a second clock '%.*s', which is not as the first", (int)clock->name.n, clock->name.p);
+        return tsdl_fail(resolver->reading, block->at,
+                         "a second clock '%.*s', which is not as the first", (int)clock->name.n,
+                         clock->name.p);
     if (before) { /* babeltrace2 2.0 writes its clock before each stream block */
         description->clocks_n--;
         return true;
     }
     clock->id = clock->name;
     clock->is_unix = clock->is_absolute || clock->offset_s || clock->offset_cycles;
-    return tsdl_names_add(&resolver->state->clocks, &description->arena, 0, clock->name, clock) || tsdl_fail_memory(resolver->reading);
+    return tsdl_names_add(&resolver->state->clocks, &description->arena, 0, clock->name, clock) ||
+           tsdl_fail_memory(resolver->reading);
 }
 
 /* A number that 63 bits and a sign do not hold stays as text. */
-static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, ttr_text *text)
+static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                            ttr_text *text)
 {
     char digits[NUMBER_MAX + 1] = "-";
-    size_t sign = attribute->value->is_negative, n = sign + number_put_u64(digits + sign, attribute->value->number);
-    tsdl_note(resolver, TTR_NOTE_REMARK, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    size_t sign = attribute->value->is_negative,
+           n = sign + number_put_u64(digits + sign, attribute->value->number);
+    tsdl_note(resolver, TTR_NOTE_REMARK, attribute->at, "ctf.wide-environment",
+              "an entry of the environment is a number of more than 63 bits: kept as text");
     *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
     return text->p || tsdl_fail_memory(resolver->reading);
 }
@@ -269,13 +298,16 @@ static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_stat
 {
     struct ctf_environment entry = {0};
     if (attribute->kind != TSDL_ASSIGN)
-        return tsdl_fail(resolver->reading, attribute->at, "the environment holds numbers and strings");
+        return tsdl_fail(resolver->reading, attribute->at,
+                         "the environment holds numbers and strings");
     const struct tsdl_value *value = attribute->value;
-    bool is_number = value->kind == TSDL_VALUE_NUMBER, is_wide = is_number && value->number > (uint64_t)INT64_MAX + value->is_negative;
+    bool is_number = value->kind == TSDL_VALUE_NUMBER,
+         is_wide = is_number && value->number > (uint64_t)INT64_MAX + value->is_negative;
     entry.is_number = is_number && !is_wide;
     if (!tsdl_copy_text(resolver, attribute->name, &entry.name) ||
-        !(is_wide ? get_wide_number(resolver, attribute, &entry.text)
-          : is_number ? tsdl_get_signed(resolver, attribute, &entry.number) : tsdl_get_text(resolver, attribute, &entry.text)))
+        !(is_wide     ? get_wide_number(resolver, attribute, &entry.text)
+          : is_number ? tsdl_get_signed(resolver, attribute, &entry.number)
+                      : tsdl_get_text(resolver, attribute, &entry.text)))
         return false;
     struct ctf_environment *kept = ctf_add_environment(resolver->description);
     if (!kept)
@@ -286,21 +318,19 @@ static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_stat
 
 static bool resolve_environment(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
-    for (const struct tsdl_statement *statement = block->body; statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = block->body; statement;
+         statement = statement->next)
         if (!resolve_entry(resolver, statement))
             return false;
     return true;
 }
 
-static const char *const stream_attributes[] = {"id", "packet.context", "event.header", "event.context", NULL};
-enum {
-    STREAM_ID,
-    STREAM_PACKET_CONTEXT,
-    STREAM_EVENT_HEADER,
-    STREAM_EVENT_CONTEXT
-};
+static const char *const stream_attributes[] = {"id", "packet.context", "event.header",
+                                                "event.context", NULL};
+enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
-static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class *stream, const struct assigned *assigned)
+static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
+                         const struct assigned *assigned)
 {
     struct tsdl_place place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
@@ -316,7 +346,8 @@ static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class
 /* Streams are found by the bytes of their id. */
 static struct ctf_stream_class *find_stream(const struct tsdl_resolver *resolver, uint64_t id)
 {
-    const void *found = tsdl_names_find(&resolver->state->streams, 0, (ttr_text){(const char *)&id, sizeof id});
+    const void *found =
+        tsdl_names_find(&resolver->state->streams, 0, (ttr_text){(const char *)&id, sizeof id});
     return (struct ctf_stream_class *)(uintptr_t)found;
 }
 
@@ -338,23 +369,28 @@ struct stream_values {
     struct assigned assigned[4];
 };
 
-static bool resolve_stream_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
+static bool resolve_stream_attribute(struct tsdl_resolver *resolver,
+                                     const struct tsdl_statement *attribute, unsigned which,
                                      struct stream_values *values)
 {
-    return which == STREAM_ID ? tsdl_get_unsigned(resolver, attribute, &values->id) : assign(resolver, attribute, &values->assigned[which]);
+    return which == STREAM_ID ? tsdl_get_unsigned(resolver, attribute, &values->id)
+                              : assign(resolver, attribute, &values->assigned[which]);
 }
 
-static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_statement *block, struct stream_values *values)
+static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_statement *block,
+                              struct stream_values *values)
 {
     struct tsdl_scope scope = begin_scope(resolver);
     uint32_t seen = 0;
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
-    for (const struct tsdl_statement *statement = block->body; is_fine && statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = block->body; is_fine && statement;
+         statement = statement->next)
         if (!is_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which) &&
-                      (!stream_attributes[which] || resolve_stream_attribute(resolver, statement, which, values));
+                      (!stream_attributes[which] ||
+                       resolve_stream_attribute(resolver, statement, which, values));
     resolver->scope = scope.outer;
     return is_fine;
 }
@@ -366,9 +402,13 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     if (!get_stream_values(resolver, block, &values))
         return false;
     if (find_stream(resolver, values.id))
-        return tsdl_fail(resolver->reading, block->at, "a second stream with id %llu", (unsigned long long)values.id);
-    if (description->streams_n == 1 && !tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
-        return tsdl_fail(resolver->reading, block->at, "a second stream, but no stream_id in the packet header to tell them apart");
+        return tsdl_fail(resolver->reading, block->at, "a second stream with id %llu",
+                         (unsigned long long)values.id);
+    if (description->streams_n == 1 &&
+        !tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
+        return tsdl_fail(
+            resolver->reading, block->at,
+            "a second stream, but no stream_id in the packet header to tell them apart");
     struct ctf_stream_class *stream = add_stream(resolver, values.id);
     if (!stream)
         return false;
@@ -376,7 +416,8 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     return place_stream(resolver, stream, values.assigned);
 }
 
-static const char *const event_attributes[] = {"name", "id", "stream_id", "loglevel", "model.emf.uri", "context", "fields", NULL};
+static const char *const event_attributes[] = {"name",          "id",      "stream_id", "loglevel",
+                                               "model.emf.uri", "context", "fields",    NULL};
 enum {
     EVENT_NAME,
     EVENT_ID,
@@ -396,7 +437,8 @@ struct event_values {
     struct assigned context, fields;
 };
 
-static bool resolve_event_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
+static bool resolve_event_attribute(struct tsdl_resolver *resolver,
+                                    const struct tsdl_statement *attribute, unsigned which,
                                     struct event_values *values)
 {
     switch (which) {
@@ -420,7 +462,8 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver, const struct
 }
 
 /* The stream of an event; made where there is none at all. */
-static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t at, const struct event_values *values)
+static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t at,
+                                          const struct event_values *values)
 {
     struct ctf_description *description = resolver->description;
     bool has_id = values->seen >> EVENT_STREAM_ID & 1;
@@ -428,22 +471,30 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
     if (description->streams_n == 0) {
         stream = add_stream(resolver, values->stream_id);
     } else if (has_id && !stream) {
-        (void)tsdl_fail(resolver->reading, at, "no stream has the id %llu", (unsigned long long)values->stream_id);
+        (void)tsdl_fail(resolver->reading, at, "no stream has the id %llu",
+                        (unsigned long long)values->stream_id);
     } else if (!has_id && description->streams_n > 1) {
-        (void)tsdl_fail(resolver->reading, at, "this event needs a stream_id: there are %zu streams", description->streams_n);
+        (void)tsdl_fail(resolver->reading, at,
+                        "this event needs a stream_id: there are %zu streams",
+                        description->streams_n);
     } else if (!has_id) {
         stream = description->streams[0];
     }
     return stream;
 }
 
-/* Tracers have given two events one id (gst-shark): all others are read all the same, and where it is used who reads the trace must decide. */
-static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at, const struct event_values *values, const struct ctf_event_class *first)
+/* Tracers have given two events one id (gst-shark): all others are read all the same, and where it
+ * is used who reads the trace must decide. */
+static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at,
+                           const struct event_values *values, const struct ctf_event_class *first)
 {
     const ttr_text second = values->name;
-    tsdl_note(resolver, TTR_NOTE_DAMAGE, at, "ctf.duplicate-event", "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the first, '%.*s'",
-                (unsigned long long)values->id, (unsigned long long)first->stream->id, second.n < 40 ? (int)second.n : 40, second.p,
-                first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
+    tsdl_note(resolver, TTR_NOTE_DAMAGE, at, "ctf.duplicate-event",
+              "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the "
+              "first, '%.*s'",
+              (unsigned long long)values->id, (unsigned long long)first->stream->id,
+              second.n < 40 ? (int)second.n : 40, second.p,
+              first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
     return true;
 }
 
@@ -453,12 +504,16 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     if (!stream)
         return false;
     if (!(values->seen >> EVENT_ID & 1) && stream->events_n > 0)
-        return tsdl_fail(resolver->reading, at, "this event needs an id: stream %llu has other events", (unsigned long long)stream->id);
+        return tsdl_fail(resolver->reading, at,
+                         "this event needs an id: stream %llu has other events",
+                         (unsigned long long)stream->id);
     if (ctf_find_event(stream, values->id))
         return pass_over_twin(resolver, at, values, ctf_find_event(stream, values->id));
     if (stream->events_n == 1 && !tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID))
-        return tsdl_fail(resolver->reading, at, "a second event in stream %llu, but no id in the event header to tell them apart",
-                         (unsigned long long)stream->id);
+        return tsdl_fail(
+            resolver->reading, at,
+            "a second event in stream %llu, but no id in the event header to tell them apart",
+            (unsigned long long)stream->id);
     struct ctf_event_class *event = ctf_add_event(resolver->description, stream, values->id);
     if (!event)
         return tsdl_fail_memory(resolver->reading);
@@ -474,17 +529,20 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     return place_assigned(resolver, &values->fields, place, &event->payload);
 }
 
-static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at, const struct tsdl_statement *body)
+static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,
+                               const struct tsdl_statement *body)
 {
     struct tsdl_scope scope = begin_scope(resolver);
     struct event_values values = {0};
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
-    for (const struct tsdl_statement *statement = body; is_fine && statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = body; is_fine && statement;
+         statement = statement->next)
         if (!is_declaration(resolver, statement, &is_fine))
-            is_fine = tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
-                      resolve_event_attribute(resolver, statement, which, &values);
+            is_fine =
+                tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
+                resolve_event_attribute(resolver, statement, which, &values);
     resolver->scope = scope.outer;
     return is_fine && add_event(resolver, at, &values);
 }
@@ -492,12 +550,14 @@ static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at, const 
 static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     const struct tsdl_statement *body;
-    bool is_fine = tsdl_parse_block(resolver->reading, block, &body) && resolve_event_body(resolver, block->at, body);
+    bool is_fine = tsdl_parse_block(resolver->reading, block, &body) &&
+                   resolve_event_body(resolver, block->at, body);
     tsdl_forget_block(resolver->reading, block);
     return is_fine;
 }
 
-static bool resolve_blocks(struct tsdl_resolver *resolver, const struct tsdl_statement *first, enum tsdl_keyword keyword,
+static bool resolve_blocks(struct tsdl_resolver *resolver, const struct tsdl_statement *first,
+                           enum tsdl_keyword keyword,
                            bool (*resolve)(struct tsdl_resolver *, const struct tsdl_statement *))
 {
     for (const struct tsdl_statement *block = first; block; block = block->next)
@@ -508,11 +568,14 @@ static bool resolve_blocks(struct tsdl_resolver *resolver, const struct tsdl_sta
 
 bool tsdl_resolve_text(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
-    if (!resolve_byte_order(resolver, first) || !resolve_blocks(resolver, first, TSDL_CLOCK, resolve_clock))
+    if (!resolve_byte_order(resolver, first) ||
+        !resolve_blocks(resolver, first, TSDL_CLOCK, resolve_clock))
         return false;
     for (const struct tsdl_statement *statement = first; statement; statement = statement->next)
         if (statement->kind != TSDL_BLOCK && !tsdl_resolve_declaration(resolver, statement))
             return false;
-    return resolve_blocks(resolver, first, TSDL_TRACE, resolve_trace) && resolve_blocks(resolver, first, TSDL_ENV, resolve_environment) &&
-           resolve_blocks(resolver, first, TSDL_STREAM, resolve_stream) && resolve_blocks(resolver, first, TSDL_EVENT, resolve_event);
+    return resolve_blocks(resolver, first, TSDL_TRACE, resolve_trace) &&
+           resolve_blocks(resolver, first, TSDL_ENV, resolve_environment) &&
+           resolve_blocks(resolver, first, TSDL_STREAM, resolve_stream) &&
+           resolve_blocks(resolver, first, TSDL_EVENT, resolve_event);
 }

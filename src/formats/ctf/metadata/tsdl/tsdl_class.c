@@ -1,5 +1,6 @@
-/* Types without members (CTF 1.8.3, 4.1 and 4.2.5): integer, floating_point, string, and enumerations over integers.
- * Tolerated: numbers of more than 64 bits, floating point of other than the IEEE formats (kept as bits). */
+/* Types without members (CTF 1.8.3, 4.1 and 4.2.5): integer, floating_point, string, and
+ * enumerations over integers. Tolerated: numbers of more than 64 bits, floating point of other than
+ * the IEEE formats (kept as bits). */
 #include <string.h>
 
 #include "base/hash.h"
@@ -29,25 +30,34 @@ static ttr_text word_of(const struct tsdl_statement *attribute)
     return attribute->value->text;
 }
 
-static bool get_base(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint8_t *base)
+static bool get_base(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                     uint8_t *base)
 {
     static const struct {
         char word[12];
         uint8_t base;
-    } words[] = {{"decimal", 10}, {"dec", 10}, {"d", 10}, {"i", 10}, {"u", 10}, {"hexadecimal", 16}, {"hex", 16}, {"x", 16},
-                 {"X", 16}, {"p", 16}, {"octal", 8}, {"oct", 8}, {"o", 8}, {"binary", 2}, {"bin", 2}, {"b", 2}};
+    } words[] = {{"decimal", 10}, {"dec", 10},         {"d", 10},    {"i", 10},
+                 {"u", 10},       {"hexadecimal", 16}, {"hex", 16},  {"x", 16},
+                 {"X", 16},       {"p", 16},           {"octal", 8}, {"oct", 8},
+                 {"o", 8},        {"binary", 2},       {"bin", 2},   {"b", 2}};
     const struct tsdl_value *value = attribute->kind == TSDL_ASSIGN ? attribute->value : NULL;
     *base = 0;
     if (value && value->kind == TSDL_VALUE_NUMBER && !value->is_negative)
-        *base = value->number == 2 || value->number == 8 || value->number == 10 || value->number == 16 ? (uint8_t)value->number : 0;
-    for (size_t i = 0; value && value->kind == TSDL_VALUE_PATH && i < sizeof words / sizeof *words; i++)
-        if (value->text.n == strlen(words[i].word) && memcmp(value->text.p, words[i].word, value->text.n) == 0)
+        *base =
+            value->number == 2 || value->number == 8 || value->number == 10 || value->number == 16
+                ? (uint8_t)value->number
+                : 0;
+    for (size_t i = 0; value && value->kind == TSDL_VALUE_PATH && i < sizeof words / sizeof *words;
+         i++)
+        if (value->text.n == strlen(words[i].word) &&
+            memcmp(value->text.p, words[i].word, value->text.n) == 0)
             *base = words[i].base;
     return *base || tsdl_fail(resolver->reading, value ? value->at : attribute->at,
                               "a base is 2, 8, 10 or 16 (binary, octal, decimal or hexadecimal)");
 }
 
-static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint8_t *encoding)
+static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                         uint8_t *encoding)
 {
     ttr_text word = word_of(attribute);
     if (IS(word, "none"))
@@ -62,38 +72,46 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
 }
 
 /* map = clock.NAME.value */
-static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, const struct ctf_clock **clock)
+static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                      const struct ctf_clock **clock)
 {
     ttr_text path = word_of(attribute);
-    if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 || memcmp(path.p + path.n - 6, ".value", 6) != 0) {
-        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-map", "a number is mapped to clock.NAME.value; this map is passed over");
+    if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
+        memcmp(path.p + path.n - 6, ".value", 6) != 0) {
+        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-map",
+                  "a number is mapped to clock.NAME.value; this map is passed over");
         return true;
     }
     ttr_text name = {path.p + 6, path.n - 12};
     *clock = tsdl_names_find(&resolver->state->clocks, 0, name);
-    return *clock || tsdl_fail(resolver->reading, attribute->value->at, "there is no clock called '%.*s'", (int)name.n, name.p);
+    return *clock || tsdl_fail(resolver->reading, attribute->value->at,
+                               "there is no clock called '%.*s'", (int)name.n, name.p);
 }
 
-static bool get_size(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint32_t *bits)
+static bool get_size(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                     uint32_t *bits)
 {
     uint64_t size;
     if (!tsdl_get_unsigned(resolver, attribute, &size))
         return false;
     if (size == 0 || size > INTEGER_BITS_MAX)
-        return tsdl_fail(resolver->reading, attribute->value->at, "an integer has 1 to %u bits", INTEGER_BITS_MAX);
+        return tsdl_fail(resolver->reading, attribute->value->at, "an integer has 1 to %u bits",
+                         INTEGER_BITS_MAX);
     *bits = (uint32_t)size;
     return true;
 }
 
-static bool get_alignment(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint8_t *align)
+static bool get_alignment(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                          uint8_t *align)
 {
     if (attribute->kind != TSDL_ASSIGN)
-        return tsdl_fail(resolver->reading, attribute->at, "an alignment is a power of two, in bits");
+        return tsdl_fail(resolver->reading, attribute->at,
+                         "an alignment is a power of two, in bits");
     return tsdl_get_align(resolver, attribute->value, align);
 }
 
-static const char *const class_attributes[] = {"size",     "align",    "signed",  "byte_order", "base",
-                                               "encoding", "map",      "exp_dig", "mant_dig",   NULL};
+static const char *const class_attributes[] = {"size",     "align", "signed",  "byte_order", "base",
+                                               "encoding", "map",   "exp_dig", "mant_dig",   NULL};
 enum {
     CLASS_SIZE,
     CLASS_ALIGN,
@@ -116,13 +134,15 @@ struct class_values {
 };
 
 /* Which attributes each class has. */
-#define INTEGER_HAS (1u << CLASS_SIZE | 1u << CLASS_ALIGN | 1u << CLASS_SIGNED | 1u << CLASS_BYTE_ORDER | 1u << CLASS_BASE | \
-                     1u << CLASS_ENCODING | 1u << CLASS_MAP)
-#define FLOAT_HAS (1u << CLASS_ALIGN | 1u << CLASS_BYTE_ORDER | 1u << CLASS_EXP_DIG | 1u << CLASS_MANT_DIG)
+#define INTEGER_HAS                                                                       \
+    (1u << CLASS_SIZE | 1u << CLASS_ALIGN | 1u << CLASS_SIGNED | 1u << CLASS_BYTE_ORDER | \
+     1u << CLASS_BASE | 1u << CLASS_ENCODING | 1u << CLASS_MAP)
+#define FLOAT_HAS \
+    (1u << CLASS_ALIGN | 1u << CLASS_BYTE_ORDER | 1u << CLASS_EXP_DIG | 1u << CLASS_MANT_DIG)
 #define STRING_HAS (1u << CLASS_ENCODING)
 
-static bool get_class_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
-                            struct class_values *values)
+static bool get_class_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                            unsigned which, struct class_values *values)
 {
     switch (which) {
     case CLASS_SIZE:
@@ -146,31 +166,36 @@ static bool get_class_value(struct tsdl_resolver *resolver, const struct tsdl_st
     }
 }
 
-static bool get_class_values(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, uint32_t has,
-                             struct class_values *values)
+static bool get_class_values(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                             uint32_t has, struct class_values *values)
 {
     unsigned which;
     values->is_big_endian = resolver->description->is_big_endian;
-    for (const struct tsdl_statement *attribute = specifier->body; attribute; attribute = attribute->next) {
+    for (const struct tsdl_statement *attribute = specifier->body; attribute;
+         attribute = attribute->next) {
         if (attribute->kind != TSDL_ASSIGN && attribute->kind != TSDL_ASSIGN_TYPE)
-            return tsdl_fail(resolver->reading, attribute->at, "no types are declared here: expected an attribute");
+            return tsdl_fail(resolver->reading, attribute->at,
+                             "no types are declared here: expected an attribute");
         if (!tsdl_get_attribute(resolver, attribute, class_attributes, &values->seen, &which))
             return false;
         if (class_attributes[which] && !(has >> which & 1))
-            tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute", "the attribute '%s' has no meaning here", class_attributes[which]);
+            tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute",
+                      "the attribute '%s' has no meaning here", class_attributes[which]);
         else if (class_attributes[which] && !get_class_value(resolver, attribute, which, values))
             return false;
     }
     return true;
 }
 
-static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                         struct tsdl_type *type)
 {
     struct class_values values = {.encoding = ENCODING_NONE};
     if (!get_class_values(resolver, specifier, INTEGER_HAS, &values))
         return false;
     if (values.bits == 0)
-        return tsdl_fail(resolver->reading, specifier->at, "an integer needs a size: integer { size = 32; }");
+        return tsdl_fail(resolver->reading, specifier->at,
+                         "an integer needs a size: integer { size = 32; }");
     type->type.kind = values.is_signed ? TYPE_INT : TYPE_UINT;
     type->type.bits = values.bits;
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : values.bits % 8 ? 0 : 3;
@@ -178,7 +203,9 @@ static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_speci
     type->type.base = values.base;
     type->encoding = values.encoding;
     if (values.clock && (values.is_signed || values.bits > 64)) {
-        tsdl_note(resolver, TTR_NOTE_ODD, specifier->at, "ctf.wrong-map", "a clock's value is an unsigned number of at most 64 bits; this map is passed over");
+        tsdl_note(
+            resolver, TTR_NOTE_ODD, specifier->at, "ctf.wrong-map",
+            "a clock's value is an unsigned number of at most 64 bits; this map is passed over");
     } else if (values.clock) {
         type->type.clock = type->clock = values.clock;
         type->type.role = CTF_ROLE_TIME;
@@ -186,21 +213,25 @@ static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_speci
     return true;
 }
 
-static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                       struct tsdl_type *type)
 {
     struct class_values values = {0};
     if (!get_class_values(resolver, specifier, FLOAT_HAS, &values))
         return false;
     uint64_t exponent = values.exp_dig, mantissa = values.mant_dig;
     if (exponent == 0 || mantissa == 0 || exponent > 1024 || mantissa > 1024)
-        return tsdl_fail(resolver->reading, specifier->at, "floating_point needs exp_dig and mant_dig, such as 11 and 53");
-    bool is_known = (exponent == 5 && mantissa == 11) || (exponent == 8 && mantissa == 24) || (exponent == 11 && mantissa == 53) ||
-                    (exponent == 15 && mantissa == 113);
+        return tsdl_fail(resolver->reading, specifier->at,
+                         "floating_point needs exp_dig and mant_dig, such as 11 and 53");
+    bool is_known = (exponent == 5 && mantissa == 11) || (exponent == 8 && mantissa == 24) ||
+                    (exponent == 11 && mantissa == 53) || (exponent == 15 && mantissa == 113);
     if (!is_known)
-        tsdl_note(resolver, TTR_NOTE_ODD, specifier->at, "ctf.unknown-float", "no floating point format has exp_dig %u and mant_dig %u: given as bits",
+        tsdl_note(resolver, TTR_NOTE_ODD, specifier->at, "ctf.unknown-float",
+                  "no floating point format has exp_dig %u and mant_dig %u: given as bits",
                   (unsigned)exponent, (unsigned)mantissa);
     if (is_known && mantissa > 53)
-        tsdl_note(resolver, TTR_NOTE_REMARK, specifier->at, "ctf.wide-float", "floating point numbers of 128 bits are given as the nearest ones of 64");
+        tsdl_note(resolver, TTR_NOTE_REMARK, specifier->at, "ctf.wide-float",
+                  "floating point numbers of 128 bits are given as the nearest ones of 64");
     type->type.kind = is_known ? TYPE_FLOAT : TYPE_BITS;
     type->type.bits = (uint32_t)(exponent + mantissa);
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : type->type.bits % 8 ? 0 : 3;
@@ -208,7 +239,8 @@ static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifi
     return true;
 }
 
-static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                        struct tsdl_type *type)
 {
     struct class_values values = {.encoding = ENCODING_UTF8};
     if (!get_class_values(resolver, specifier, STRING_HAS, &values))
@@ -220,26 +252,31 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
     return true;
 }
 
-/* The type that is like this one in every byte, made where there is none yet; NULL when memory is out (noted). */
+/* The type that is like this one in every byte, made where there is none yet; NULL when memory is
+ * out (noted). */
 static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struct tsdl_type *like)
 {
     struct tsdl_names *classes = &resolver->state->classes;
-    const struct tsdl_type *known = tsdl_names_find(classes, 0, (ttr_text){(const char *)like, sizeof *like});
+    const struct tsdl_type *known =
+        tsdl_names_find(classes, 0, (ttr_text){(const char *)like, sizeof *like});
     if (known)
         return known;
-    struct tsdl_type *pair = tsdl_take(resolver, 2 * sizeof *pair); /* the type, and its bytes as they are looked for */
+    struct tsdl_type *pair =
+        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and its bytes as they are looked for */
     if (!pair)
         return NULL;
     memcpy(&pair[0], like, sizeof *like);
     memcpy(&pair[1], like, sizeof *like);
     pair[0].origin = &pair[0];
-    if (tsdl_names_add(classes, &resolver->description->arena, 0, (ttr_text){(const char *)&pair[1], sizeof *like}, &pair[0]))
+    if (tsdl_names_add(classes, &resolver->description->arena, 0,
+                       (ttr_text){(const char *)&pair[1], sizeof *like}, &pair[0]))
         return &pair[0];
     (void)tsdl_fail_memory(resolver->reading);
     return NULL;
 }
 
-const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
+                                           const struct tsdl_specifier *specifier)
 {
     struct tsdl_type type;
     memset(&type, 0, sizeof type);
@@ -251,12 +288,13 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const
     return is_fine ? share(resolver, &type) : NULL;
 }
 
-/* Labels while they are gathered: each with a range, in order; those of one name are put together at the end. */
+/* Labels while they are gathered: each with a range, in order; those of one name are put together
+ * at the end. */
 struct gathered {
     struct type_range *range;
     uint32_t *label; /* of each range */
     uint32_t n;
-    ttr_text *name;  /* of each label */
+    ttr_text *name; /* of each label */
     uint32_t *ranges_n;
     uint32_t labels_n;
     uint32_t *slot; /* by hash of the name: label + 1 */
@@ -278,14 +316,18 @@ static uint32_t label_of(struct gathered *gathered, ttr_text name)
 }
 
 /* A value of a label as its container takes it. */
-static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value, bool is_signed, uint64_t *number)
+static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value,
+                            bool is_signed, uint64_t *number)
 {
     if (value->kind != TSDL_VALUE_NUMBER)
-        return tsdl_fail(resolver->reading, value->at, "a label takes a number, or two with ... between");
+        return tsdl_fail(resolver->reading, value->at,
+                         "a label takes a number, or two with ... between");
     if (!is_signed && value->is_negative && value->number)
-        return tsdl_fail(resolver->reading, value->at, "this enumeration is of an unsigned integer, which is never negative");
+        return tsdl_fail(resolver->reading, value->at,
+                         "this enumeration is of an unsigned integer, which is never negative");
     if (is_signed && value->number > (uint64_t)INT64_MAX + value->is_negative)
-        return tsdl_fail(resolver->reading, value->at, "this number does not fit into a signed integer of 64 bits");
+        return tsdl_fail(resolver->reading, value->at,
+                         "this number does not fit into a signed integer of 64 bits");
     *number = value->is_negative ? 0 - value->number : value->number;
     return true;
 }
@@ -302,33 +344,41 @@ static bool fits(const struct type *container, struct type_range range)
     return low >= -limit && high < limit;
 }
 
-/* The range of an enumerator; `*range` is that of the one before, which a bare label counts on from. */
-static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator, const struct type *container,
-                      struct type_range *range)
+/* The range of an enumerator; `*range` is that of the one before, which a bare label counts on
+ * from. */
+static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator,
+                      const struct type *container, struct type_range *range)
 {
     bool is_signed = container->kind == TYPE_INT;
     if (enumerator->low) {
         if (!get_label_value(resolver, enumerator->low, is_signed, &range->low))
             return false;
         range->high = range->low;
-        if (enumerator->high && !get_label_value(resolver, enumerator->high, is_signed, &range->high))
+        if (enumerator->high &&
+            !get_label_value(resolver, enumerator->high, is_signed, &range->high))
             return false;
         if (is_signed ? (int64_t)range->low > (int64_t)range->high : range->low > range->high)
-            return tsdl_fail(resolver->reading, enumerator->low->at, "this range ends before it begins");
+            return tsdl_fail(resolver->reading, enumerator->low->at,
+                             "this range ends before it begins");
     } else if (range->high == (is_signed ? (uint64_t)INT64_MAX : UINT64_MAX)) {
-        return tsdl_fail(resolver->reading, enumerator->at, "no value is left for '%.*s'", (int)enumerator->label.n, enumerator->label.p);
+        return tsdl_fail(resolver->reading, enumerator->at, "no value is left for '%.*s'",
+                         (int)enumerator->label.n, enumerator->label.p);
     } else {
         range->low = ++range->high;
     }
-    return fits(container, *range) || tsdl_fail(resolver->reading, enumerator->at, "the label '%.*s' has values that %u bits cannot hold",
-                                                enumerator->label.n < 80 ? (int)enumerator->label.n : 80, enumerator->label.p,
-                                                container->bits);
+    return fits(container, *range) ||
+           tsdl_fail(resolver->reading, enumerator->at,
+                     "the label '%.*s' has values that %u bits cannot hold",
+                     enumerator->label.n < 80 ? (int)enumerator->label.n : 80, enumerator->label.p,
+                     container->bits);
 }
 
-static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct gathered *gathered)
+static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                            struct gathered *gathered)
 {
     size_t n = 0, slots_n = 4;
-    for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator; enumerator = enumerator->next)
+    for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
+         enumerator = enumerator->next)
         n++;
     while (slots_n < 2 * n)
         slots_n *= 2;
@@ -338,12 +388,14 @@ static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_sp
     return (gathered->range = tsdl_tree_take(resolver->reading, n * sizeof *gathered->range)) &&
            (gathered->label = tsdl_tree_take(resolver->reading, n * sizeof *gathered->label)) &&
            (gathered->name = tsdl_tree_take(resolver->reading, n * sizeof *gathered->name)) &&
-           (gathered->ranges_n = tsdl_tree_take(resolver->reading, n * sizeof *gathered->ranges_n)) &&
+           (gathered->ranges_n =
+                tsdl_tree_take(resolver->reading, n * sizeof *gathered->ranges_n)) &&
            (gathered->slot = tsdl_tree_take(resolver->reading, slots_n * sizeof *gathered->slot));
 }
 
 /* The table of labels, each with its ranges in the order of the text. */
-static const struct type_labels *put_together(struct tsdl_resolver *resolver, const struct gathered *gathered, bool is_signed)
+static const struct type_labels *put_together(struct tsdl_resolver *resolver,
+                                              const struct gathered *gathered, bool is_signed)
 {
     struct type_labels *labels = tsdl_take(resolver, sizeof *labels);
     struct type_label *label = tsdl_take(resolver, gathered->labels_n * sizeof *label);
@@ -365,14 +417,16 @@ static const struct type_labels *put_together(struct tsdl_resolver *resolver, co
     return labels;
 }
 
-struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
+                                    const struct tsdl_specifier *specifier,
                                     const struct tsdl_type *container)
 {
     size_t at = specifier->container ? specifier->container->at : specifier->at;
     bool is_signed = container->type.kind == TYPE_INT;
     struct gathered gathered = {0};
     if ((container->type.kind != TYPE_UINT && !is_signed) || container->type.labels) {
-        (void)tsdl_fail(resolver->reading, at, "an enumeration is of an integer%s", specifier->container ? "" : ", and its default 'int' is none");
+        (void)tsdl_fail(resolver->reading, at, "an enumeration is of an integer%s",
+                        specifier->container ? "" : ", and its default 'int' is none");
         return NULL;
     }
     if (container->type.bits > 64) {
@@ -382,7 +436,8 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver, const struct
     if (!begin_gathering(resolver, specifier, &gathered))
         return NULL;
     struct type_range range = {0};
-    for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator; enumerator = enumerator->next) {
+    for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
+         enumerator = enumerator->next) {
         bool is_first_and_bare = gathered.n == 0 && !enumerator->low; /* 0 */
         if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
             return NULL;

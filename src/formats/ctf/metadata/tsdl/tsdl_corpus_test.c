@@ -1,6 +1,7 @@
-/* Metadata that others wrote: the cases of the ctf-testsuite are taken or refused as they say, every other text of CTF 1.8 is read, and
- * what is read can be written and says the same again; so do texts cut anywhere and damaged ones not crash.  TTR_CORPUS names the
- * folder of recorded traces; without it the tests pass with a line that says so. */
+/* Metadata that others wrote: the cases of the ctf-testsuite are taken or refused as they say,
+ * every other text of CTF 1.8 is read, and what is read can be written and says the same again; so
+ * do texts cut anywhere and damaged ones not crash.  TTR_CORPUS names the folder of recorded
+ * traces; without it the tests pass with a line that says so. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #define FILES_MAX 400u
 #define MUTATIONS 3000u /* by default; TTR_MUTATIONS asks for more */
 
-/* The metadata files of a folder, and of those in it.  nftw gives its callback nothing of the caller's. */
+/* The metadata files of a folder, and of those in it.  nftw gives its callback nothing of the
+ * caller's. */
 static struct {
     char path[FILES_MAX][512];
     size_t n;
@@ -23,7 +25,8 @@ static int add_file(const char *path, const struct stat *status, int kind, struc
 {
     (void)status;
     const char *name = path + place->base;
-    if (kind == FTW_F && (strcmp(name, "metadata") == 0 || strstr(name, ".metadata.expect")) && files.n < FILES_MAX)
+    if (kind == FTW_F && (strcmp(name, "metadata") == 0 || strstr(name, ".metadata.expect")) &&
+        files.n < FILES_MAX)
         (void)snprintf(files.path[files.n++], sizeof files.path[0], "%s", path);
     return 0;
 }
@@ -53,7 +56,8 @@ static void read_file(const char *path, struct buffer *bytes)
 }
 
 /* What a file is taken for: read as CTF 1.8, or refused. */
-static ttr_status parse_bytes(struct ctf_description *description, const uint8_t *bytes, size_t n, ttr_error *error)
+static ttr_status parse_bytes(struct ctf_description *description, const uint8_t *bytes, size_t n,
+                              ttr_error *error)
 {
     bool is_packetised;
     struct ctf_text text = {.file = "metadata"};
@@ -64,7 +68,8 @@ static ttr_status parse_bytes(struct ctf_description *description, const uint8_t
     return status == TTR_OK ? tsdl_parse(description, &text, error) : status;
 }
 
-static ttr_status parse_file(const char *path, struct ctf_description *description, ttr_error *error)
+static ttr_status parse_file(const char *path, struct ctf_description *description,
+                             ttr_error *error)
 {
     struct buffer bytes;
     read_file(path, &bytes);
@@ -130,7 +135,8 @@ static void cases_that_must_fail_do(void **state)
         if (strstr(files.path[i], "/repeated-event-id-in-same-stream/"))
             assert_int_equal(status, TTR_OK);
         else
-            assert_true(status == TTR_E_MALFORMED || status == TTR_E_UNSUPPORTED || status == TTR_E_TRUNCATED);
+            assert_true(status == TTR_E_MALFORMED || status == TTR_E_UNSUPPORTED ||
+                        status == TTR_E_TRUNCATED);
         if (status == TTR_E_MALFORMED && (!strstr(error.text, "metadata:") || error.line == 0))
             fail_msg("%s: no place: %s", files.path[i], error.text);
         ctf_description_free(&description);
@@ -141,9 +147,15 @@ static void cases_that_must_fail_do(void **state)
 static void other_texts_of_ctf_1_8_are_read_and_written(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"babeltrace/ctf-traces/succeed", "babeltrace/ctf-traces/intersection", "babeltrace/ctf-traces/live",
-                                          "babeltrace/ctf-traces/packet-seq-num", "babeltrace/ctf-traces/deterministic-ordering",
-                                          "barectf", "lttng-2.13.9", "lttng-2.15.1/discard18", "tracecompass"};
+    static const char *const folders[] = {"babeltrace/ctf-traces/succeed",
+                                          "babeltrace/ctf-traces/intersection",
+                                          "babeltrace/ctf-traces/live",
+                                          "babeltrace/ctf-traces/packet-seq-num",
+                                          "babeltrace/ctf-traces/deterministic-ordering",
+                                          "barectf",
+                                          "lttng-2.13.9",
+                                          "lttng-2.15.1/discard18",
+                                          "tracecompass"};
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
         if (!find_files(folders[f]))
             return;
@@ -196,11 +208,16 @@ static void metadata_cut_anywhere_does_not_crash(void **state)
     buffer_free(&bytes);
 }
 
-/* Damages a text: bytes changed, words of the language put in, parts doubled, taken away or moved. */
+/* Damages a text: bytes changed, words of the language put in, parts doubled, taken away or moved.
+ */
 static size_t damage(const struct buffer *from, uint64_t *seed, char *to, size_t room)
 {
-    static const char *const words[] = {"{", "}", ";", "<", ">", "[", "]", ":=", "=", "struct ", "variant ", "enum ", "integer ", "-", "\"", "/*",
-                                        "0x", "18446744073709551615", "stream", ".", "...", "align(", "typealias ", "event.fields.", "_"};
+    static const char *const words[] = {
+        "{",        "}",  ";",   "<",       ">",          "[",
+        "]",        ":=", "=",   "struct ", "variant ",   "enum ",
+        "integer ", "-",  "\"",  "/*",      "0x",         "18446744073709551615",
+        "stream",   ".",  "...", "align(",  "typealias ", "event.fields.",
+        "_"};
     size_t n = from->n < room - 64 ? from->n : room - 64;
     memcpy(to, from->bytes, n);
     for (uint64_t times = 1 + support_random(seed) % 4; times > 0 && n > 0; times--) {

@@ -1,4 +1,5 @@
-/* TSDL of very many event classes, as encoding events of random fields gives: what it takes in memory, and that nothing else of it changes. */
+/* TSDL of very many event classes, as encoding events of random fields gives: what it takes in
+ * memory, and that nothing else of it changes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +7,9 @@
 #include "model/context.h"
 #include "support/support.h"
 
-#define HEAD "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 32; } id; }; };\n"
+#define HEAD                                                                                     \
+    "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := " \
+    "struct { integer { size = 32; } id; }; };\n"
 #define EVENTS 20000u
 #define ROOM (EVENTS * 200u)
 #define MEMORY ((uint64_t)64 << 20) /* the trees of all events alone would take more */
@@ -19,14 +22,16 @@ static char *make_text(const char *last, size_t *n)
     *n = (size_t)snprintf(text, ROOM, "%s", HEAD);
     for (unsigned i = 0; i < EVENTS; i++)
         *n += (size_t)snprintf(text + *n, ROOM - *n,
-                               "event { id = %u; name = \"e\\x41%u\"; fields := struct { integer { size = 64; } n; string s; integer { size = 8; } b[n]; }; };\n",
+                               "event { id = %u; name = \"e\\x41%u\"; fields := struct { integer { "
+                               "size = 64; } n; string s; integer { size = 8; } b[n]; }; };\n",
                                i, i);
     *n += (size_t)snprintf(text + *n, ROOM - *n, "%s", last);
     assert_true(*n < ROOM - 1);
     return text;
 }
 
-static ttr_status parse(ttr *t, const char *last, struct ctf_description *description, ttr_error *error)
+static ttr_status parse(ttr *t, const char *last, struct ctf_description *description,
+                        ttr_error *error)
 {
     size_t n;
     char *source = make_text(last, &n);
@@ -43,7 +48,10 @@ static void trees_of_many_events_are_not_all_kept(void **state)
     struct ctf_description description;
     ttr_error error = {0};
     ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .max_memory = MEMORY});
-    ttr_status status = parse(t, "typealias integer { size = 16; } := late; event { id = 99999; fields := struct { late n; }; };", &description, &error);
+    ttr_status status = parse(t,
+                              "typealias integer { size = 16; } := late; event { id = 99999; "
+                              "fields := struct { late n; }; };",
+                              &description, &error);
     if (status != TTR_OK)
         fail_msg("%d: %s", (int)status, error.text);
     const struct ctf_stream_class *stream = description.streams[0];
@@ -76,15 +84,18 @@ static void faults_in_late_events_are_shown_at_their_place(void **state)
 {
     (void)state;
     refuse("event { id = ; };", "expected a number, a string or a name");
-    refuse("event { id = 99999; fields := struct { unheard n; }; };", "no type is called 'unheard' here");
+    refuse("event { id = 99999; fields := struct { unheard n; }; };",
+           "no type is called 'unheard' here");
 }
 
 static void types_written_alike_are_one_and_keep_their_names_apart(void **state)
 {
     (void)state;
-    static const char source[] = HEAD "typealias integer { size = 24; } := one; typealias integer { size = 24; } := two;\n"
-                                      "event { fields := struct { one a; two b; integer { size = 24; } c; integer { size = 24; } d; integer { size = 24; signed = 1; } e;"
-                                      " enum : integer { size = 24; } { x } f; }; };";
+    static const char source[] =
+        HEAD "typealias integer { size = 24; } := one; typealias integer { size = 24; } := two;\n"
+             "event { fields := struct { one a; two b; integer { size = 24; } c; integer { size = "
+             "24; } d; integer { size = 24; signed = 1; } e;"
+             " enum : integer { size = 24; } { x } f; }; };";
     struct ctf_description description;
     struct ctf_text text = {.p = source, .n = sizeof source - 1, .file = "metadata"};
     ttr_error error;

@@ -1,8 +1,8 @@
-/* The words of TSDL (CTF 1.8.3, C.1): names, keywords, numbers, strings with the escapes of C, punctuation; comments are passed
- * over.  The text ends with a zero byte, so that a look behind its last byte is a look at zero.
- * Tolerated beyond the grammar: bytes of 0x80 and above in names, line feeds in strings, zero bytes that only fill the end, quotes and backslashes in
- * what LTTng prints without escaping it.
- * Left out: wide characters (the prefix L means nothing). */
+/* The words of TSDL (CTF 1.8.3, C.1): names, keywords, numbers, strings with the escapes of C,
+ * punctuation; comments are passed over.  The text ends with a zero byte, so that a look behind its
+ * last byte is a look at zero. Tolerated beyond the grammar: bytes of 0x80 and above in names, line
+ * feeds in strings, zero bytes that only fill the end, quotes and backslashes in what LTTng prints
+ * without escaping it. Left out: wide characters (the prefix L means nothing). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +14,34 @@ static const struct {
     char word[16];
     uint8_t n, keyword;
 } keywords[] = {
-    {"align", 5, TSDL_ALIGN}, {"callsite", 8, TSDL_CALLSITE}, {"char", 4, TSDL_CHAR}, {"clock", 5, TSDL_CLOCK},
-    {"const", 5, TSDL_CONST}, {"double", 6, TSDL_DOUBLE}, {"enum", 4, TSDL_ENUM}, {"env", 3, TSDL_ENV},
-    {"event", 5, TSDL_EVENT}, {"float", 5, TSDL_FLOAT}, {"floating_point", 14, TSDL_FLOATING_POINT}, {"int", 3, TSDL_INT},
-    {"integer", 7, TSDL_INTEGER}, {"long", 4, TSDL_LONG}, {"short", 5, TSDL_SHORT}, {"signed", 6, TSDL_SIGNED},
-    {"stream", 6, TSDL_STREAM}, {"string", 6, TSDL_STRING}, {"struct", 6, TSDL_STRUCT}, {"trace", 5, TSDL_TRACE},
-    {"typealias", 9, TSDL_TYPEALIAS}, {"typedef", 7, TSDL_TYPEDEF}, {"unsigned", 8, TSDL_UNSIGNED}, {"variant", 7, TSDL_VARIANT},
-    {"void", 4, TSDL_VOID}, {"_Bool", 5, TSDL_BOOL}, {"_Complex", 8, TSDL_COMPLEX}, {"_Imaginary", 10, TSDL_IMAGINARY},
+    {"align", 5, TSDL_ALIGN},
+    {"callsite", 8, TSDL_CALLSITE},
+    {"char", 4, TSDL_CHAR},
+    {"clock", 5, TSDL_CLOCK},
+    {"const", 5, TSDL_CONST},
+    {"double", 6, TSDL_DOUBLE},
+    {"enum", 4, TSDL_ENUM},
+    {"env", 3, TSDL_ENV},
+    {"event", 5, TSDL_EVENT},
+    {"float", 5, TSDL_FLOAT},
+    {"floating_point", 14, TSDL_FLOATING_POINT},
+    {"int", 3, TSDL_INT},
+    {"integer", 7, TSDL_INTEGER},
+    {"long", 4, TSDL_LONG},
+    {"short", 5, TSDL_SHORT},
+    {"signed", 6, TSDL_SIGNED},
+    {"stream", 6, TSDL_STREAM},
+    {"string", 6, TSDL_STRING},
+    {"struct", 6, TSDL_STRUCT},
+    {"trace", 5, TSDL_TRACE},
+    {"typealias", 9, TSDL_TYPEALIAS},
+    {"typedef", 7, TSDL_TYPEDEF},
+    {"unsigned", 8, TSDL_UNSIGNED},
+    {"variant", 7, TSDL_VARIANT},
+    {"void", 4, TSDL_VOID},
+    {"_Bool", 5, TSDL_BOOL},
+    {"_Complex", 8, TSDL_COMPLEX},
+    {"_Imaginary", 10, TSDL_IMAGINARY},
 };
 
 bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...)
@@ -44,7 +65,8 @@ void *tsdl_tree_take(struct tsdl_reading *reading, size_t size)
 {
     void *block = NULL;
     if (reading->tree.total > reading->tree_max)
-        reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET, "%s: metadata takes too much memory to read (%zu bytes for %zu)",
+        reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
+                               "%s: metadata takes too much memory to read (%zu bytes for %zu)",
                                reading->text->file, reading->tree.total, reading->text->n);
     else if (!(block = arena_take(&reading->tree, size)))
         (void)tsdl_fail_memory(reading);
@@ -106,7 +128,9 @@ static bool skip_blanks(struct tsdl_reading *reading, size_t *at)
 static unsigned digit_value(char c)
 {
     char lower = (char)(c | 0x20);
-    return is_digit(c) ? (unsigned)(c - '0') : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 16;
+    return is_digit(c)                    ? (unsigned)(c - '0')
+           : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10)
+                                          : 16;
 }
 
 /* Length of the suffix of an integer: u, l or ll, each once, in either order. */
@@ -114,7 +138,8 @@ static size_t suffix_length(const char *p)
 {
     size_t n = 0;
     for (int i = 0; i < 2; i++) {
-        bool is_unsigned = n == 0 || (p[n - 1] | 0x20) == 'l', is_long = n == 0 || (p[n - 1] | 0x20) == 'u';
+        bool is_unsigned = n == 0 || (p[n - 1] | 0x20) == 'l',
+             is_long = n == 0 || (p[n - 1] | 0x20) == 'u';
         if (is_unsigned && (p[n] | 0x20) == 'u')
             n++;
         else if (is_long && (p[n] | 0x20) == 'l')
@@ -167,7 +192,8 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     uint32_t point = 0;
     for (size_t i = 1; i <= digits; i++) {
         if (digit_value(p[*at + i]) > 15)
-            return tsdl_fail(reading, *at + i, "expected a hexadecimal digit: \\%c takes %zu", p[*at], digits);
+            return tsdl_fail(reading, *at + i, "expected a hexadecimal digit: \\%c takes %zu",
+                             p[*at], digits);
         point = point << 4 | digit_value(p[*at + i]);
     }
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
@@ -177,7 +203,8 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     return true;
 }
 
-/* The escape behind a backslash at *at.  Octal takes up to three digits, hexadecimal as many as fit into a byte. */
+/* The escape behind a backslash at *at.  Octal takes up to three digits, hexadecimal as many as fit
+ * into a byte. */
 static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     static const char letters[] = "'\"?\\abfnrtv", meanings[] = "'\"?\\\a\b\f\n\r\t\v";
@@ -194,15 +221,20 @@ static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, si
         return decode_universal(reading, at, to, n);
     unsigned base = c == 'x' ? 16 : 8;
     *at += c == 'x';
-    for (; digit_value(p[*at]) < base && value * base + digit_value(p[*at]) < 256 && (base == 16 || digits < 3); digits++, ++*at)
+    for (; digit_value(p[*at]) < base && value * base + digit_value(p[*at]) < 256 &&
+           (base == 16 || digits < 3);
+         digits++, ++*at)
         value = value * base + digit_value(p[*at]);
     if (digits == 0)
-        return tsdl_fail(reading, *at, "no escape sequence of C: \\ stands before one of '\"?\\abfnrtvxuU and octal digits");
+        return tsdl_fail(
+            reading, *at,
+            "no escape sequence of C: \\ stands before one of '\"?\\abfnrtvxuU and octal digits");
     to[(*n)++] = (char)value;
     return true;
 }
 
-static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token, size_t begin, size_t end)
+static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token, size_t begin,
+                          size_t end)
 {
     const char *p = reading->text->p;
     char *to = tsdl_tree_take(reading, end - begin + 1);
@@ -225,7 +257,8 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
 /* Does a line begin so, as LTTng writes it, up to the quote of a value that it does not escape? */
 static bool begins_unescaped(const struct ctf_text *text, size_t quote)
 {
-    static const char *const lines[] = {"\n\tprocname = ", "\n\thostname = ", "\n\tmodel.emf.uri = "};
+    static const char *const lines[] = {
+        "\n\tprocname = ", "\n\thostname = ", "\n\tmodel.emf.uri = "};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const size_t n = strlen(lines[i]);
         if (quote >= n && memcmp(text->p + quote - n, lines[i], n) == 0)
@@ -234,10 +267,12 @@ static bool begins_unescaped(const struct ctf_text *text, size_t quote)
     return false;
 }
 
-/* Where the line's last quote is, which is that of the string, when nothing but a semicolon follows; 0 elsewhere. */
+/* Where the line's last quote is, which is that of the string, when nothing but a semicolon
+ * follows; 0 elsewhere. */
 static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
 {
-    const char *feed = begins_unescaped(text, quote) ? memchr(text->p + quote, '\n', text->n - quote) : NULL;
+    const char *feed =
+        begins_unescaped(text, quote) ? memchr(text->p + quote, '\n', text->n - quote) : NULL;
     const size_t end = feed ? (size_t)(feed - text->p) : 0;
     return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
 }
@@ -256,9 +291,15 @@ static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
             has_odd_escapes |= p[i] == '\0' || !strchr("'\"?\\abfnrtvxuU01234567", p[i]);
         }
     }
-    const size_t unescaped = i < n && p[i] == quote && !has_odd_escapes && p[i + 1] == ';' ? 0 : find_unescaped_end(reading->text, token->end);
+    const size_t unescaped = i < n && p[i] == quote && !has_odd_escapes && p[i + 1] == ';'
+                                 ? 0
+                                 : find_unescaped_end(reading->text, token->end);
     if (unescaped && (unescaped != i || has_odd_escapes)) {
-        *token = (struct tsdl_token){.kind = TSDL_TOKEN_STRING, .is_unescaped = true, .at = token->at, .end = unescaped + 1, .text = {p + begin, unescaped - begin}};
+        *token = (struct tsdl_token){.kind = TSDL_TOKEN_STRING,
+                                     .is_unescaped = true,
+                                     .at = token->at,
+                                     .end = unescaped + 1,
+                                     .text = {p + begin, unescaped - begin}};
         return true;
     }
     if (i >= n) {
@@ -304,7 +345,8 @@ static bool lex_sign(struct tsdl_reading *reading, struct tsdl_token *token)
     } else if (!strchr("[]().{}*+-<>:;=,", c)) {
         if (c > ' ' && c < 0x7f)
             return tsdl_fail(reading, token->at, "'%c' has no meaning here", c);
-        return tsdl_fail(reading, token->at, "the byte 0x%02x has no meaning here", (unsigned)(unsigned char)c);
+        return tsdl_fail(reading, token->at, "the byte 0x%02x has no meaning here",
+                         (unsigned)(unsigned char)c);
     }
     return true;
 }

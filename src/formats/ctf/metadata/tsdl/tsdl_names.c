@@ -1,5 +1,5 @@
-/* Tables of the resolver: names in scopes, members and labels by name.  Both are hashed, so that metadata with very many of them costs
- * no more for each. */
+/* Tables of the resolver: names in scopes, members and labels by name.  Both are hashed, so that
+ * metadata with very many of them costs no more for each. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -15,7 +15,8 @@ static bool is_same(ttr_text a, ttr_text b)
 /* The slot where a name is, or would be. */
 static struct tsdl_name *find_slot(const struct tsdl_names *names, uint32_t scope, ttr_text name)
 {
-    size_t mask = names->slots_n - 1, i = (size_t)hash_pair(hash_bytes(name.p, name.n), scope) & mask;
+    size_t mask = names->slots_n - 1,
+           i = (size_t)hash_pair(hash_bytes(name.p, name.n), scope) & mask;
     for (;; i = (i + 1) & mask) {
         struct tsdl_name *slot = &names->slot[i];
         if (!slot->name.p || (slot->scope == scope && is_same(slot->name, name)))
@@ -44,7 +45,8 @@ static bool grow(struct tsdl_names *names, struct arena *arena)
     return true;
 }
 
-bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name, const void *what)
+bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name,
+                    const void *what)
 {
     if (2 * (names->used + 1) > names->slots_n && !grow(names, arena))
         return false;
@@ -64,7 +66,8 @@ int64_t tsdl_find_member(const struct tsdl_type *type, ttr_text name)
         return -1;
     }
     uint32_t mask = type->index_n - 1;
-    for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i]; i = (i + 1) & mask)
+    for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i];
+         i = (i + 1) & mask)
         if (is_same(members[type->index[i] - 1].name, name))
             return type->index[i] - 1;
     return -1;
@@ -80,7 +83,8 @@ const struct type_label *tsdl_find_label(const struct tsdl_type *type, ttr_text 
         return NULL;
     }
     uint32_t mask = type->index_n - 1;
-    for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i]; i = (i + 1) & mask)
+    for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i];
+         i = (i + 1) & mask)
         if (is_same(labels->label[type->index[i] - 1].name, name))
             return &labels->label[type->index[i] - 1];
     return NULL;

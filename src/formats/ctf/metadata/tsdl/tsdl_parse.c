@@ -1,15 +1,16 @@
 /* The grammar of TSDL (CTF 1.8.3, C.2) by recursive descent, with one token of look-ahead.
- * Tolerated beyond it: `=` where `:=` belongs, keywords as labels of enumerations, no ';' behind the '}' of a type when another
- * declaration follows.
- * Left out: indices in expressions (a[1]), which nothing in the language could mean. */
+ * Tolerated beyond it: `=` where `:=` belongs, keywords as labels of enumerations, no ';' behind
+ * the '}' of a type when another declaration follows. Left out: indices in expressions (a[1]),
+ * which nothing in the language could mean. */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
 
 #define WORDS_MAX 16u /* words of one type name */
 
-/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which there may be any number, are only checked
- * and parsed again when they are resolved, one at a time. */
+/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which
+ * there may be any number, are only checked and parsed again when they are resolved, one at a time.
+ */
 #define TREE_KEPT ((size_t)4 << 20)
 
 struct parser {
@@ -42,7 +43,8 @@ static bool unexpected(struct parser *p, const char *expected)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
     int shown = token->end - token->at < 40 ? (int)(token->end - token->at) : 40;
     return tsdl_fail(p->reading, token->at, "expected %s, found %s'%.*s'", expected,
-                     token->kind == TSDL_TOKEN_KEYWORD ? "the keyword " : "", shown, p->reading->text->p + token->at);
+                     token->kind == TSDL_TOKEN_KEYWORD ? "the keyword " : "", shown,
+                     p->reading->text->p + token->at);
 }
 
 /* Takes the sign, which must be there. */
@@ -63,7 +65,8 @@ static bool is_word(const struct tsdl_token *token)
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
 
-/* Names with points between them, written with or without blanks: [begin, end) of the text without those. */
+/* Names with points between them, written with or without blanks: [begin, end) of the text without
+ * those. */
 static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
@@ -237,8 +240,8 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     if (!is_keyword(p, TSDL_ALIGN))
         return true;
-    return next(p) && take_sign(p, '(', "'(' behind align") && (specifier->align = parse_value(p)) &&
-           take_sign(p, ')', "')' behind the alignment");
+    return next(p) && take_sign(p, '(', "'(' behind align") &&
+           (specifier->align = parse_value(p)) && take_sign(p, ')', "')' behind the alignment");
 }
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
@@ -246,7 +249,8 @@ static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
     if (!next(p) || !parse_own_name(p, specifier))
         return false;
     if (is_sign(p, '<')) {
-        if (!next(p) || !(specifier->tag = parse_value(p)) || !take_sign(p, '>', "'>' behind the tag"))
+        if (!next(p) || !(specifier->tag = parse_value(p)) ||
+            !take_sign(p, '>', "'>' behind the tag"))
             return false;
     }
     specifier->has_body = is_sign(p, '{');
@@ -288,7 +292,8 @@ static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier
             return false;
         *link = enumerator;
         link = &enumerator->next;
-        if (is_sign(p, ',') ? !next(p) : !is_sign(p, '}') && !unexpected(p, "',' or '}' behind a label"))
+        if (is_sign(p, ',') ? !next(p)
+                            : !is_sign(p, '}') && !unexpected(p, "',' or '}' behind a label"))
             return false;
     }
     if (!specifier->enumerator)
@@ -392,7 +397,8 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
     struct tsdl_declarator *declarator = tsdl_tree_take(p->reading, sizeof *declarator);
     if (!declarator)
         return NULL;
-    while (is_sign(p, '*') || is_sign(p, '(') || (declarator->pointers && is_keyword(p, TSDL_CONST))) {
+    while (is_sign(p, '*') || is_sign(p, '(') ||
+           (declarator->pointers && is_keyword(p, TSDL_CONST))) {
         declarator->pointers += is_sign(p, '*');
         parentheses += is_sign(p, '(');
         if (!next(p))
@@ -423,7 +429,8 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
         struct tsdl_declarator *declarator = parse_declarator(p, true);
         if (!declarator)
             return false;
-        if (is_sign(p, ':') && statement->kind == TSDL_FIELDS && (!next(p) || !(declarator->bits = parse_value(p))))
+        if (is_sign(p, ':') && statement->kind == TSDL_FIELDS &&
+            (!next(p) || !(declarator->bits = parse_value(p))))
             return false;
         *link = declarator;
         link = &declarator->next;
@@ -445,7 +452,8 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
     if (declarator->name.n || declarator->dimension)
         return tsdl_fail(p->reading, declarator->at, "expected ';': the name of a type ends here");
     if (alias->name.n == 0 || alias->has_body || alias->tag || alias->align)
-        return tsdl_fail(p->reading, at, "an alias names a type such as 'uint32_t', 'unsigned long' or 'void *'");
+        return tsdl_fail(p->reading, at,
+                         "an alias names a type such as 'uint32_t', 'unsigned long' or 'void *'");
     statement->alias = alias;
     statement->alias_pointers = declarator->pointers;
     return true;
@@ -455,10 +463,12 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
 static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_ALIAS;
-    if (!next(p) || !(statement->specifier = parse_specifier(p)) || !(statement->declarator = parse_declarator(p, false)))
+    if (!next(p) || !(statement->specifier = parse_specifier(p)) ||
+        !(statement->declarator = parse_declarator(p, false)))
         return false;
     if (statement->declarator->name.n)
-        return tsdl_fail(p->reading, statement->declarator->at, "expected ':=' and the name of the alias");
+        return tsdl_fail(p->reading, statement->declarator->at,
+                         "expected ':=' and the name of the alias");
     if (p->token.kind != TSDL_TOKEN_DEFINE)
         return unexpected(p, "':='");
     return next(p) && parse_alias_name(p, statement) && take_sign(p, ';', "';' behind the alias");
@@ -468,7 +478,8 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_TYPES;
-    return next(p) && (statement->specifier = parse_specifier(p)) && parse_declarators(p, statement);
+    return next(p) && (statement->specifier = parse_specifier(p)) &&
+           parse_declarators(p, statement);
 }
 
 /* At a keyword that begins something new: only a missing ';' lets it stand behind a '}'. */
@@ -501,7 +512,8 @@ static bool parse_declaration(struct parser *p, struct tsdl_statement *statement
     if (!(statement->specifier = parse_specifier(p)))
         return false;
     bool is_end = is_sign(p, ';') || begins_declaration(p);
-    if (!is_end || statement->specifier->class == TSDL_CLASS_NAMED || !statement->specifier->has_body)
+    if (!is_end || statement->specifier->class == TSDL_CLASS_NAMED ||
+        !statement->specifier->has_body)
         return parse_declarators(p, statement);
     statement->kind = TSDL_DECLARE;
     return !is_sign(p, ';') || next(p);
@@ -537,8 +549,8 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
 /* True at the keyword of a type that is written out. */
 static bool begins_type(const struct parser *p)
 {
-    return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) || is_keyword(p, TSDL_INTEGER) ||
-           is_keyword(p, TSDL_FLOATING_POINT);
+    return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) ||
+           is_keyword(p, TSDL_INTEGER) || is_keyword(p, TSDL_FLOATING_POINT);
 }
 
 /* An attribute: `name = value`, `name := type`, or `name = type` as well. */
@@ -554,7 +566,8 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
         return false;
     is_type |= begins_type(p);
     statement->kind = is_type ? TSDL_ASSIGN_TYPE : TSDL_ASSIGN;
-    if (is_type ? !(statement->specifier = parse_specifier(p)) : !(statement->value = parse_value(p)))
+    if (is_type ? !(statement->specifier = parse_specifier(p))
+                : !(statement->value = parse_value(p)))
         return false;
     return take_sign(p, ';', "';'");
 }
@@ -567,11 +580,12 @@ static const struct tsdl_statement *parse_attributes(struct parser *p)
         struct tsdl_statement *statement = begin_statement(p);
         if (!statement)
             return NULL;
-        bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
-                       : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
-                       : is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM)
-                           ? parse_declaration(p, statement)
-                           : parse_assignment(p, statement);
+        bool is_fine =
+            is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
+            : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
+            : is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM)
+                ? parse_declaration(p, statement)
+                : parse_assignment(p, statement);
         if (!is_fine)
             return NULL;
         *link = statement;
@@ -628,12 +642,15 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     case TSDL_ENUM:
         return parse_declaration(p, statement);
     default:
-        return unexpected(p, "a declaration (trace, env, clock, stream, event, typealias, typedef, struct, variant, enum)");
+        return unexpected(p, "a declaration (trace, env, clock, stream, event, typealias, typedef, "
+                             "struct, variant, enum)");
     }
 }
 
-/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write packets of metadata as they fill, so that one
- * that was stopped leaves a part of a declaration; a text without packets is somebody's mistake, unless another one goes on behind it.  Without a stream block nothing can be read. */
+/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write
+ * packets of metadata as they fill, so that one that was stopped leaves a part of a declaration; a
+ * text without packets is somebody's mistake, unless another one goes on behind it.  Without a
+ * stream block nothing can be read. */
 static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
     if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)
@@ -663,7 +680,8 @@ bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement *
     return true;
 }
 
-bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block, const struct tsdl_statement **body)
+bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
+                      const struct tsdl_statement **body)
 {
     struct parser p = {.reading = reading, .token = {.end = block->at}};
     struct tsdl_statement again = {0};

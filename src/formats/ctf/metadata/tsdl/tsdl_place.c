@@ -1,8 +1,9 @@
 /* Types put in place: the roots of packets and events (CTF 1.8.3, 5 and 6).
  *
- * What refers to a length or tag is copied with its structure, so that each place has paths of its own; what does not is shared.
- * Options get the values of the labels that choose them.  In packet headers, packet contexts and event headers the names of
- * fields say what they are (5.1, 5.2, 6.1), and timestamps that name no clock take the only one there is (8). */
+ * What refers to a length or tag is copied with its structure, so that each place has paths of its
+ * own; what does not is shared. Options get the values of the labels that choose them.  In packet
+ * headers, packet contexts and event headers the names of fields say what they are (5.1, 5.2, 6.1),
+ * and timestamps that name no clock take the only one there is (8). */
 #include <string.h>
 
 #include "base/status.h"
@@ -26,13 +27,13 @@ struct placing {
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;              /* we are inside of */
-    bool marks_roles;             /* copy everything: names mean something here */
+    uint32_t arrays;               /* we are inside of */
+    bool marks_roles;              /* copy everything: names mean something here */
     const struct ctf_clock *clock; /* that a timestamp without a clock took */
 };
 
-uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name, char *escaped,
-                        const struct type_label *labels[3])
+uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name,
+                        char *escaped, const struct type_label *labels[3])
 {
     uint32_t n = 0;
     ttr_text bare = {name.p + 1, name.n - 1}, longer = {escaped + 1, name.n + 1};
@@ -40,9 +41,11 @@ uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type 
     memcpy(escaped + 2, name.p, name.n);
     if ((labels[n] = tsdl_find_label(tag, name)))
         n++;
-    if (name.n && name.p[0] == '_' && tsdl_find_member(variant, bare) < 0 && (labels[n] = tsdl_find_label(tag, bare)))
+    if (name.n && name.p[0] == '_' && tsdl_find_member(variant, bare) < 0 &&
+        (labels[n] = tsdl_find_label(tag, bare)))
         n++;
-    if (tsdl_find_member(variant, longer) < 0 && tsdl_find_member(variant, (ttr_text){escaped, name.n + 2}) < 0 &&
+    if (tsdl_find_member(variant, longer) < 0 &&
+        tsdl_find_member(variant, (ttr_text){escaped, name.n + 2}) < 0 &&
         (labels[n] = tsdl_find_label(tag, longer)))
         n++;
     return n;
@@ -54,7 +57,8 @@ static bool is_integer(const struct type *type)
 }
 
 /* Does any label of the tag choose an option? */
-static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag, const struct tsdl_type *variant, size_t at)
+static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
+                      const struct tsdl_type *variant, size_t at)
 {
     const struct type_label *labels[3];
     for (uint32_t i = 0; i < variant->type.members_n; i++) {
@@ -66,14 +70,17 @@ static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *ta
     return tsdl_fail(resolver->reading, at, "no label of this tag names an option of the variant");
 }
 
-bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *target, const struct tsdl_type *user, size_t at)
+bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *target,
+                       const struct tsdl_type *user, size_t at)
 {
     const struct type *type = &target->type;
     if (user->type.kind != TYPE_VARIANT)
         return (type->kind == TYPE_UINT && type->bits <= 64) ||
-               tsdl_fail(resolver->reading, at, "a length is an unsigned integer of at most 64 bits; this field is none");
+               tsdl_fail(resolver->reading, at,
+                         "a length is an unsigned integer of at most 64 bits; this field is none");
     if (!is_integer(type) || !type->labels)
-        return tsdl_fail(resolver->reading, at, "the tag of a variant is an enumeration; this field is none");
+        return tsdl_fail(resolver->reading, at,
+                         "the tag of a variant is an enumeration; this field is none");
     return check_tag(resolver, target, user, at);
 }
 
@@ -88,7 +95,8 @@ static ttr_text next_name(ttr_text *path)
     return name;
 }
 
-const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names, uint32_t *names_n)
+const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names,
+                                    uint32_t *names_n)
 {
     while (path.n) {
         int64_t i = from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, next_name(&path)) : -1;
@@ -104,7 +112,9 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
 /* Does the first name of a path mean a member of this frame that comes before where we are? */
 static bool is_before(const struct frame *frame, ttr_text path)
 {
-    int64_t i = frame->type->type.kind == TYPE_STRUCT ? tsdl_find_member(frame->type, next_name(&path)) : -1;
+    int64_t i = frame->type->type.kind == TYPE_STRUCT
+                    ? tsdl_find_member(frame->type, next_name(&path))
+                    : -1;
     return i >= 0 && (uint64_t)i < frame->member;
 }
 
@@ -113,18 +123,21 @@ static bool fail_reference(const struct placing *p, const struct tsdl_type *user
 {
     const struct tsdl_reference *reference = &user->reference;
     bool is_here = reference->reading == p->resolver->state->readings_n;
-    return tsdl_fail(p->resolver->reading, is_here ? reference->at : p->place->at, "the %s '%.*s' %s",
-                     user->type.kind == TYPE_VARIANT ? "tag" : "length", reference->path.n < 80 ? (int)reference->path.n : 80,
-                     reference->path.p, why);
+    return tsdl_fail(p->resolver->reading, is_here ? reference->at : p->place->at,
+                     "the %s '%.*s' %s", user->type.kind == TYPE_VARIANT ? "tag" : "length",
+                     reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* A relative reference: from the structure that owns it, or from the innermost one that has it before this place. */
-static const struct tsdl_type *follow_relative(struct placing *p, const struct tsdl_type *user, ttr_text *names, uint32_t *names_n)
+/* A relative reference: from the structure that owns it, or from the innermost one that has it
+ * before this place. */
+static const struct tsdl_type *follow_relative(struct placing *p, const struct tsdl_type *user,
+                                               ttr_text *names, uint32_t *names_n)
 {
     const struct tsdl_reference *reference = &user->reference;
     for (uint32_t i = p->frames_n; i-- > 0;) {
         const struct frame *frame = &p->frames[i];
-        bool is_it = reference->owner ? frame->type->origin == reference->owner->origin : is_before(frame, reference->path);
+        bool is_it = reference->owner ? frame->type->origin == reference->owner->origin
+                                      : is_before(frame, reference->path);
         if (!is_it)
             continue;
         memcpy(names, p->names, frame->names_n * sizeof *names);
@@ -169,9 +182,10 @@ static const struct type *root_of(const struct placing *p, enum type_root root)
     }
 }
 
-/* What a path from our own root means, if it is decoded before we are: along the way that leads to us every step is ours, options
- * too; the first that is not must be earlier. */
-static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names, uint32_t *names_n)
+/* What a path from our own root means, if it is decoded before we are: along the way that leads to
+ * us every step is ours, options too; the first that is not must be earlier. */
+static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names,
+                                          uint32_t *names_n)
 {
     for (uint32_t i = 0; i < p->frames_n && path.n; i++) {
         const struct frame *frame = &p->frames[i];
@@ -189,15 +203,16 @@ static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path
     return NULL;
 }
 
-static const struct tsdl_type *follow_absolute(struct placing *p, const struct tsdl_type *user, size_t which, ttr_text *names,
-                                               uint32_t *names_n)
+static const struct tsdl_type *follow_absolute(struct placing *p, const struct tsdl_type *user,
+                                               size_t which, ttr_text *names, uint32_t *names_n)
 {
     ttr_text path = user->reference.path;
     size_t prefix_n = strlen(root_prefixes[which].prefix);
     path.p += prefix_n;
     path.n -= prefix_n;
     const struct type *from = root_of(p, root_prefixes[which].root);
-    const struct tsdl_type *target = root_prefixes[which].root == p->place->root ? follow_own(p, path, names, names_n)
+    const struct tsdl_type *target = root_prefixes[which].root == p->place->root
+                                         ? follow_own(p, path, names, names_n)
                                      : from ? tsdl_follow(tsdl_type_of(from), path, names, names_n)
                                             : NULL;
     if (!target)
@@ -206,32 +221,38 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
 }
 
 /* Finds the length or tag of `user`; `to` gets the path. */
-static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_type *user, struct tsdl_type *to)
+static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_type *user,
+                                           struct tsdl_type *to)
 {
     const ttr_text path = user->reference.path;
     size_t which = 0, roots_n = sizeof root_prefixes / sizeof *root_prefixes;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n = 0;
-    while (which < roots_n && (path.n <= strlen(root_prefixes[which].prefix) ||
-                               memcmp(path.p, root_prefixes[which].prefix, strlen(root_prefixes[which].prefix)) != 0))
+    while (which < roots_n &&
+           (path.n <= strlen(root_prefixes[which].prefix) ||
+            memcmp(path.p, root_prefixes[which].prefix, strlen(root_prefixes[which].prefix)) != 0))
         which++;
-    const struct tsdl_type *target = which < roots_n ? follow_absolute(p, user, which, names, &names_n)
-                                                     : follow_relative(p, user, names, &names_n);
-    size_t at = user->reference.reading == p->resolver->state->readings_n ? user->reference.at : p->place->at;
+    const struct tsdl_type *target = which < roots_n
+                                         ? follow_absolute(p, user, which, names, &names_n)
+                                         : follow_relative(p, user, names, &names_n);
+    size_t at = user->reference.reading == p->resolver->state->readings_n ? user->reference.at
+                                                                          : p->place->at;
     if (!target || !tsdl_check_target(p->resolver, target, user, at))
         return NULL;
     ttr_text *kept = tsdl_take(p->resolver, names_n * sizeof *kept);
     if (!kept)
         return NULL;
     memcpy(kept, names, names_n * sizeof *kept);
-    to->type.reference = (struct type_reference){.names = kept, .names_n = names_n,
-                                                 .root = which < roots_n ? root_prefixes[which].root : p->place->root};
+    to->type.reference = (struct type_reference){.names = kept,
+                                                 .names_n = names_n,
+                                                 .root = which < roots_n ? root_prefixes[which].root
+                                                                         : p->place->root};
     return target;
 }
 
 /* Gives an option the values of its labels. */
-static bool choose_option(struct placing *p, const struct tsdl_type *variant, const struct tsdl_type *tag, struct type_member *option,
-                          char *escaped)
+static bool choose_option(struct placing *p, const struct tsdl_type *variant,
+                          const struct tsdl_type *tag, struct type_member *option, char *escaped)
 {
     const struct type_label *labels[3];
     uint32_t labels_n = tsdl_labels_of(variant, tag, option->name, escaped, labels), n = 0;
@@ -250,7 +271,8 @@ static bool choose_option(struct placing *p, const struct tsdl_type *variant, co
     return option->ranges != NULL;
 }
 
-static bool choose_options(struct placing *p, struct tsdl_type *variant, struct type_member *options, const struct tsdl_type *tag)
+static bool choose_options(struct placing *p, struct tsdl_type *variant,
+                           struct type_member *options, const struct tsdl_type *tag)
 {
     size_t longest = 0;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
@@ -265,14 +287,16 @@ static bool choose_options(struct placing *p, struct tsdl_type *variant, struct 
     return true;
 }
 
-/* A timestamp without a clock takes the only one; where there is none at all, it counts nanoseconds (8). */
+/* A timestamp without a clock takes the only one; where there is none at all, it counts nanoseconds
+ * (8). */
 static bool take_clock(struct placing *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
     if (type->type.clock)
         return true;
     if (description->clocks_n > 1)
-        return tsdl_fail(p->resolver->reading, p->place->at, "a timestamp in here names no clock, and there are %zu of them",
+        return tsdl_fail(p->resolver->reading, p->place->at,
+                         "a timestamp in here names no clock, and there are %zu of them",
                          description->clocks_n);
     if (description->clocks_n == 0) {
         struct ctf_clock *clock = ctf_add_clock(description);
@@ -290,29 +314,37 @@ static bool give_role(struct placing *p, const struct type_member *member, enum 
     struct tsdl_type *type = tsdl_type_of(member->type);
     const struct type *element = type->type.element;
     struct tsdl_reading *reading = p->resolver->reading;
-    bool is_nested = p->frames_n > 1, is_number = type->type.kind == TYPE_UINT && type->type.bits <= 64;
+    bool is_nested = p->frames_n > 1,
+         is_number = type->type.kind == TYPE_UINT && type->type.bits <= 64;
     if (role == CTF_ROLE_UUID) {
-        bool is_bytes = type->type.kind == TYPE_ARRAY && type->type.count == 16 && element->kind == TYPE_UINT && element->bits == 8 &&
-                        element->align == 3 && !element->labels;
+        bool is_bytes = type->type.kind == TYPE_ARRAY && type->type.count == 16 &&
+                        element->kind == TYPE_UINT && element->bits == 8 && element->align == 3 &&
+                        !element->labels;
         if (!is_bytes && (type->type.kind != TYPE_TEXT || type->type.count != 16))
-            return tsdl_fail(reading, p->place->at, "'uuid' in a packet header is an array of 16 unsigned integers of 8 bits");
+            return tsdl_fail(
+                reading, p->place->at,
+                "'uuid' in a packet header is an array of 16 unsigned integers of 8 bits");
     } else if (!is_number) {
         if (is_nested || role == CTF_ROLE_CPU)
             return true;
-        return tsdl_fail(reading, p->place->at, "'%.*s' in here is an unsigned integer of at most 64 bits", (int)member->name.n,
-                         member->name.p);
+        return tsdl_fail(reading, p->place->at,
+                         "'%.*s' in here is an unsigned integer of at most 64 bits",
+                         (int)member->name.n, member->name.p);
     }
     if (role == CTF_ROLE_MAGIC && (type->type.bits != 32 || p->frames[0].member != 0))
-        return tsdl_fail(reading, p->place->at, "'magic' in a packet header comes first and has 32 bits");
+        return tsdl_fail(reading, p->place->at,
+                         "'magic' in a packet header comes first and has 32 bits");
     type->type.role = (uint16_t)role;
-    bool is_time = role == CTF_ROLE_TIME || role == CTF_ROLE_TIME_BEGIN || role == CTF_ROLE_TIME_END;
+    bool is_time =
+        role == CTF_ROLE_TIME || role == CTF_ROLE_TIME_BEGIN || role == CTF_ROLE_TIME_END;
     return !is_time || take_clock(p, type);
 }
 
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from);
 
 /* The members of a structure, or the options of a variant. */
-static bool place_members(struct placing *p, const struct tsdl_type *from, struct type_member *members)
+static bool place_members(struct placing *p, const struct tsdl_type *from,
+                          struct type_member *members)
 {
     bool is_structure = from->type.kind == TYPE_STRUCT;
     struct frame *frame = &p->frames[p->frames_n++];
@@ -325,8 +357,10 @@ static bool place_members(struct placing *p, const struct tsdl_type *from, struc
         p->names_n = frame->names_n;
         if (!members[i].type)
             return false;
-        bool is_top = p->frames_n == 1, is_marked = p->marks_roles && is_structure && p->arrays == 0;
-        enum ctf_role role = is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
+        bool is_top = p->frames_n == 1,
+             is_marked = p->marks_roles && is_structure && p->arrays == 0;
+        enum ctf_role role =
+            is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
         if (role && !give_role(p, &members[i], role))
             return false;
     }
@@ -376,8 +410,8 @@ static const struct type *place_type(struct placing *p, const struct tsdl_type *
     return &to->type;
 }
 
-bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place, const struct tsdl_type *from,
-                     const struct type **root)
+bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place,
+                     const struct tsdl_type *from, const struct type **root)
 {
     struct placing p = {.resolver = resolver, .place = place};
     if (from->type.kind != TYPE_STRUCT)
@@ -385,9 +419,12 @@ bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *pl
     uint64_t most = TSDL_FIELDS_FREE + TSDL_FIELDS_PER_BYTE * resolver->state->text_n;
     resolver->state->fields_n += from->fields;
     if (from->fields > TSDL_FIELDS_MAX || resolver->state->fields_n > most) {
-        resolver->reading->status = fail(resolver->reading->error, TTR_E_LIMIT, ctf_text_offset(resolver->reading->text, place->at),
-                                         "%s: %u fields in one structure, %llu in all: too many for so little text",
-                                         resolver->reading->text->file, from->fields, (unsigned long long)resolver->state->fields_n);
+        resolver->reading->status =
+            fail(resolver->reading->error, TTR_E_LIMIT,
+                 ctf_text_offset(resolver->reading->text, place->at),
+                 "%s: %u fields in one structure, %llu in all: too many for so little text",
+                 resolver->reading->text->file, from->fields,
+                 (unsigned long long)resolver->state->fields_n);
         return false;
     }
     p.marks_roles = place->root <= ROOT_EVENT_HEADER;
@@ -395,12 +432,15 @@ bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *pl
     if (!type)
         return false;
     if (from->other_clock || (p.clock && from->clock && p.clock != from->clock))
-        return tsdl_fail(resolver->reading, place->at, "numbers in here are mapped to two clocks: a stream has one");
+        return tsdl_fail(resolver->reading, place->at,
+                         "numbers in here are mapped to two clocks: a stream has one");
     const struct ctf_clock *clock = p.clock ? p.clock : from->clock;
     if (clock && place->stream) {
         if (place->stream->clock && place->stream->clock != clock)
-            return tsdl_fail(resolver->reading, place->at, "a stream has one clock: '%.*s' and '%.*s' are two",
-                             (int)place->stream->clock->name.n, place->stream->clock->name.p, (int)clock->name.n, clock->name.p);
+            return tsdl_fail(resolver->reading, place->at,
+                             "a stream has one clock: '%.*s' and '%.*s' are two",
+                             (int)place->stream->clock->name.n, place->stream->clock->name.p,
+                             (int)clock->name.n, clock->name.p);
         place->stream->clock = clock;
     }
     *root = type;

@@ -1,12 +1,14 @@
-/* Descriptions as metadata of CTF 1.8: read again, the text gives the same description, and Babeltrace opens it.
+/* Descriptions as metadata of CTF 1.8: read again, the text gives the same description, and
+ * Babeltrace opens it.
  *
- * What TSDL has other words for is said in those, when the bits stay the same: booleans, flags and plain bits are integers; bytes are
- * arrays of them; an optional field is a variant of "present" and "absent", and a selector without labels becomes an enumeration.
- * What only describes the trace is left out: namespaces,
- * uids that are no UUIDs, attributes, accuracies, origins of clocks other than the Unix epoch, media types, names of streams.
- * Characters that cannot stand in a name become underscores.
- * Refused with the place: numbers of variable size, reversed bits, UTF-16 and UTF-32, arrays aligned beyond their elements, fields
- * that cannot have their role, names that become equal, and all of the 2010 RFC, whose sizes are in bytes. */
+ * What TSDL has other words for is said in those, when the bits stay the same: booleans, flags and
+ * plain bits are integers; bytes are arrays of them; an optional field is a variant of "present"
+ * and "absent", and a selector without labels becomes an enumeration. What only describes the trace
+ * is left out: namespaces, uids that are no UUIDs, attributes, accuracies, origins of clocks other
+ * than the Unix epoch, media types, names of streams. Characters that cannot stand in a name become
+ * underscores. Refused with the place: numbers of variable size, reversed bits, UTF-16 and UTF-32,
+ * arrays aligned beyond their elements, fields that cannot have their role, names that become
+ * equal, and all of the 2010 RFC, whose sizes are in bytes. */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -23,11 +25,12 @@ bool tsdl_refuse(struct tsdl_printer *p, const char *what)
     if (p->stream)
         n += (size_t)snprintf(place, sizeof place, ", in stream %" PRIu64, p->stream->id);
     if (p->event)
-        n += (size_t)snprintf(place + n, sizeof place - n, ", event %" PRIu64 " (%.*s)", p->event->id,
-                              p->event->name.n < 40 ? (int)p->event->name.n : 40, p->event->name.p ? p->event->name.p : "");
+        n += (size_t)snprintf(place + n, sizeof place - n, ", event %" PRIu64 " (%.*s)",
+                              p->event->id, p->event->name.n < 40 ? (int)p->event->name.n : 40,
+                              p->event->name.p ? p->event->name.p : "");
     for (uint32_t i = 0; i < p->names_n && n < 160; i++)
-        n += (size_t)snprintf(place + n, sizeof place - n, "%s%.*s", i ? "." : ", field ", p->names[i].n < 30 ? (int)p->names[i].n : 30,
-                              p->names[i].p);
+        n += (size_t)snprintf(place + n, sizeof place - n, "%s%.*s", i ? "." : ", field ",
+                              p->names[i].n < 30 ? (int)p->names[i].n : 30, p->names[i].p);
     p->status = fail(p->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no %s%s", what, place);
     return false;
 }
@@ -100,8 +103,8 @@ static bool is_word_character(char c)
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The word that readers show by this name: itself, or with an underscore in front that they drop; what cannot stand in a word becomes
- * an underscore. */
+/* The word that readers show by this name: itself, or with an underscore in front that they drop;
+ * what cannot stand in a word becomes an underscore. */
 static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 {
     *word = shown;
@@ -130,40 +133,51 @@ static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word
     return kept || tsdl_refuse_memory(p);
 }
 
-bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer, const struct type_member *member, ttr_text *word)
+bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
+                  const struct type_member *member, ttr_text *word)
 {
     ttr_text name = member->name, shown = member->shown;
-    bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' && is_same((ttr_text){name.p + 1, shown.n}, shown);
+    bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
+                      is_same((ttr_text){name.p + 1, shown.n}, shown);
     bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
     bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
     *word = name;
-    const ttr_text *label = outer->kind == TYPE_VARIANT ? tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&member, sizeof member}) : NULL;
+    const ttr_text *label =
+        outer->kind == TYPE_VARIANT
+            ? tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&member, sizeof member})
+            : NULL;
     if (label) {
         *word = *label;
         return true;
     }
     if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
         return number_option(p, (unsigned)(member - outer->members), word);
-    return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name))) ? true : escape(p, shown, word);
+    return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name)))
+               ? true
+               : escape(p, shown, word);
 }
 
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock)
 {
-    const ttr_text *name = tsdl_names_find(&p->clocks, 0, (ttr_text){(const char *)&clock, sizeof clock});
+    const ttr_text *name =
+        tsdl_names_find(&p->clocks, 0, (ttr_text){(const char *)&clock, sizeof clock});
     return name ? *name : clock->id;
 }
 
-/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in it, which the lexer takes. */
+/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in
+ * it, which the lexer takes. */
 static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 {
-    bool is_word = p->description->version == CTF_1_8 && name.n && !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
+    bool is_word = p->description->version == CTF_1_8 && name.n &&
+                   !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
     for (size_t i = 0; i < name.n && is_word; i++)
         is_word = is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
     return is_word || tsdl_is_identifier(name);
 }
 
 /* Gives a clock its name, or its id where that is no word, or a made one where that is taken. */
-static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, struct tsdl_names *taken)
+static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
+                       struct tsdl_names *taken)
 {
     ttr_text *name = arena_take(&p->arena, sizeof *name);
     char made[48];
@@ -171,7 +185,8 @@ static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, s
         return tsdl_refuse_memory(p);
     *name = is_clock_name(p, (*clock)->name) ? (*clock)->name : (*clock)->id;
     bool is_taken = !is_clock_name(p, *name) || tsdl_names_find(taken, 0, *name);
-    for (size_t i = (size_t)(clock - p->description->clocks); is_taken; i += p->description->clocks_n) {
+    for (size_t i = (size_t)(clock - p->description->clocks); is_taken;
+         i += p->description->clocks_n) {
         int n = snprintf(made, sizeof made, "clock_%zu", i);
         *name = (ttr_text){arena_copy(&p->arena, made, (size_t)n), (size_t)n};
         if (!name->p)
@@ -179,7 +194,8 @@ static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, s
         is_taken = tsdl_names_find(taken, 0, *name) != NULL;
     }
     return (tsdl_names_add(taken, &p->arena, 0, *name, *clock) &&
-            tsdl_names_add(&p->clocks, &p->arena, 0, (ttr_text){(const char *)clock, sizeof *clock}, name)) ||
+            tsdl_names_add(&p->clocks, &p->arena, 0, (ttr_text){(const char *)clock, sizeof *clock},
+                           name)) ||
            tsdl_refuse_memory(p);
 }
 
@@ -231,7 +247,8 @@ static void put_unsigned(struct tsdl_printer *p, const char *name, uint64_t numb
 static void put_signed(struct tsdl_printer *p, const char *name, int64_t number)
 {
     begin_attribute(p, name);
-    tsdl_put(p, "%s%" PRIu64 ";", number < 0 ? "-" : "", number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    tsdl_put(p, "%s%" PRIu64 ";", number < 0 ? "-" : "",
+             number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 static void put_string(struct tsdl_printer *p, const char *name, ttr_text text)
@@ -262,14 +279,15 @@ static bool put_trace(struct tsdl_printer *p)
     return true;
 }
 
-/* The name of an entry: words with points between, which may be keywords.  What cannot stand there becomes an underscore, but for a
- * name that was read. */
+/* The name of an entry: words with points between, which may be keywords.  What cannot stand there
+ * becomes an underscore, but for a name that was read. */
 static void put_entry_name(struct tsdl_printer *p, ttr_text name)
 {
     bool begins = true;
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
-        bool is_fine = p->description->version == CTF_1_8 || is_word_character(c) || (c == '.' && !begins && i + 1 < name.n);
+        bool is_fine = p->description->version == CTF_1_8 || is_word_character(c) ||
+                       (c == '.' && !begins && i + 1 < name.n);
         if (begins && c >= '0' && c <= '9')
             tsdl_put(p, "_");
         tsdl_put_text(p, is_fine ? (ttr_text){name.p + i, 1} : (ttr_text){"_", 1});
@@ -291,7 +309,8 @@ static void put_environment(struct tsdl_printer *p)
         put_entry_name(p, entry->name);
         tsdl_put(p, " = ");
         if (entry->is_number)
-            tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "", entry->number < 0 ? 0 - (uint64_t)entry->number : (uint64_t)entry->number);
+            tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "",
+                     entry->number < 0 ? 0 - (uint64_t)entry->number : (uint64_t)entry->number);
         else
             tsdl_put_string(p, entry->text);
         tsdl_put(p, ";");
@@ -304,20 +323,23 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a word, but Babeltrace takes several clocks only
- * where all say it. */
+/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a
+ * word, but Babeltrace takes several clocks only where all say it. */
 static bool says_absolute(const struct ctf_description *description)
 {
     bool says = description->clocks_n > 1;
     for (size_t i = 0; i < description->clocks_n; i++)
-        says |= description->clocks[i]->is_absolute || (description->clocks[i]->is_unix && !has_offset(description->clocks[i]));
+        says |= description->clocks[i]->is_absolute ||
+                (description->clocks[i]->is_unix && !has_offset(description->clocks[i]));
     return says;
 }
 
 static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
 {
     uint8_t uuid[16];
-    const bool is_uid = !clock->has_uuid && clock->ns.n == 0 && tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
+    const bool is_uid =
+        !clock->has_uuid && clock->ns.n == 0 &&
+        tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
     begin_block(p, "clock");
     put_string(p, "name", tsdl_clock_name(p, clock));
     if (clock->has_uuid || is_uid) {
@@ -340,10 +362,12 @@ static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
     end_block(p);
 }
 
-/* Packets tell streams apart, or there is only the one of id 0, which Babeltrace does not want told. */
+/* Packets tell streams apart, or there is only the one of id 0, which Babeltrace does not want
+ * told. */
 static bool has_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
-    return stream->id != 0 || tsdl_has_role(p->description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
+    return stream->id != 0 ||
+           tsdl_has_role(p->description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
 }
 
 static bool put_stream(struct tsdl_printer *p, const struct ctf_stream_class *stream)
@@ -381,14 +405,17 @@ static bool put_event(struct tsdl_printer *p, const struct ctf_event_class *even
     return true;
 }
 
-/* Without a number in the packets or events that tells several apart, all are of id 0: no others are written. */
+/* Without a number in the packets or events that tells several apart, all are of id 0: no others
+ * are written. */
 static bool put_streams(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
-    bool has_stream_id = description->streams_n < 2 || tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
+    bool has_stream_id = description->streams_n < 2 ||
+                         tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
     for (size_t i = 0; i < description->streams_n; i++) {
         const struct ctf_stream_class *stream = description->streams[i];
-        bool has_event_id = stream->events_n < 2 || tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID);
+        bool has_event_id =
+            stream->events_n < 2 || tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID);
         if (!has_stream_id && stream->id != 0)
             continue;
         if (!put_stream(p, stream))
@@ -413,16 +440,19 @@ static bool put_all(struct tsdl_printer *p)
     return (p->gathers || tsdl_put_aliases(p)) && put_streams(p);
 }
 
-ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to,
+                      ttr_error *error)
 {
     struct tsdl_printer p = {.description = description, .to = to, .error = error, .gathers = true};
     if (description->version == CTF_RFC_1_1)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no sizes in bytes, which the packets of CTF v1.1 have");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                    "CTF 1.8 has no sizes in bytes, which the packets of CTF v1.1 have");
     size_t before = to->n;
     p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
     pairmap_init(&p.labelled, description->alloc);
-    bool is_fine = name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
+    bool is_fine =
+        name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
     p.gathers = false;
     is_fine = is_fine && put_all(&p);
     pairmap_free(&p.labelled);

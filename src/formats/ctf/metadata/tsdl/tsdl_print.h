@@ -1,8 +1,9 @@
 /* Descriptions as TSDL: what the parts of the printer share.
  *
- * Types are written out where they are used, but for enumerations with long labels: thousands of events may have the same.  A length or tag is named by a path: relative to a structure around it where that finds
- * the same field, else from a root.
- * Ownership: the printer borrows the description; what it makes dies with it.  Thread rule: one printer, one thread. */
+ * Types are written out where they are used, but for enumerations with long labels: thousands of
+ * events may have the same.  A length or tag is named by a path: relative to a structure around it
+ * where that finds the same field, else from a root. Ownership: the printer borrows the
+ * description; what it makes dies with it.  Thread rule: one printer, one thread. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 
@@ -20,13 +21,14 @@ struct tsdl_print_frame {
     uint32_t arrays;  /* it is inside of */
 };
 
-/* An enumeration that a selector without labels must become, so that options can be chosen by label. */
+/* An enumeration that a selector without labels must become, so that options can be chosen by
+ * label. */
 struct tsdl_need {
     const struct tsdl_need *next;
     const struct type_reference *reference; /* to the selector */
     const struct ctf_stream_class *stream;  /* of the root; NULL for the packet header */
     const struct ctf_event_class *event;
-    const struct type *user;                /* the variant or optional */
+    const struct type *user; /* the variant or optional */
 };
 
 /* An enumeration with long labels that several fields have. */
@@ -49,17 +51,19 @@ struct tsdl_printer {
     uint32_t frames_n;
     ttr_text names[PRINT_DEPTH];
     uint32_t names_n;
-    uint32_t arrays;                       /* we are inside of */
-    const struct tsdl_need *need;          /* all of them */
-    struct tsdl_names clocks;              /* names of clocks (texts), by the bytes of their addresses */
-    struct tsdl_names options;             /* words of options that are those of their labels (texts), by the bytes of their addresses */
-    struct tsdl_names members;             /* of large structures */
+    uint32_t arrays;              /* we are inside of */
+    const struct tsdl_need *need; /* all of them */
+    struct tsdl_names clocks;     /* names of clocks (texts), by the bytes of their addresses */
+    struct tsdl_names options;    /* words of options that are those of their labels (texts), by the
+                                     bytes of their addresses */
+    struct tsdl_names members;    /* of large structures */
     uint32_t scopes_n;
-    struct pairmap labelled;               /* address of a type with long labels to 1, or to 1 and the number of its alias */
+    struct pairmap
+        labelled; /* address of a type with long labels to 1, or to 1 and the number of its alias */
     struct tsdl_alias *aliases, **aliases_end; /* those that come again */
     uint32_t aliases_n;
-    bool gathers;                          /* look for needs and aliases, print nothing */
-    uint32_t types_n;                      /* printed */
+    bool gathers;     /* look for needs and aliases, print nothing */
+    uint32_t types_n; /* printed */
 };
 
 /* Where a member stands. */
@@ -82,11 +86,14 @@ void tsdl_put_string(struct tsdl_printer *p, ttr_text text);
 /* Can a name stand as it is? */
 bool tsdl_is_identifier(ttr_text name);
 
-/* The word that a member or option is written as, so that readers show it by its name; false where no word does that. */
-TTR_MUST bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer, const struct type_member *member, ttr_text *word);
+/* The word that a member or option is written as, so that readers show it by its name; false where
+ * no word does that. */
+TTR_MUST bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
+                           const struct type_member *member, ttr_text *word);
 
 /* The same for a member of a root, which may have a role: then the word that gives it. */
-TTR_MUST bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot, const struct type_member *member, ttr_text *word);
+TTR_MUST bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
+                               const struct type_member *member, ttr_text *word);
 
 /* The name of a clock in this text. */
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock);
@@ -95,7 +102,8 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
 TTR_MUST bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame);
 
 /* A root: "packet.header := struct { ... };". */
-TTR_MUST bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root, const struct type *type);
+TTR_MUST bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root,
+                            const struct type *type);
 
 /* Types with names: enumerations that are long and come again. */
 TTR_MUST bool tsdl_put_aliases(struct tsdl_printer *p);
@@ -103,11 +111,13 @@ TTR_MUST bool tsdl_put_aliases(struct tsdl_printer *p);
 /* The path to a length or selector, as seen from where we are. */
 TTR_MUST bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *reference);
 
-/* Notes what selector a variant or optional needs as an enumeration; false where its own labels say something else. */
+/* Notes what selector a variant or optional needs as an enumeration; false where its own labels say
+ * something else. */
 TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
 
 /* Puts the labels of an integer: those that selections need, or its own. */
-TTR_MUST bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need);
+TTR_MUST bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type,
+                              const struct tsdl_need *need);
 
 /* What the field at hand is needed as, or NULL. */
 const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);

@@ -1,7 +1,7 @@
 /* Lengths and selectors in TSDL: the paths that name them, and the labels that choose options.
  *
- * References of the model pass through options without naming them; paths of TSDL name the option.  So a field that stands in several
- * options of one variant cannot be named from outside. */
+ * References of the model pass through options without naming them; paths of TSDL name the option.
+ * So a field that stands in several options of one variant cannot be named from outside. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,10 +36,10 @@ static const struct type *root_of(const struct tsdl_printer *p, enum type_root r
 
 /* A way down from a structure by names of members. */
 struct way {
-    const struct type *type;  /* where it is */
+    const struct type *type; /* where it is */
     enum type_root root;
     bool is_top, is_in_array;
-    const ttr_text *names;    /* still to go */
+    const ttr_text *names; /* still to go */
     uint32_t names_n;
     bool prints;
     const struct type_member *first; /* what the first name means, where that is known */
@@ -60,7 +60,8 @@ static bool leads_to(const struct type *type, ttr_text name, unsigned depth)
         return type_member_named(type, name) != NULL;
     if (type->kind == TYPE_OPTIONAL)
         return depth < PRINT_DEPTH && leads_to(type->element, name, depth + 1);
-    for (uint32_t i = 0; type->kind == TYPE_VARIANT && depth < PRINT_DEPTH && i < type->members_n; i++)
+    for (uint32_t i = 0; type->kind == TYPE_VARIANT && depth < PRINT_DEPTH && i < type->members_n;
+         i++)
         if (leads_to(type->members[i].type, name, depth + 1))
             return true;
     return false;
@@ -120,13 +121,16 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
         return true;
     frame->scope = ++p->scopes_n;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!tsdl_names_add(&p->members, &p->arena, frame->scope, type->members[i].name, &type->members[i]))
+        if (!tsdl_names_add(&p->members, &p->arena, frame->scope, type->members[i].name,
+                            &type->members[i]))
             return tsdl_refuse_memory(p);
     return true;
 }
 
-/* The member of a structure around us that has this name and comes before where we are; NULL when there is none. */
-static const struct type_member *earlier_member(const struct tsdl_printer *p, const struct tsdl_print_frame *frame, ttr_text name)
+/* The member of a structure around us that has this name and comes before where we are; NULL when
+ * there is none. */
+static const struct type_member *earlier_member(const struct tsdl_printer *p,
+                                                const struct tsdl_print_frame *frame, ttr_text name)
 {
     const struct type_member *member = NULL;
     if (frame->scope)
@@ -136,8 +140,10 @@ static const struct type_member *earlier_member(const struct tsdl_printer *p, co
     return member && member < frame->type->members + frame->member ? member : NULL;
 }
 
-/* The innermost structure around us from which the reference goes down to an earlier field; NULL when there is none. */
-static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p, const struct type_reference *reference)
+/* The innermost structure around us from which the reference goes down to an earlier field; NULL
+ * when there is none. */
+static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p,
+                                               const struct type_reference *reference)
 {
     for (uint32_t i = p->frames_n; i-- > 0;) {
         const struct tsdl_print_frame *frame = &p->frames[i];
@@ -153,7 +159,8 @@ static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p, con
 }
 
 /* A structure between has an earlier field of the same name: a relative path would find that. */
-static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_frame *frame, ttr_text name)
+static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_frame *frame,
+                      ttr_text name)
 {
     for (const struct tsdl_print_frame *inner = frame + 1; inner < p->frames + p->frames_n; inner++)
         if (earlier_member(p, inner, name))
@@ -162,11 +169,14 @@ static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_fram
 }
 
 /* The way that a reference goes from here; `*prefix` is what stands before it. */
-static bool begin_way(struct tsdl_printer *p, const struct type_reference *reference, struct way *way, const char **prefix)
+static bool begin_way(struct tsdl_printer *p, const struct type_reference *reference,
+                      struct way *way, const char **prefix)
 {
-    static const char *const prefixes[ROOT_COUNT] = {"trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
-                                                     "stream.event.context.", "event.context.",         "event.fields."};
-    const struct tsdl_print_frame *frame = reference->root == p->root ? frame_of(p, reference) : NULL;
+    static const char *const prefixes[ROOT_COUNT] = {
+        "trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
+        "stream.event.context.", "event.context.",         "event.fields."};
+    const struct tsdl_print_frame *frame =
+        reference->root == p->root ? frame_of(p, reference) : NULL;
     bool is_relative = frame && !is_hidden(p, frame, reference->names[frame->names_n]);
     *prefix = is_relative ? "" : prefixes[reference->root];
     uint32_t skipped = is_relative ? frame->names_n : 0;
@@ -176,7 +186,8 @@ static bool begin_way(struct tsdl_printer *p, const struct type_reference *refer
                         .is_in_array = is_relative && frame->arrays > 0,
                         .names = reference->names + skipped,
                         .names_n = reference->names_n - skipped,
-                        .first = is_relative ? earlier_member(p, frame, reference->names[skipped]) : NULL};
+                        .first = is_relative ? earlier_member(p, frame, reference->names[skipped])
+                                             : NULL};
     return way->type && way->names_n ? true : tsdl_refuse(p, "path to such a field");
 }
 
@@ -191,12 +202,15 @@ bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *ref
     return follow(p, &way);
 }
 
-/* What labels mean an option: one that differs from its word by an underscore in front, as those of LTTng's contexts of applications do, is its word from
- * now on, for Babeltrace wants the same for both. */
+/* What labels mean an option: one that differs from its word by an underscore in front, as those of
+ * LTTng's contexts of applications do, is its word from now on, for Babeltrace wants the same for
+ * both. */
 static bool take_label(struct tsdl_printer *p, const struct type_member *option, ttr_text label)
 {
-    bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' && is_same((ttr_text){label.p + 1, option->shown.n}, option->shown);
-    if (p->description->version == CTF_1_8 || !is_longer || !tsdl_is_identifier(label) || tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&option, sizeof option}))
+    bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' &&
+                     is_same((ttr_text){label.p + 1, option->shown.n}, option->shown);
+    if (p->description->version == CTF_1_8 || !is_longer || !tsdl_is_identifier(label) ||
+        tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&option, sizeof option}))
         return true;
     const struct type_member **key = arena_take(&p->arena, sizeof *key);
     ttr_text *word = arena_take(&p->arena, sizeof *word);
@@ -204,16 +218,19 @@ static bool take_label(struct tsdl_printer *p, const struct type_member *option,
         return tsdl_refuse_memory(p);
     *key = option;
     *word = label;
-    return tsdl_names_add(&p->options, &p->arena, 0, (ttr_text){(const char *)key, sizeof *key}, word) || tsdl_refuse_memory(p);
+    return tsdl_names_add(&p->options, &p->arena, 0, (ttr_text){(const char *)key, sizeof *key},
+                          word) ||
+           tsdl_refuse_memory(p);
 }
 
 /* How labels of a selector choose options. */
 struct fit {
-    bool does;                 /* by the very values the options say */
-    bool has_words;            /* and each is the word its option is written as */
+    bool does;      /* by the very values the options say */
+    bool has_words; /* and each is the word its option is written as */
 };
 
-static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user, struct fit *fit)
+static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user,
+                 struct fit *fit)
 {
     struct type_member *words = arena_take(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
@@ -235,12 +252,14 @@ static bool fits(struct tsdl_printer *p, const struct type *selector, const stru
         uint32_t labels_n = tsdl_labels_of(&variant, &tag, words[i].name, escaped, labels), n = 0;
         for (uint32_t k = 0; k < labels_n && fit->does; k++) {
             size_t size = labels[k]->ranges_n * sizeof *option->ranges;
-            fit->does = option->ranges_n - n >= labels[k]->ranges_n && memcmp(option->ranges + n, labels[k]->ranges, size) == 0;
+            fit->does = option->ranges_n - n >= labels[k]->ranges_n &&
+                        memcmp(option->ranges + n, labels[k]->ranges, size) == 0;
             n += labels[k]->ranges_n;
         }
         fit->does &= n == option->ranges_n;
         ttr_text word = words[i].name;
-        if (labels_n == 1 && fit->does && (!take_label(p, option, labels[0]->name) || !tsdl_word_of(p, user, option, &word)))
+        if (labels_n == 1 && fit->does &&
+            (!take_label(p, option, labels[0]->name) || !tsdl_word_of(p, user, option, &word)))
             return false;
         fit->has_words &= is_same(word, labels_n == 1 ? labels[0]->name : option->shown);
     }
@@ -255,7 +274,8 @@ static bool is_same_reference(const struct type_reference *a, const struct type_
     return is_same_one;
 }
 
-static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struct type_range *b, uint32_t b_n)
+static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struct type_range *b,
+                           uint32_t b_n)
 {
     return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof *a) == 0);
 }
@@ -263,21 +283,25 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
 /* Would two users of a selector have it as the same enumeration? */
 static bool is_same_use(const struct type *a, const struct type *b)
 {
-    bool is_same_one = a->kind == b->kind && a->members_n == b->members_n && is_same_ranges(a->ranges, a->ranges_n, b->ranges, b->ranges_n);
+    bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
+                       is_same_ranges(a->ranges, a->ranges_n, b->ranges, b->ranges_n);
     for (uint32_t i = 0; is_same_one && i < a->members_n; i++)
         is_same_one = is_same(a->members[i].shown, b->members[i].shown) &&
-                      is_same_ranges(a->members[i].ranges, a->members[i].ranges_n, b->members[i].ranges, b->members[i].ranges_n);
+                      is_same_ranges(a->members[i].ranges, a->members[i].ranges_n,
+                                     b->members[i].ranges, b->members[i].ranges_n);
     return is_same_one;
 }
 
 /* Roots of the trace, of a stream and of an event have their needs apart. */
 static bool is_here(const struct tsdl_printer *p, const struct tsdl_need *need, enum type_root root)
 {
-    return need->reference->root == root && (root == ROOT_PACKET_HEADER || need->stream == p->stream) &&
+    return need->reference->root == root &&
+           (root == ROOT_PACKET_HEADER || need->stream == p->stream) &&
            (root < ROOT_SPECIFIC_CONTEXT || need->event == p->event);
 }
 
-/* How many values of a range an integer of these bits has: the range itself, cut; false when none is left. */
+/* How many values of a range an integer of these bits has: the range itself, cut; false when none
+ * is left. */
 static bool cut(const struct type *type, struct type_range range, struct type_range *left)
 {
     *left = range;
@@ -310,11 +334,14 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
         return true;
     if (has_labels && !fit.does)
         return tsdl_refuse(p, "selection by other values than the labels of the selector have");
-    if (selector->kind < TYPE_BITS || selector->kind > TYPE_FLAGS || selector->bits > 64 || user->ranges_n > RANGES_MAX)
+    if (selector->kind < TYPE_BITS || selector->kind > TYPE_FLAGS || selector->bits > 64 ||
+        user->ranges_n > RANGES_MAX)
         return tsdl_refuse(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_here(p, need, user->reference.root) && is_same_reference(need->reference, &user->reference))
-            return fit.does || is_same_use(need->user, user) || tsdl_refuse(p, "two ways of selecting by one number without labels");
+        if (is_here(p, need, user->reference.root) &&
+            is_same_reference(need->reference, &user->reference))
+            return fit.does || is_same_use(need->user, user) ||
+                   tsdl_refuse(p, "two ways of selecting by one number without labels");
     struct tsdl_need *need = arena_take(&p->arena, sizeof *need);
     if (!need)
         return tsdl_refuse_memory(p);
@@ -335,13 +362,15 @@ const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p)
 static void put_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
 {
     if (is_signed)
-        tsdl_put(p, "%s%" PRIu64, (int64_t)value < 0 ? "-" : "", (int64_t)value < 0 ? 0 - value : value);
+        tsdl_put(p, "%s%" PRIu64, (int64_t)value < 0 ? "-" : "",
+                 (int64_t)value < 0 ? 0 - value : value);
     else
         tsdl_put(p, "%" PRIu64, value);
 }
 
 /* name = 1 ... 3, for each range; values that the integer cannot have are left out. */
-static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text name, const struct type_range *ranges, uint32_t n)
+static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
+                      const struct type_range *ranges, uint32_t n)
 {
     bool is_signed = type->kind == TYPE_INT;
     struct type_range range;
@@ -370,7 +399,8 @@ static uint64_t order_of(const struct type *type, uint64_t value)
 }
 
 /* What is in none of the ranges: from each end up to the nearest beginning. */
-static void put_rest(struct tsdl_printer *p, const struct type *type, const struct type_range *ranges, uint32_t n)
+static void put_rest(struct tsdl_printer *p, const struct type *type,
+                     const struct type_range *ranges, uint32_t n)
 {
     const ttr_text name = {"absent", 6};
     uint64_t from = 0;
@@ -386,7 +416,8 @@ static void put_rest(struct tsdl_printer *p, const struct type *type, const stru
         }
         if (!goes_on || next > from) {
             uint64_t last = goes_on ? next - 1 : UINT64_MAX;
-            put_label(p, type, name, &(struct type_range){order_of(type, from), order_of(type, last)}, 1);
+            put_label(p, type, name,
+                      &(struct type_range){order_of(type, from), order_of(type, last)}, 1);
         }
         goes_on &= end < UINT64_MAX;
         from = end + 1;
@@ -400,7 +431,8 @@ static bool put_own_labels(struct tsdl_printer *p, const struct type *type, cons
         const struct type_label *label = &type->labels->label[i];
         ttr_text word = label->name;
         for (uint32_t k = 0; user && k < user->members_n; k++)
-            if (is_same(user->members[k].shown, label->name) && !tsdl_word_of(p, user, &user->members[k], &word))
+            if (is_same(user->members[k].shown, label->name) &&
+                !tsdl_word_of(p, user, &user->members[k], &word))
                 return false;
         put_label(p, type, word, label->ranges, label->ranges_n);
     }
@@ -417,7 +449,8 @@ bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const stru
     bool has_own = type->labels && type->kind != TYPE_FLAGS;
     if (has_own && !put_own_labels(p, type, user))
         return false;
-    for (uint32_t i = 0; !has_own && user && user->kind == TYPE_VARIANT && i < user->members_n; i++) {
+    for (uint32_t i = 0; !has_own && user && user->kind == TYPE_VARIANT && i < user->members_n;
+         i++) {
         ttr_text word;
         if (!tsdl_word_of(p, user, &user->members[i], &word))
             return false;

@@ -26,8 +26,10 @@ static bool has_length(const struct type *type)
 static void put_integer(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
-    tsdl_put(p, "integer { size = %u; align = %u; signed = %s;", is_bitfield ? type->unit : type->bits,
-             1u << (is_bitfield ? type->minimum_align : type->align), type->kind == TYPE_INT ? "true" : "false");
+    tsdl_put(p, "integer { size = %u; align = %u; signed = %s;",
+             is_bitfield ? type->unit : type->bits,
+             1u << (is_bitfield ? type->minimum_align : type->align),
+             type->kind == TYPE_INT ? "true" : "false");
     if (type->is_big_endian != p->description->is_big_endian)
         tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
     if (type->base)
@@ -42,10 +44,12 @@ static void put_integer(struct tsdl_printer *p, const struct type *type)
     tsdl_put(p, " }");
 }
 
-/* Whether a type is one that is said by a name when it comes again: nothing around it changes what it says. */
+/* Whether a type is one that is said by a name when it comes again: nothing around it changes what
+ * it says. */
 static bool is_long(const struct tsdl_printer *p, const struct type *type)
 {
-    return p->stream && type->labels && type->labels->n >= LABELS_LONG && type->kind != TYPE_FLAGS && !type->unit && !type->clock && !type->role;
+    return p->stream && type->labels && type->labels->n >= LABELS_LONG &&
+           type->kind != TYPE_FLAGS && !type->unit && !type->clock && !type->role;
 }
 
 static bool gather_alias(struct tsdl_printer *p, const struct type *type)
@@ -66,7 +70,8 @@ static bool gather_alias(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-static bool put_enumeration(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
+static bool put_enumeration(struct tsdl_printer *p, const struct type *type,
+                            const struct tsdl_need *need)
 {
     tsdl_put(p, "enum : ");
     put_integer(p, type);
@@ -112,7 +117,8 @@ static bool put_float(struct tsdl_printer *p, const struct type *type)
         return tsdl_refuse(p, "numbers whose bits are reversed");
     if (type->bits != 16 && type->bits != 32 && type->bits != 64 && type->bits != 128)
         return tsdl_refuse(p, "floating point numbers of more than 128 bits");
-    tsdl_put(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent, type->bits - exponent, 1u << type->align);
+    tsdl_put(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent,
+             type->bits - exponent, 1u << type->align);
     if (type->is_big_endian != p->description->is_big_endian)
         tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
     tsdl_put(p, " }");
@@ -127,7 +133,8 @@ static bool put_text_class(struct tsdl_printer *p, const struct type *type)
     if (type->kind == TYPE_STRING)
         tsdl_put(p, "string%s", encodings[type->encoding]);
     else
-        tsdl_put(p, "integer { size = 8; align = 8; signed = false; encoding = %s; }", type->encoding == ENCODING_UTF8 ? "UTF8" : "ASCII");
+        tsdl_put(p, "integer { size = 8; align = 8; signed = false; encoding = %s; }",
+                 type->encoding == ENCODING_UTF8 ? "UTF8" : "ASCII");
     return true;
 }
 
@@ -142,17 +149,21 @@ static bool has_other(const struct type *outer, const struct type_member *member
 {
     for (uint32_t i = 0; i < outer->members_n; i++) {
         const struct type_member *other = &outer->members[i];
-        if (other != member && other->shown.n == name.n && memcmp(other->shown.p, name.p, name.n) == 0)
+        if (other != member && other->shown.n == name.n &&
+            memcmp(other->shown.p, name.p, name.n) == 0)
             return true;
     }
     return false;
 }
 
-bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot, const struct type_member *member, ttr_text *word)
+bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
+                      const struct type_member *member, ttr_text *word)
 {
     const struct type *type = member->type;
-    enum ctf_role means = spot->is_in_array ? CTF_ROLE_NONE : tsdl_role_of(spot->root, spot->is_top, member);
-    enum ctf_role role = spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
+    enum ctf_role means =
+        spot->is_in_array ? CTF_ROLE_NONE : tsdl_role_of(spot->root, spot->is_top, member);
+    enum ctf_role role =
+        spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
     bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
     if (means == CTF_ROLE_CPU || (means && !can_play(type, means)))
         means = CTF_ROLE_NONE;
@@ -165,7 +176,8 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot, cons
         return tsdl_refuse(p, "way to give this field its role");
     *word = (ttr_text){name, strlen(name)};
     return !has_other(spot->outer, member, *word) ||
-           tsdl_refuse(p, "way to give this field its role: another one has the name that means it");
+           tsdl_refuse(p,
+                       "way to give this field its role: another one has the name that means it");
 }
 
 /* [16] or [path] */
@@ -194,11 +206,13 @@ static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* What a list is of, through all its dimensions: checks on the way that each is aligned as its elements are. */
+/* What a list is of, through all its dimensions: checks on the way that each is aligned as its
+ * elements are. */
 static const struct type *element_of(struct tsdl_printer *p, const struct type *type)
 {
     for (; is_list(type); type = type->element) {
-        bool is_transparent = type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
+        bool is_transparent =
+            type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
         if (type->align > type->element->align && !is_transparent) {
             (void)tsdl_refuse(p, "arrays aligned beyond their elements");
             return NULL;
@@ -227,14 +241,19 @@ static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr
     return true;
 }
 
-/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words without one underscore before them, and refuses those
- * that are written as an earlier one is shown; what was read is as it was. */
+/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words
+ * without one underscore before them, and refuses those that are written as an earlier one is
+ * shown; what was read is as it was. */
 static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word)
 {
-    bool is_known = p->description->version == CTF_1_8, drops = !is_known && word.n && word.p[0] == '_';
-    uint64_t written = hash_bytes(word.p, word.n), shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
+    bool is_known = p->description->version == CTF_1_8,
+         drops = !is_known && word.n && word.p[0] == '_';
+    uint64_t written = hash_bytes(word.p, word.n),
+             shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
     if (keymap_get(words, shown) || keymap_get(words, written))
-        return tsdl_refuse(p, "two fields in one place whose names are the same where only letters, digits and underscores can be, or differ by one before them");
+        return tsdl_refuse(p,
+                           "two fields in one place whose names are the same where only letters, "
+                           "digits and underscores can be, or differ by one before them");
     return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
 }
 
@@ -242,14 +261,17 @@ static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word
 static bool are_alone(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
-    bool is_struct = outer->kind == TYPE_STRUCT, is_fine = p->names_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
+    bool is_struct = outer->kind == TYPE_STRUCT,
+         is_fine = p->names_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
     struct keymap words;
     keymap_init(&words, p->description->alloc);
     for (uint32_t i = 0; is_fine && p->gathers && i < outer->members_n; i++) {
         const struct type_member *member = &outer->members[i];
         ttr_text word;
         p->names[p->names_n++] = member->name;
-        is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word) : tsdl_word_of(p, outer, member, &word)) && is_alone(p, &words, word);
+        is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word)
+                             : tsdl_word_of(p, outer, member, &word)) &&
+                  is_alone(p, &words, word);
         p->names_n--;
     }
     keymap_free(&words);
@@ -259,7 +281,8 @@ static bool are_alone(struct tsdl_printer *p, const struct type *outer)
 static bool put_member(struct tsdl_printer *p, const struct type_member *member)
 {
     ttr_text word;
-    const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1, p->arrays > 0};
+    const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1,
+                                   p->arrays > 0};
     if (p->names_n == PRINT_DEPTH)
         return tsdl_refuse(p, "types that deep inside one another");
     p->names[p->names_n++] = member->name;
@@ -270,7 +293,8 @@ static bool put_member(struct tsdl_printer *p, const struct type_member *member)
 }
 
 /* What stands between the braces of a structure or a variant, and the second of these. */
-static bool put_between(struct tsdl_printer *p, const struct type *type, bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
+static bool put_between(struct tsdl_printer *p, const struct type *type,
+                        bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
 {
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
     *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
@@ -345,7 +369,8 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
     /* Babeltrace's grammar has a single word there; who wrote such a path himself has it back. */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
-        return tsdl_refuse(p, "selectors that readers find elsewhere than in the structures around");
+        return tsdl_refuse(p,
+                           "selectors that readers find elsewhere than in the structures around");
     tsdl_put(p, "> {");
     return p->frames_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
 }
@@ -357,7 +382,8 @@ static bool put_variant(struct tsdl_printer *p, const struct type *type)
 
 static bool put_optional(struct tsdl_printer *p, const struct type *type)
 {
-    const struct type_member present = {.name = {"present", 7}, .shown = {"present", 7}, .type = type->element};
+    const struct type_member present = {
+        .name = {"present", 7}, .shown = {"present", 7}, .type = type->element};
     if (!begin_variant(p, type))
         return false;
     p->indent++;
@@ -374,7 +400,8 @@ static bool put_optional(struct tsdl_printer *p, const struct type *type)
 static bool put_specifier(struct tsdl_printer *p, const struct type *type)
 {
     if (++p->types_n > TYPES_MAX) {
-        p->status = fail(p->error, TTR_E_LIMIT, NO_OFFSET, "more than %u types to write out", TYPES_MAX);
+        p->status =
+            fail(p->error, TTR_E_LIMIT, NO_OFFSET, "more than %u types to write out", TYPES_MAX);
         return false;
     }
     switch ((enum type_kind)type->kind) {
@@ -403,7 +430,8 @@ static bool put_specifier(struct tsdl_printer *p, const struct type *type)
     }
 }
 
-bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root, const struct type *type)
+bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root,
+                   const struct type *type)
 {
     if (!type)
         return true;

@@ -1,8 +1,11 @@
-/* Declarations of types (CTF 1.8.3, 4.2 and 7.3): names in scopes, structures, variants, arrays and sequences, GNU/C bitfields.
+/* Declarations of types (CTF 1.8.3, 4.2 and 7.3): names in scopes, structures, variants, arrays and
+ * sequences, GNU/C bitfields.
  *
- * A relative length or tag is looked for where it is written: in the structures being declared around it, the innermost first.  One
- * that is found belongs to that structure whatever the type is called later (4.2.2, example of example_variant).  One that is not
- * found may still be when its structure is put in place inside another (as Babeltrace does); outside of any structure it is an error. */
+ * A relative length or tag is looked for where it is written: in the structures being declared
+ * around it, the innermost first.  One that is found belongs to that structure whatever the type is
+ * called later (4.2.2, example of example_variant).  One that is not found may still be when its
+ * structure is put in place inside another (as Babeltrace does); outside of any structure it is an
+ * error. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -11,11 +14,14 @@
 #define INDEX_FROM 8u /* members from which on a structure has a hash of them */
 
 /* "struct NAME" and the like, or the name itself; with stars. */
-static bool key_of(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, uint32_t pointers, ttr_text *key)
+static bool key_of(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                   uint32_t pointers, ttr_text *key)
 {
-    static const char *const prefixes[] = {[TSDL_CLASS_NAMED] = "", [TSDL_CLASS_INTEGER] = "", [TSDL_CLASS_FLOAT] = "",
-                                           [TSDL_CLASS_STRING] = "", [TSDL_CLASS_STRUCT] = "struct ",
-                                           [TSDL_CLASS_VARIANT] = "variant ", [TSDL_CLASS_ENUM] = "enum "};
+    static const char *const prefixes[] = {
+        [TSDL_CLASS_NAMED] = "",         [TSDL_CLASS_INTEGER] = "",
+        [TSDL_CLASS_FLOAT] = "",         [TSDL_CLASS_STRING] = "",
+        [TSDL_CLASS_STRUCT] = "struct ", [TSDL_CLASS_VARIANT] = "variant ",
+        [TSDL_CLASS_ENUM] = "enum "};
     size_t prefix_n = strlen(prefixes[specifier->class]), n = prefix_n + specifier->name.n;
     *key = specifier->name;
     if (prefix_n == 0 && !pointers)
@@ -48,7 +54,8 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     if (!to)
         return false;
     for (size_t i = 0; i < key->n;) {
-        if (key->n - i >= sizeof word - 1 && memcmp(key->p + i, word, sizeof word - 1) == 0 && (i == 0 || key->p[i - 1] == ' '))
+        if (key->n - i >= sizeof word - 1 && memcmp(key->p + i, word, sizeof word - 1) == 0 &&
+            (i == 0 || key->p[i - 1] == ' '))
             i += sizeof word - 1;
         else
             to[n++] = key->p[i++];
@@ -58,7 +65,8 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 }
 
 /* A type by its name, with stars; fails where no scope has one. */
-static const struct tsdl_type *find_named(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, uint32_t pointers)
+static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
+                                          const struct tsdl_specifier *specifier, uint32_t pointers)
 {
     ttr_text key, plain;
     if (specifier->name.n == 0) {
@@ -75,12 +83,14 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver, const 
         return NULL;
     type = find_type(resolver, plain);
     if (!type)
-        (void)tsdl_fail(resolver->reading, specifier->at, "no type is called '%.*s' here", key.n < 80 ? (int)key.n : 80, key.p);
+        (void)tsdl_fail(resolver->reading, specifier->at, "no type is called '%.*s' here",
+                        key.n < 80 ? (int)key.n : 80, key.p);
     return type;
 }
 
 /* The type as one that a name may be given: itself, unless others share it. */
-static const struct tsdl_type *own_type(struct tsdl_resolver *resolver, const struct tsdl_type *type)
+static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
+                                        const struct tsdl_type *type)
 {
     struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
     if (!own)
@@ -92,27 +102,32 @@ static const struct tsdl_type *own_type(struct tsdl_resolver *resolver, const st
 }
 
 /* Gives a type a name in the scope at hand. */
-static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key, const struct tsdl_type *type)
+static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
+                    const struct tsdl_type *type)
 {
     struct tsdl_state *state = resolver->state;
     ttr_text name;
     if (tsdl_names_find(&state->types, resolver->scope->id, key))
-        return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope", key.n < 80 ? (int)key.n : 80, key.p);
+        return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope",
+                         key.n < 80 ? (int)key.n : 80, key.p);
     if (!tsdl_copy_text(resolver, key, &name) || !(type = own_type(resolver, type)))
         return false;
     if (!type->type.name.n)
         tsdl_type_of(&type->type)->type.name = name;
-    return tsdl_names_add(&state->types, &resolver->description->arena, resolver->scope->id, name, type) ||
+    return tsdl_names_add(&state->types, &resolver->description->arena, resolver->scope->id, name,
+                          type) ||
            tsdl_fail_memory(resolver->reading);
 }
 
 /* What a compound type takes over from a type inside it. */
-static bool take_over(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer, const struct tsdl_type *inner)
+static bool take_over(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
+                      const struct tsdl_type *inner)
 {
     if (inner->depth + 1u > outer->depth)
         outer->depth = (uint8_t)(inner->depth + 1u);
     if (outer->depth > TYPE_DEPTH_MAX + 1)
-        return tsdl_fail(resolver->reading, at, "more than %u levels of types inside one another", TYPE_DEPTH_MAX);
+        return tsdl_fail(resolver->reading, at, "more than %u levels of types inside one another",
+                         TYPE_DEPTH_MAX);
     if (__builtin_add_overflow(outer->fields, inner->fields, &outer->fields))
         outer->fields = UINT32_MAX;
     outer->has_references |= inner->has_references;
@@ -133,23 +148,30 @@ static bool begins_with(ttr_text text, const char *prefix)
 }
 
 /* Notes where a length or tag is to be found, and looks for it in the structures around. */
-static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user, const struct tsdl_value *value)
+static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
+                  const struct tsdl_value *value)
 {
     const char *what = user->type.kind == TYPE_VARIANT ? "tag" : "length";
     if (value->kind != TSDL_VALUE_PATH)
-        return tsdl_fail(resolver->reading, value->at, "a %s is %sthe name of a field", what, *what == 'l' ? "a number or " : "");
+        return tsdl_fail(resolver->reading, value->at, "a %s is %sthe name of a field", what,
+                         *what == 'l' ? "a number or " : "");
     if (value->keyword)
-        return tsdl_fail(resolver->reading, value->at, "a keyword is no name of a field: expected the %s", what);
-    user->reference = (struct tsdl_reference){.reading = resolver->state->readings_n, .at = value->at};
+        return tsdl_fail(resolver->reading, value->at,
+                         "a keyword is no name of a field: expected the %s", what);
+    user->reference =
+        (struct tsdl_reference){.reading = resolver->state->readings_n, .at = value->at};
     user->has_references = true;
     if (!tsdl_copy_text(resolver, value->text, &user->reference.path))
         return false;
-    if (begins_with(value->text, "trace.") || begins_with(value->text, "stream.") || begins_with(value->text, "event."))
+    if (begins_with(value->text, "trace.") || begins_with(value->text, "stream.") ||
+        begins_with(value->text, "event."))
         return true;
     if (begins_with(value->text, "env."))
-        return tsdl_fail(resolver->reading, value->at, "no %s is taken from the environment: expected a field", what);
+        return tsdl_fail(resolver->reading, value->at,
+                         "no %s is taken from the environment: expected a field", what);
     if (!resolver->open)
-        return tsdl_fail(resolver->reading, value->at, "there is no field '%.*s' here: expected %s", (int)value->text.n, value->text.p,
+        return tsdl_fail(resolver->reading, value->at, "there is no field '%.*s' here: expected %s",
+                         (int)value->text.n, value->text.p,
                          *what == 'l' ? "a number" : "a path such as event.fields.tag");
     for (const struct tsdl_open *open = resolver->open; open; open = open->outer) {
         const struct tsdl_type *target = tsdl_follow(open->type, value->text, NULL, NULL);
@@ -165,12 +187,14 @@ static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user, const 
 static bool is_character(const struct tsdl_type *element)
 {
     const struct type *type = &element->type;
-    return (type->kind == TYPE_UINT || type->kind == TYPE_INT) && !type->labels && type->bits == 8 && type->align == 3 && !type->unit &&
+    return (type->kind == TYPE_UINT || type->kind == TYPE_INT) && !type->labels &&
+           type->bits == 8 && type->align == 3 && !type->unit &&
            (element->encoding == ENCODING_UTF8 || element->encoding == ENCODING_ASCII);
 }
 
 /* An array or sequence of `element`. */
-static const struct tsdl_type *make_array(struct tsdl_resolver *resolver, const struct tsdl_type *element,
+static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
+                                          const struct tsdl_type *element,
                                           const struct tsdl_value *length)
 {
     bool is_fixed = length->kind == TSDL_VALUE_NUMBER, is_text = is_character(element);
@@ -178,7 +202,9 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver, const 
         (void)tsdl_fail(resolver->reading, length->at, "an array has no negative length");
         return NULL;
     }
-    struct tsdl_type *type = tsdl_new_type(resolver, is_text ? TYPE_TEXT : is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE);
+    struct tsdl_type *type = tsdl_new_type(resolver, is_text    ? TYPE_TEXT
+                                                     : is_fixed ? TYPE_ARRAY
+                                                                : TYPE_SEQUENCE);
     if (!type || !take_over(resolver, length->at, type, element))
         return NULL;
     type->type.align = element->type.align;
@@ -194,14 +220,16 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver, const 
 }
 
 /* The type of a declarator: `T name[2][len]` is an array of two sequences. */
-static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver, const struct tsdl_type *type,
+static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
+                                           const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
 {
     const struct tsdl_dimension *outer_first[TYPE_DEPTH_MAX];
     size_t n = 0;
     for (; dimension; dimension = dimension->next) {
         if (n == TYPE_DEPTH_MAX) {
-            (void)tsdl_fail(resolver->reading, dimension->length->at, "more than %u levels of types inside one another", TYPE_DEPTH_MAX);
+            (void)tsdl_fail(resolver->reading, dimension->length->at,
+                            "more than %u levels of types inside one another", TYPE_DEPTH_MAX);
             return NULL;
         }
         outer_first[n++] = dimension;
@@ -212,14 +240,18 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver, const
 }
 
 /* T name : 5; -- the bits lie in a unit of T's size, which they do not cross. */
-static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver, const struct tsdl_type *unit, const struct tsdl_value *bits)
+static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
+                                             const struct tsdl_type *unit,
+                                             const struct tsdl_value *bits)
 {
     const struct type *type = &unit->type;
     if ((type->kind != TYPE_UINT && type->kind != TYPE_INT) || type->bits > 64) {
-        (void)tsdl_fail(resolver->reading, bits->at, "a bitfield is of an integer of at most 64 bits");
+        (void)tsdl_fail(resolver->reading, bits->at,
+                        "a bitfield is of an integer of at most 64 bits");
         return NULL;
     }
-    if (bits->kind != TSDL_VALUE_NUMBER || bits->is_negative || bits->number == 0 || bits->number > type->bits) {
+    if (bits->kind != TSDL_VALUE_NUMBER || bits->is_negative || bits->number == 0 ||
+        bits->number > type->bits) {
         (void)tsdl_fail(resolver->reading, bits->at, "this bitfield has 1 to %u bits", type->bits);
         return NULL;
     }
@@ -236,8 +268,10 @@ static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver, con
     return field;
 }
 
-static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                                                  const struct tsdl_type *base, const struct tsdl_declarator *declarator)
+static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver,
+                                                  const struct tsdl_specifier *specifier,
+                                                  const struct tsdl_type *base,
+                                                  const struct tsdl_declarator *declarator)
 {
     if (declarator->pointers)
         base = find_named(resolver, specifier, declarator->pointers);
@@ -252,7 +286,8 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
 {
     bool is_needed = specifier->has_body;
     *base = NULL;
-    for (const struct tsdl_declarator *declarator = declarators; declarator; declarator = declarator->next)
+    for (const struct tsdl_declarator *declarator = declarators; declarator;
+         declarator = declarator->next)
         is_needed |= !declarator->pointers;
     if (!is_needed)
         return true;
@@ -261,12 +296,15 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
 }
 
 /* Counts what a body declares as members, and gives the type room for them. */
-static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                      struct tsdl_type *type)
 {
     size_t n = 0, index_n = 1;
-    for (const struct tsdl_statement *statement = specifier->body; statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = specifier->body; statement;
+         statement = statement->next)
         if (statement->kind == TSDL_FIELDS)
-            for (const struct tsdl_declarator *declarator = statement->declarator; declarator; declarator = declarator->next)
+            for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
+                 declarator = declarator->next)
                 n++;
     if (n == 0)
         return true;
@@ -290,22 +328,25 @@ static const struct type *innermost(const struct type *type)
     return type;
 }
 
-static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer, const struct tsdl_declarator *declarator,
-                       const struct tsdl_type *type)
+static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
+                       const struct tsdl_declarator *declarator, const struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)outer->type.members;
     const struct type *inner = innermost(&type->type);
     if (tsdl_find_member(outer, declarator->name) >= 0)
-        return tsdl_fail(resolver->reading, declarator->at, "a second field called '%.*s'", (int)declarator->name.n, declarator->name.p);
+        return tsdl_fail(resolver->reading, declarator->at, "a second field called '%.*s'",
+                         (int)declarator->name.n, declarator->name.p);
     if (inner->kind == TYPE_VARIANT && !tsdl_type_of(inner)->reference.path.n)
-        return tsdl_fail(resolver->reading, declarator->at, "this variant needs a tag: variant <tag> { ... } or variant name <tag>");
+        return tsdl_fail(resolver->reading, declarator->at,
+                         "this variant needs a tag: variant <tag> { ... } or variant name <tag>");
     struct type_member *member = &members[outer->type.members_n];
     if (!tsdl_copy_text(resolver, declarator->name, &member->name))
         return false;
     member->type = &type->type;
     outer->type.members_n++;
     if (outer->index_n) {
-        uint32_t mask = outer->index_n - 1, i = (uint32_t)hash_bytes(member->name.p, member->name.n) & mask;
+        uint32_t mask = outer->index_n - 1,
+                 i = (uint32_t)hash_bytes(member->name.p, member->name.n) & mask;
         while (outer->index[i])
             i = (i + 1) & mask;
         outer->index[i] = outer->type.members_n;
@@ -316,8 +357,9 @@ static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer, 
     return take_over(resolver, declarator->at, outer, type);
 }
 
-/* True where dropping a leading underscore would give the name that another member is shown by: that is so when all names with
- * fewer underscores are there, down to the one without any, which keeps its own. */
+/* True where dropping a leading underscore would give the name that another member is shown by:
+ * that is so when all names with fewer underscores are there, down to the one without any, which
+ * keeps its own. */
 static bool clashes(const struct tsdl_type *type, ttr_text name)
 {
     do {
@@ -340,13 +382,16 @@ static void show_names(struct tsdl_type *type)
     }
 }
 
-static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *type, const struct tsdl_statement *statement)
+static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *type,
+                           const struct tsdl_statement *statement)
 {
     const struct tsdl_type *base;
     if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
         return false;
-    for (const struct tsdl_declarator *declarator = statement->declarator; declarator; declarator = declarator->next) {
-        const struct tsdl_type *field = resolve_declarator(resolver, statement->specifier, base, declarator);
+    for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
+         declarator = declarator->next) {
+        const struct tsdl_type *field =
+            resolve_declarator(resolver, statement->specifier, base, declarator);
         if (!field || !add_member(resolver, type, declarator, field))
             return false;
     }
@@ -354,7 +399,8 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
 }
 
 /* The members of a structure, or the options of a variant, in a scope of their own. */
-static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                         struct tsdl_type *type)
 {
     struct tsdl_scope scope = {++resolver->state->scopes_n, resolver->scope};
     struct tsdl_open open = {type, resolver->open};
@@ -362,7 +408,8 @@ static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_speci
     resolver->scope = &scope;
     if (type->type.kind == TYPE_STRUCT)
         resolver->open = &open;
-    for (const struct tsdl_statement *statement = specifier->body; is_fine && statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = specifier->body; is_fine && statement;
+         statement = statement->next)
         is_fine = statement->kind == TSDL_FIELDS ? resolve_fields(resolver, type, statement)
                                                  : tsdl_resolve_declaration(resolver, statement);
     resolver->scope = scope.outer;
@@ -371,7 +418,8 @@ static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_speci
     return is_fine;
 }
 
-static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
+static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                            struct tsdl_type *type)
 {
     uint8_t align;
     if (!specifier->align)
@@ -385,7 +433,8 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
 }
 
 /* A copy of a named structure or variant that says more than its declaration does. */
-static struct tsdl_type *copy_named(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static struct tsdl_type *copy_named(struct tsdl_resolver *resolver,
+                                    const struct tsdl_specifier *specifier)
 {
     const struct tsdl_type *from = find_named(resolver, specifier, 0);
     struct tsdl_type *type = from ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
@@ -394,21 +443,25 @@ static struct tsdl_type *copy_named(struct tsdl_resolver *resolver, const struct
     return type;
 }
 
-static const struct tsdl_type *resolve_struct(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static const struct tsdl_type *resolve_struct(struct tsdl_resolver *resolver,
+                                              const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->align)
         return find_named(resolver, specifier, 0);
-    struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_STRUCT) : copy_named(resolver, specifier);
+    struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_STRUCT)
+                                                 : copy_named(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     return align_structure(resolver, specifier, type) ? type : NULL;
 }
 
-static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver,
+                                               const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->tag)
         return find_named(resolver, specifier, 0);
-    struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_VARIANT) : copy_named(resolver, specifier);
+    struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_VARIANT)
+                                                 : copy_named(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     if (type->type.members_n == 0) {
@@ -418,16 +471,20 @@ static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver, c
     return !specifier->tag || refer(resolver, type, specifier->tag) ? type : NULL;
 }
 
-static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver,
+                                            const struct tsdl_specifier *specifier)
 {
-    struct tsdl_specifier plain = {.class = TSDL_CLASS_NAMED, .at = specifier->at, .name = {"int", 3}};
+    struct tsdl_specifier plain = {
+        .class = TSDL_CLASS_NAMED, .at = specifier->at, .name = {"int", 3}};
     if (!specifier->has_body)
         return find_named(resolver, specifier, 0);
-    const struct tsdl_type *container = tsdl_resolve_specifier(resolver, specifier->container ? specifier->container : &plain);
+    const struct tsdl_type *container =
+        tsdl_resolve_specifier(resolver, specifier->container ? specifier->container : &plain);
     return container ? tsdl_resolve_enum(resolver, specifier, container) : NULL;
 }
 
-const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
+                                               const struct tsdl_specifier *specifier)
 {
     const struct tsdl_type *type;
     ttr_text key;
@@ -448,13 +505,18 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver, c
     }
     if (!type || !specifier->has_body || specifier->name.n == 0)
         return type;
-    return key_of(resolver, specifier, 0, &key) && declare(resolver, specifier->at, key, type) ? type : NULL;
+    return key_of(resolver, specifier, 0, &key) && declare(resolver, specifier->at, key, type)
+               ? type
+               : NULL;
 }
 
-/* What has a pointer for its name is an address: babeltrace shows it in base 16, whatever the class says. */
-static const struct tsdl_type *make_address(struct tsdl_resolver *resolver, const struct tsdl_type *type)
+/* What has a pointer for its name is an address: babeltrace shows it in base 16, whatever the class
+ * says. */
+static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
+                                            const struct tsdl_type *type)
 {
-    if ((type->type.kind != TYPE_UINT && type->type.kind != TYPE_INT) || type->type.labels || type->type.base == 16)
+    if ((type->type.kind != TYPE_UINT && type->type.kind != TYPE_INT) || type->type.labels ||
+        type->type.base == 16)
         return type;
     struct tsdl_type *address = tsdl_new_type(resolver, (enum type_kind)type->type.kind);
     if (!address)
@@ -466,19 +528,23 @@ static const struct tsdl_type *make_address(struct tsdl_resolver *resolver, cons
     return address;
 }
 
-bool tsdl_resolve_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement)
+bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
+                              const struct tsdl_statement *statement)
 {
     const struct tsdl_type *base, *type;
     if (statement->kind == TSDL_DECLARE)
         return tsdl_resolve_specifier(resolver, statement->specifier) != NULL;
     if (statement->kind == TSDL_FIELDS)
-        return tsdl_fail(resolver->reading, statement->declarator->at, "fields stand in structures and variants; did you mean typedef?");
+        return tsdl_fail(resolver->reading, statement->declarator->at,
+                         "fields stand in structures and variants; did you mean typedef?");
     if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
         return false;
-    for (const struct tsdl_declarator *declarator = statement->declarator; declarator; declarator = declarator->next) {
+    for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
+         declarator = declarator->next) {
         type = resolve_declarator(resolver, statement->specifier, base, declarator);
         ttr_text name = declarator->name;
-        if (statement->kind == TSDL_ALIAS && !key_of(resolver, statement->alias, statement->alias_pointers, &name))
+        if (statement->kind == TSDL_ALIAS &&
+            !key_of(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
         if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
             type = make_address(resolver, type);

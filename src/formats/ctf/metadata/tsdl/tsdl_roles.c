@@ -1,4 +1,5 @@
-/* What names of fields mean in packet headers, packet contexts and event headers (CTF 1.8.3, 5.1, 5.2, 6.1 and 8). */
+/* What names of fields mean in packet headers, packet contexts and event headers
+ * (CTF 1.8.3, 5.1, 5.2, 6.1 and 8). */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
@@ -34,10 +35,13 @@ enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_m
     if (root > ROOT_EVENT_HEADER || (root != ROOT_EVENT_HEADER && !is_top))
         return CTF_ROLE_NONE;
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (meanings[i].root == root && name.n == strlen(meanings[i].name) && memcmp(name.p, meanings[i].name, name.n) == 0)
+        if (meanings[i].root == root && name.n == strlen(meanings[i].name) &&
+            memcmp(name.p, meanings[i].name, name.n) == 0)
             return meanings[i].role;
     if (root == ROOT_PACKET_CONTEXT && member->type->clock)
-        return ends_with(name, "_begin") ? CTF_ROLE_TIME_BEGIN : ends_with(name, "_end") ? CTF_ROLE_TIME_END : CTF_ROLE_NONE;
+        return ends_with(name, "_begin") ? CTF_ROLE_TIME_BEGIN
+               : ends_with(name, "_end") ? CTF_ROLE_TIME_END
+                                         : CTF_ROLE_NONE;
     return CTF_ROLE_NONE;
 }
 

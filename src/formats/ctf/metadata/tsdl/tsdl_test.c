@@ -1,4 +1,5 @@
-/* TSDL read into descriptions: texts from the specification of CTF 1.8.3 and what they mean, and what is refused where. */
+/* TSDL read into descriptions: texts from the specification of CTF 1.8.3 and what they mean, and
+ * what is refused where. */
 #include <stdio.h>
 
 #include "formats/ctf/description/ctf_description.h"
@@ -15,10 +16,12 @@ struct parsed {
     char note[300]; /* the last */
 };
 
-static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                      const char *text)
 {
     struct parsed *parsed = own;
-    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 || strcmp(code, "ctf.cut-metadata") == 0);
+    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
+                strcmp(code, "ctf.cut-metadata") == 0);
     assert_true(strncmp(code, "ctf.", 4) == 0 && offset < UINT64_MAX);
     *(severity >= TTR_NOTE_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
     (void)snprintf(parsed->note, sizeof parsed->note, "%s", text);
@@ -59,7 +62,8 @@ static void refuse(const char *source, const char *message)
     struct parsed parsed;
     parse_any(&parsed, source);
     if (parsed.status != TTR_E_MALFORMED || !strstr(parsed.error.text, message))
-        fail_msg("expected \"%s\", got %d: %s", message, (int)parsed.status, parsed.status ? parsed.error.text : "");
+        fail_msg("expected \"%s\", got %d: %s", message, (int)parsed.status,
+                 parsed.status ? parsed.error.text : "");
     done(&parsed);
 }
 
@@ -103,10 +107,14 @@ static void integers_have_the_defaults_of_the_specification(void **state)
     (void)state;
     struct parsed parsed;
     parse(&parsed, TRACE "event { fields := struct {\n"
-                         "integer { size = 32; } a; integer { size = 5; } b; integer { size = 32; align = 32; signed = true;"
-                         " byte_order = network; base = hexadecimal; } c; integer { size = 12; byte_order = native; base = o; } d; }; };");
-    const struct type *a = at(payload(&parsed), "a"), *b = at(payload(&parsed), "b"), *c = at(payload(&parsed), "c");
-    assert_true(a->kind == TYPE_UINT && a->bits == 32 && a->align == 3 && !a->is_big_endian && a->base == 0);
+                         "integer { size = 32; } a; integer { size = 5; } b; integer { size = 32; "
+                         "align = 32; signed = true;"
+                         " byte_order = network; base = hexadecimal; } c; integer { size = 12; "
+                         "byte_order = native; base = o; } d; }; };");
+    const struct type *a = at(payload(&parsed), "a"), *b = at(payload(&parsed), "b"),
+                      *c = at(payload(&parsed), "c");
+    assert_true(a->kind == TYPE_UINT && a->bits == 32 && a->align == 3 && !a->is_big_endian &&
+                a->base == 0);
     assert_true(b->bits == 5 && b->align == 0);
     assert_true(c->kind == TYPE_INT && c->align == 5 && c->is_big_endian && c->base == 16);
     assert_true(at(payload(&parsed), "d")->base == 8);
@@ -118,13 +126,17 @@ static void floating_point_and_strings_are_read(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "typealias floating_point { exp_dig = 8; mant_dig = 24; byte_order = be; align = 32; } := float;\n"
-                         "event { fields := struct { float f; floating_point { exp_dig = 11; mant_dig = 53; } d;\n"
-                         "string s; string { encoding = ASCII; } t; }; };");
-    const struct type *f = at(payload(&parsed), "f"), *d = at(payload(&parsed), "d"), *s = at(payload(&parsed), "s");
+    parse(&parsed, TRACE
+          "typealias floating_point { exp_dig = 8; mant_dig = 24; byte_order = be; align = 32; } "
+          ":= float;\n"
+          "event { fields := struct { float f; floating_point { exp_dig = 11; mant_dig = 53; } d;\n"
+          "string s; string { encoding = ASCII; } t; }; };");
+    const struct type *f = at(payload(&parsed), "f"), *d = at(payload(&parsed), "d"),
+                      *s = at(payload(&parsed), "s");
     assert_true(f->kind == TYPE_FLOAT && f->bits == 32 && f->align == 5 && f->is_big_endian);
     assert_true(d->kind == TYPE_FLOAT && d->bits == 64 && d->align == 3);
-    assert_true(s->kind == TYPE_STRING && s->encoding == ENCODING_UTF8 && s->align == 3 && s->bits == 8);
+    assert_true(s->kind == TYPE_STRING && s->encoding == ENCODING_UTF8 && s->align == 3 &&
+                s->bits == 8);
     assert_int_equal(at(payload(&parsed), "t")->encoding, ENCODING_ASCII);
     done(&parsed);
 }
@@ -133,9 +145,12 @@ static void type_names_may_have_several_words_and_stars(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "typealias integer { size = 64; } := unsigned long; typealias integer { size = 16; } := struct page *;\n"
-                         "typealias integer { size = 7; } := void * *; typealias integer { size = 9; } := int;\n"
-                         "event { fields := struct { unsigned   long a; struct page *b, *b2; void **c; const int d; }; };");
+    parse(&parsed, TRACE
+          "typealias integer { size = 64; } := unsigned long; typealias integer { size = 16; } := "
+          "struct page *;\n"
+          "typealias integer { size = 7; } := void * *; typealias integer { size = 9; } := int;\n"
+          "event { fields := struct { unsigned   long a; struct page *b, *b2; void **c; const int "
+          "d; }; };");
     assert_int_equal(at(payload(&parsed), "a")->bits, 64);
     assert_int_equal(at(payload(&parsed), "b")->bits, 16);
     assert_int_equal(at(payload(&parsed), "b2")->bits, 16);
@@ -149,8 +164,10 @@ static void integers_named_as_pointers_are_of_base_16(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "typealias integer { size = 16; base = 8; } := u16; typealias u16 := void *; typealias string := text *;\n"
-                         "event { fields := struct { void *a; u16 b; integer { size = 16; base = 8; } c; text *d; void *e[2]; }; };");
+    parse(&parsed, TRACE "typealias integer { size = 16; base = 8; } := u16; typealias u16 := void "
+                         "*; typealias string := text *;\n"
+                         "event { fields := struct { void *a; u16 b; integer { size = 16; base = "
+                         "8; } c; text *d; void *e[2]; }; };");
     assert_int_equal(at(payload(&parsed), "a")->base, 16);
     assert_int_equal(at(payload(&parsed), "b")->base, 8);
     assert_int_equal(at(payload(&parsed), "c")->base, 8);
@@ -166,16 +183,20 @@ static void enumerations_count_on_from_the_label_before(void **state)
     static const struct {
         const char *name;
         uint64_t low, high;
-    } wanted[] = {{"ZERO", 0, 0}, {"ONE", 1, 1}, {"TWO", 2, 2}, {"TEN", 10, 10}, {"ELEVEN", 11, 11}, {"other string", 20, 30}, {"yet", 31, 31}};
+    } wanted[] = {{"ZERO", 0, 0},  {"ONE", 1, 1},      {"TWO", 2, 2},
+                  {"TEN", 10, 10}, {"ELEVEN", 11, 11}, {"other string", 20, 30},
+                  {"yet", 31, 31}};
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "event { fields := struct { enum name : u8 { ZERO, ONE, TWO, TEN = 10, ELEVEN, \"other string\" = 20 ... 30, yet,"
+    parse(&parsed, TRACE U8 "event { fields := struct { enum name : u8 { ZERO, ONE, TWO, TEN = 10, "
+                            "ELEVEN, \"other string\" = 20 ... 30, yet,"
                             " } e; }; };");
     const struct type_labels *labels = at(payload(&parsed), "e")->labels;
     assert_int_equal(labels->n, 7);
     for (size_t i = 0; i < 7; i++) {
         support_assert_text(labels->label[i].name.p, labels->label[i].name.n, wanted[i].name);
         assert_int_equal(labels->label[i].ranges_n, 1);
-        assert_true(labels->label[i].ranges[0].low == wanted[i].low && labels->label[i].ranges[0].high == wanted[i].high);
+        assert_true(labels->label[i].ranges[0].low == wanted[i].low &&
+                    labels->label[i].ranges[0].high == wanted[i].high);
     }
     done(&parsed);
 }
@@ -184,7 +205,8 @@ static void labels_of_signed_enumerations_may_be_negative_and_come_twice(void **
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "event { fields := struct { enum : integer { size = 8; signed = true; } { A = -128, B, A = 5, C = -2 ... 3 } e; }; };");
+    parse(&parsed, TRACE "event { fields := struct { enum : integer { size = 8; signed = true; } { "
+                         "A = -128, B, A = 5, C = -2 ... 3 } e; }; };");
     const struct type_labels *labels = at(payload(&parsed), "e")->labels;
     assert_true(labels->is_signed && labels->n == 3);
     assert_int_equal(labels->label[0].ranges_n, 2);
@@ -200,10 +222,12 @@ static void a_variant_keeps_the_tag_of_the_place_where_it_is_declared(void **sta
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "typealias integer { size = 8; } := int;\nevent { fields := struct {\n"
-                            "  enum : integer { size = 2; } { a, b, c, d } x;\n"
-                            "  typedef variant <x> { u8 a; integer { size = 64; } b; integer { size = 16; } c; } example_variant;\n"
-                            "  struct { enum : int { x, y, z } x; example_variant v; } a[10];\n}; };");
+    parse(&parsed,
+          TRACE U8 "typealias integer { size = 8; } := int;\nevent { fields := struct {\n"
+                   "  enum : integer { size = 2; } { a, b, c, d } x;\n"
+                   "  typedef variant <x> { u8 a; integer { size = 64; } b; integer { size = 16; } "
+                   "c; } example_variant;\n"
+                   "  struct { enum : int { x, y, z } x; example_variant v; } a[10];\n}; };");
     const struct type *array = at(payload(&parsed), "a");
     assert_true(array->kind == TYPE_ARRAY && array->count == 10);
     const struct type *v = at(array->element, "v");
@@ -223,9 +247,12 @@ static void lengths_are_found_by_relative_and_absolute_paths(void **state)
     (void)state;
     struct parsed parsed;
     parse(&parsed, TRACE U8 "struct inner { u8 n; u8 data[n]; };\n"
-                            "stream { id = 1; event.header := struct { u8 seq_len; }; packet.context := struct { struct { u8 k; } deep; }; };\n"
-                            "event { stream_id = 1; fields := struct { u8 a[stream.event.header.seq_len]; u8 b[stream.packet.context.deep.k];\n"
-                            "  struct inner i; struct inner j; struct { u8 m; } s; u8 c[s.m][2]; u8 d[event.fields.i.n]; }; };");
+                            "stream { id = 1; event.header := struct { u8 seq_len; }; "
+                            "packet.context := struct { struct { u8 k; } deep; }; };\n"
+                            "event { stream_id = 1; fields := struct { u8 "
+                            "a[stream.event.header.seq_len]; u8 b[stream.packet.context.deep.k];\n"
+                            "  struct inner i; struct inner j; struct { u8 m; } s; u8 c[s.m][2]; "
+                            "u8 d[event.fields.i.n]; }; };");
     assert_reference(at(payload(&parsed), "a"), ROOT_EVENT_HEADER, "seq_len");
     assert_reference(at(payload(&parsed), "b"), ROOT_PACKET_CONTEXT, "deep.k");
     assert_reference(at(payload(&parsed), "i.data"), ROOT_PAYLOAD, "i.n");
@@ -233,7 +260,8 @@ static void lengths_are_found_by_relative_and_absolute_paths(void **state)
     assert_reference(at(payload(&parsed), "c"), ROOT_PAYLOAD, "s.m");
     assert_reference(at(payload(&parsed), "d"), ROOT_PAYLOAD, "i.n");
     const struct type *c = at(payload(&parsed), "c");
-    assert_true(c->kind == TYPE_SEQUENCE && c->element->kind == TYPE_ARRAY && c->element->count == 2);
+    assert_true(c->kind == TYPE_SEQUENCE && c->element->kind == TYPE_ARRAY &&
+                c->element->count == 2);
     done(&parsed);
 }
 
@@ -242,13 +270,16 @@ static void arrays_of_characters_are_texts(void **state)
     (void)state;
     struct parsed parsed;
     parse(&parsed, TRACE U8 "typealias integer { size = 8; encoding = UTF8; } := char;\n"
-                            "event { fields := struct { char a[16]; u8 n; char b[n]; char c[2][3]; integer { size = 8; align = 16; encoding = "
+                            "event { fields := struct { char a[16]; u8 n; char b[n]; char c[2][3]; "
+                            "integer { size = 8; align = 16; encoding = "
                             "UTF8; } d[4]; }; };");
-    const struct type *a = at(payload(&parsed), "a"), *b = at(payload(&parsed), "b"), *c = at(payload(&parsed), "c");
+    const struct type *a = at(payload(&parsed), "a"), *b = at(payload(&parsed), "b"),
+                      *c = at(payload(&parsed), "c");
     assert_true(a->kind == TYPE_TEXT && a->count == 16 && a->align == 3);
     assert_int_equal(b->kind, TYPE_TEXT);
     assert_reference(b, ROOT_PAYLOAD, "n");
-    assert_true(c->kind == TYPE_ARRAY && c->count == 2 && c->element->kind == TYPE_TEXT && c->element->count == 3);
+    assert_true(c->kind == TYPE_ARRAY && c->count == 2 && c->element->kind == TYPE_TEXT &&
+                c->element->count == 3);
     assert_int_equal(at(payload(&parsed), "d")->kind, TYPE_ARRAY);
     done(&parsed);
 }
@@ -257,26 +288,43 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, "/* CTF 1.8 */ " U8 "typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;\n"
-                   "trace { major = 1; minor = 8; byte_order = be; uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n"
-                   "  packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 stream_instance_id; }; };\n"
-                   "clock { name = cycles; freq = 1000; offset_s = -3; offset = 7; };\n"
-                   "stream { packet.context := struct { u64 timestamp_begin; u64 timestamp_end; u64 content_size; u64 packet_size;\n"
-                   "    u64 packet_seq_num; u64 events_discarded; u32 cpu_id; u8 mine; };\n"
-                   "  event.header := struct { enum : integer { size = 5; } { compact = 0 ... 30, extended = 31 } id;\n"
-                   "    variant <id> { struct { integer { size = 27; map = clock.cycles.value; } timestamp; } compact;\n"
-                   "      struct { u32 id; u64 timestamp; } extended; } v; } align(8); };\nevent { id = 5; };");
+    parse(&parsed,
+          "/* CTF 1.8 */ " U8
+          "typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;\n"
+          "trace { major = 1; minor = 8; byte_order = be; uuid = "
+          "\"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n"
+          "  packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 "
+          "stream_instance_id; }; };\n"
+          "clock { name = cycles; freq = 1000; offset_s = -3; offset = 7; };\n"
+          "stream { packet.context := struct { u64 timestamp_begin; u64 timestamp_end; u64 "
+          "content_size; u64 packet_size;\n"
+          "    u64 packet_seq_num; u64 events_discarded; u32 cpu_id; u8 mine; };\n"
+          "  event.header := struct { enum : integer { size = 5; } { compact = 0 ... 30, extended "
+          "= 31 } id;\n"
+          "    variant <id> { struct { integer { size = 27; map = clock.cycles.value; } timestamp; "
+          "} compact;\n"
+          "      struct { u32 id; u64 timestamp; } extended; } v; } align(8); };\nevent { id = 5; "
+          "};");
     const struct ctf_description *d = &parsed.description;
     const struct ctf_stream_class *stream = d->streams[0];
     static const struct {
         const char *path;
         enum ctf_role role;
-    } header[] = {{"magic", CTF_ROLE_MAGIC}, {"uuid", CTF_ROLE_UUID}, {"stream_id", CTF_ROLE_STREAM_CLASS_ID},
+    } header[] = {{"magic", CTF_ROLE_MAGIC},
+                  {"uuid", CTF_ROLE_UUID},
+                  {"stream_id", CTF_ROLE_STREAM_CLASS_ID},
                   {"stream_instance_id", CTF_ROLE_STREAM_ID}},
-      context[] = {{"timestamp_begin", CTF_ROLE_TIME_BEGIN}, {"timestamp_end", CTF_ROLE_TIME_END}, {"content_size", CTF_ROLE_CONTENT_SIZE},
-                   {"packet_size", CTF_ROLE_PACKET_SIZE}, {"packet_seq_num", CTF_ROLE_SEQUENCE}, {"events_discarded", CTF_ROLE_DISCARDED},
-                   {"cpu_id", CTF_ROLE_CPU}, {"mine", CTF_ROLE_NONE}},
-      event[] = {{"id", CTF_ROLE_EVENT_ID}, {"v.compact.timestamp", CTF_ROLE_TIME}, {"v.extended.id", CTF_ROLE_EVENT_ID},
+      context[] = {{"timestamp_begin", CTF_ROLE_TIME_BEGIN},
+                   {"timestamp_end", CTF_ROLE_TIME_END},
+                   {"content_size", CTF_ROLE_CONTENT_SIZE},
+                   {"packet_size", CTF_ROLE_PACKET_SIZE},
+                   {"packet_seq_num", CTF_ROLE_SEQUENCE},
+                   {"events_discarded", CTF_ROLE_DISCARDED},
+                   {"cpu_id", CTF_ROLE_CPU},
+                   {"mine", CTF_ROLE_NONE}},
+      event[] = {{"id", CTF_ROLE_EVENT_ID},
+                 {"v.compact.timestamp", CTF_ROLE_TIME},
+                 {"v.extended.id", CTF_ROLE_EVENT_ID},
                  {"v.extended.timestamp", CTF_ROLE_TIME}};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(at(d->packet_header, header[i].path)->role, header[i].role);
@@ -287,27 +335,33 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
     assert_ptr_equal(at(stream->event_header, "v.extended.timestamp")->clock, d->clocks[0]);
     assert_ptr_equal(at(stream->packet_context, "timestamp_end")->clock, d->clocks[0]);
     assert_ptr_equal(stream->clock, d->clocks[0]);
-    assert_true(d->clocks[0]->offset_s == -3 && d->clocks[0]->offset_cycles == 7 && d->clocks[0]->frequency == 1000);
+    assert_true(d->clocks[0]->offset_s == -3 && d->clocks[0]->offset_cycles == 7 &&
+                d->clocks[0]->frequency == 1000);
     assert_true(d->is_big_endian && d->has_uuid && d->uuid[0] == 0x2a && d->uuid[15] == 0x64);
     done(&parsed);
 }
 
-#define CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 2; absolute = true; };\n"
+#define CLOCK                                                                                     \
+    "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 2; " \
+    "absolute = true; };\n"
 
 /* babeltrace2 2.0 writes it before each stream. */
 static void a_clock_that_is_said_again_is_the_same(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 8; } stream_id; }; };" CLOCK
-                   "stream { id = 0; event.header := struct { integer { size = 8; map = clock.c.value; } a; }; };\n"
-                   CLOCK "stream { id = 1; event.header := struct { integer { size = 8; } timestamp; }; };\n");
+    parse(&parsed,
+          "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size "
+          "= 8; } stream_id; }; };" CLOCK "stream { id = 0; event.header := struct { integer { "
+          "size = 8; map = clock.c.value; } a; }; };\n" CLOCK
+          "stream { id = 1; event.header := struct { integer { size = 8; } timestamp; }; };\n");
     assert_int_equal(parsed.description.clocks_n, 1);
     assert_ptr_equal(parsed.description.streams[0]->clock, parsed.description.clocks[0]);
     assert_ptr_equal(parsed.description.streams[1]->clock, parsed.description.clocks[0]);
     assert_int_equal(parsed.notes_n + parsed.remarks_n, 0);
     done(&parsed);
-    refuse(TRACE CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 3; absolute = true; };",
+    refuse(TRACE CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s "
+                       "= 1; offset = 3; absolute = true; };",
            "a second clock 'c', which is not as the first");
     refuse(TRACE CLOCK "clock { name = c; };", "a second clock 'c', which is not as the first");
 }
@@ -316,7 +370,8 @@ static void without_a_clock_block_timestamps_count_nanoseconds(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "stream { event.header := struct { integer { size = 64; } timestamp; }; };\nevent { };");
+    parse(&parsed, TRACE
+          "stream { event.header := struct { integer { size = 64; } timestamp; }; };\nevent { };");
     assert_int_equal(parsed.description.clocks_n, 1);
     assert_int_equal(parsed.description.clocks[0]->frequency, 1000000000);
     assert_false(parsed.description.clocks[0]->is_unix);
@@ -328,10 +383,12 @@ static void shown_names_lose_one_underscore_unless_they_clash(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "event { fields := struct { u8 _a; u8 __b; u8 c; u8 _c; u8 __c; u8 _; u8 d; }; };");
+    parse(&parsed, TRACE U8
+          "event { fields := struct { u8 _a; u8 __b; u8 c; u8 _c; u8 __c; u8 _; u8 d; }; };");
     static const char *const shown[] = {"a", "_b", "c", "_c", "__c", "", "d"};
     for (uint32_t i = 0; i < 7; i++)
-        support_assert_text(payload(&parsed)->members[i].shown.p, payload(&parsed)->members[i].shown.n, shown[i]);
+        support_assert_text(payload(&parsed)->members[i].shown.p,
+                            payload(&parsed)->members[i].shown.n, shown[i]);
     done(&parsed);
 }
 
@@ -339,8 +396,9 @@ static void options_match_labels_that_differ_by_a_leading_underscore(void **stat
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "event { fields := struct { enum : u8 { a, _b, c, __d, e, _e } tag;\n"
-                            "variant <tag> { u8 _a; u8 b; u8 c; u8 __d; u8 e; u8 _e; u8 never; } v; }; };");
+    parse(&parsed,
+          TRACE U8 "event { fields := struct { enum : u8 { a, _b, c, __d, e, _e } tag;\n"
+                   "variant <tag> { u8 _a; u8 b; u8 c; u8 __d; u8 e; u8 _e; u8 never; } v; }; };");
     const struct type *v = at(payload(&parsed), "v");
     for (uint64_t i = 0; i < 6; i++) {
         assert_int_equal(v->members[i].ranges_n, 1);
@@ -354,7 +412,8 @@ static void declarations_may_come_in_pieces(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "stream { event.header := struct { u8 id; }; }; event { id = 1; name = \"one\"; };");
+    parse(&parsed, TRACE U8
+          "stream { event.header := struct { u8 id; }; }; event { id = 1; name = \"one\"; };");
     parse_more(&parsed, "event { id = 2; name = two; fields := struct { u8 x; }; };");
     assert_int_equal(parsed.status, TTR_OK);
     assert_int_equal(parsed.description.streams[0]->events_n, 2);
@@ -370,7 +429,8 @@ static void unknown_attributes_are_noted_with_their_line(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "stream {\n  zz = 1;\n};\nevent { name = \"x\"; fields = struct { integer { size = 8; aa = bb; } f; }; };");
+    parse(&parsed, TRACE "stream {\n  zz = 1;\n};\nevent { name = \"x\"; fields = struct { integer "
+                         "{ size = 8; aa = bb; } f; }; };");
     assert_int_equal(parsed.notes_n, 2);
     assert_string_equal(parsed.note, "metadata:5: the attribute 'aa' is not known and passed over");
     done(&parsed);
@@ -380,9 +440,11 @@ static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } f; }; };\nevent { name = \"two\"; id = 0; };");
+    parse(&parsed, TRACE "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } "
+                         "f; }; };\nevent { name = \"two\"; id = 0; };");
     assert_int_equal(parsed.notes_n, 1);
-    assert_string_equal(parsed.note, "metadata:3: a second event with id 0 in stream 0, 'two': what has this id is read as the first, 'one'");
+    assert_string_equal(parsed.note, "metadata:3: a second event with id 0 in stream 0, 'two': "
+                                     "what has this id is read as the first, 'one'");
     assert_int_equal(parsed.description.streams[0]->events_n, 1);
     assert_int_equal(ctf_find_event(parsed.description.streams[0], 0)->payload->members_n, 1);
     done(&parsed);
@@ -393,16 +455,21 @@ static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "env {\n\thostname = \"h\\\";\n\tprocname = \"a\"p\\p \";\n\tother = \"a\\\"b\";\n};\n"
-                         "stream { };\nevent {\n\tname = \"e\";\n\tmodel.emf.uri = \"x\"y\\z\";\n};");
+    parse(&parsed, TRACE
+          "env {\n\thostname = \"h\\\";\n\tprocname = \"a\"p\\p \";\n\tother = \"a\\\"b\";\n};\n"
+          "stream { };\nevent {\n\tname = \"e\";\n\tmodel.emf.uri = \"x\"y\\z\";\n};");
     const struct ctf_description *d = &parsed.description;
-    support_assert_text(ctf_find_environment(d, "hostname")->text.p, ctf_find_environment(d, "hostname")->text.n, "h\\");
-    support_assert_text(ctf_find_environment(d, "procname")->text.p, ctf_find_environment(d, "procname")->text.n, "a\"p\\p ");
-    support_assert_text(ctf_find_environment(d, "other")->text.p, ctf_find_environment(d, "other")->text.n, "a\"b");
+    support_assert_text(ctf_find_environment(d, "hostname")->text.p,
+                        ctf_find_environment(d, "hostname")->text.n, "h\\");
+    support_assert_text(ctf_find_environment(d, "procname")->text.p,
+                        ctf_find_environment(d, "procname")->text.n, "a\"p\\p ");
+    support_assert_text(ctf_find_environment(d, "other")->text.p,
+                        ctf_find_environment(d, "other")->text.n, "a\"b");
     assert_int_equal(parsed.notes_n, 3);
     assert_true(d->has_unescaped);
     done(&parsed);
-    parse(&parsed, TRACE "env {\n\tprocname = \"a\\\"b\"; other = \"\";\n\thostname = \"c\" ;\n};\n");
+    parse(&parsed,
+          TRACE "env {\n\tprocname = \"a\\\"b\"; other = \"\";\n\thostname = \"c\" ;\n};\n");
     assert_int_equal(parsed.notes_n, 0); /* as a string is written */
     done(&parsed);
     parse_any(&parsed, TRACE "env {\n\tdomain = \"a\"b\";\n};\n");
@@ -415,13 +482,15 @@ static void inner_scopes_hide_types_and_one_scope_has_each_once(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE U8 "event { typealias integer { size = 16; } := u8; fields := struct { u8 a; struct { typedef integer { size = 3; } u8;"
+    parse(&parsed, TRACE U8 "event { typealias integer { size = 16; } := u8; fields := struct { u8 "
+                            "a; struct { typedef integer { size = 3; } u8;"
                             " u8 b; } s; u8 c; }; };");
     assert_int_equal(at(payload(&parsed), "a")->bits, 16);
     assert_int_equal(at(payload(&parsed), "s.b")->bits, 3);
     assert_int_equal(at(payload(&parsed), "c")->bits, 16);
     done(&parsed);
-    refuse(TRACE U8 "typedef integer { size = 3; } u8;", "metadata:3:1: the type 'u8' is declared twice in one scope");
+    refuse(TRACE U8 "typedef integer { size = 3; } u8;",
+           "metadata:3:1: the type 'u8' is declared twice in one scope");
 }
 
 static void failures_show_the_place_with_a_caret(void **state)
@@ -442,37 +511,56 @@ static void what_the_language_forbids_is_refused(void **state)
 {
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
-    refuse("/* CTF 1.9 */ trace { major = 1; minor = 8; byte_order = le; };", "no metadata of CTF 1.8");
+    refuse("/* CTF 1.9 */ trace { major = 1; minor = 8; byte_order = le; };",
+           "no metadata of CTF 1.8");
     refuse("trace { major = 1; minor = 8; };", "byte_order = le");
-    refuse("trace { major = 1; minor = 8; byte_order = le; uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a56x\"; };", "'uuid' takes a UUID");
+    refuse("trace { major = 1; minor = 8; byte_order = le; uuid = "
+           "\"2a6422d0-6cee-11e0-8c08-cb07d7b3a56x\"; };",
+           "'uuid' takes a UUID");
     refuse("trace { major = 2; minor = 8; byte_order = le; };", "says major = 2, but only CTF 1.8");
-    refuse(TRACE "event { fields := struct { integer { align = 8; } f; }; };", "an integer needs a size");
-    refuse(TRACE "event { fields := struct { integer { size = 0; } f; }; };", "an integer has 1 to");
-    refuse(TRACE "event { fields := struct { integer { size = 8; size = 8; } f; }; };", "'size' is given twice");
-    refuse(TRACE "event { fields := struct { integer { size = 8; align = 17; } f; }; };", "a power of two");
-    refuse(TRACE "event { fields := struct { integer { size = 8; map = clock.c.value; } f; }; };", "no clock called 'c'");
+    refuse(TRACE "event { fields := struct { integer { align = 8; } f; }; };",
+           "an integer needs a size");
+    refuse(TRACE "event { fields := struct { integer { size = 0; } f; }; };",
+           "an integer has 1 to");
+    refuse(TRACE "event { fields := struct { integer { size = 8; size = 8; } f; }; };",
+           "'size' is given twice");
+    refuse(TRACE "event { fields := struct { integer { size = 8; align = 17; } f; }; };",
+           "a power of two");
+    refuse(TRACE "event { fields := struct { integer { size = 8; map = clock.c.value; } f; }; };",
+           "no clock called 'c'");
     refuse(TRACE U8 "event { fields := struct { u8 f; u8 f; }; };", "a second field called 'f'");
     refuse(TRACE U8 "event { fields := struct { u8 trace; }; };", "found the keyword 'trace'");
-    refuse(TRACE U8 "event { fields := struct { u8 a[b]; }; };", "the length 'b' is no field before this one");
-    refuse(TRACE U8 "event { fields := struct { u8 a[b]; u8 b; }; };", "the length 'b' is no field before this one");
-    refuse(TRACE U8 "event { fields := struct { u8 a[event.fields.b]; u8 b; }; };", "is no field before this one");
-    refuse(TRACE U8 "event { fields := struct { enum : u8 { a } t; variant <t> { struct { u8 n; } a; } v; u8 s[v.a.n]; }; };",
+    refuse(TRACE U8 "event { fields := struct { u8 a[b]; }; };",
+           "the length 'b' is no field before this one");
+    refuse(TRACE U8 "event { fields := struct { u8 a[b]; u8 b; }; };",
+           "the length 'b' is no field before this one");
+    refuse(TRACE U8 "event { fields := struct { u8 a[event.fields.b]; u8 b; }; };",
+           "is no field before this one");
+    refuse(TRACE U8 "event { fields := struct { enum : u8 { a } t; variant <t> { struct { u8 n; } "
+                    "a; } v; u8 s[v.a.n]; }; };",
            "the length 'v.a.n' is no field before this one");
-    refuse(TRACE U8 "event { fields := struct { struct { u8 n; } a[2]; u8 s[a.n]; }; };", "is no field before this one");
+    refuse(TRACE U8 "event { fields := struct { struct { u8 n; } a[2]; u8 s[a.n]; }; };",
+           "is no field before this one");
     refuse(TRACE U8 "typedef u8 t[x];", "no field 'x' here");
-    refuse(TRACE U8 "event { fields := struct { u8 tag; variant <tag> { u8 a; } v; }; };", "the tag of a variant is an enumeration");
-    refuse(TRACE U8 "event { fields := struct { enum : u8 { a } tag; variant { u8 a; } v; }; };", "needs a tag");
+    refuse(TRACE U8 "event { fields := struct { u8 tag; variant <tag> { u8 a; } v; }; };",
+           "the tag of a variant is an enumeration");
+    refuse(TRACE U8 "event { fields := struct { enum : u8 { a } tag; variant { u8 a; } v; }; };",
+           "needs a tag");
     refuse(TRACE U8 "struct s { struct { u8 a; } *x; };", "a pointer is to a type with a name");
     refuse(TRACE U8 "enum e : u8 { a = -1 };", "never negative");
     refuse(TRACE U8 "enum e : u8 { a = 256 };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 255, b };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 3 ... 2 };", "ends before it begins");
     refuse(TRACE "event { id = 0; }; event { };", "this event needs an id");
-    refuse(TRACE "event { id = 0; };\nevent { id = 1; };", "metadata:3:1: a second event in stream 0, but no id in the event header");
-    refuse(TRACE "stream { id = 0; };\nstream { id = 1; };", "metadata:3:1: a second stream, but no stream_id in the packet header");
-    refuse(TRACE "stream { id = 1; };\nevent { stream_id = 2; };", "metadata:3:1: no stream has the id 2");
+    refuse(TRACE "event { id = 0; };\nevent { id = 1; };",
+           "metadata:3:1: a second event in stream 0, but no id in the event header");
+    refuse(TRACE "stream { id = 0; };\nstream { id = 1; };",
+           "metadata:3:1: a second stream, but no stream_id in the packet header");
+    refuse(TRACE "stream { id = 1; };\nevent { stream_id = 2; };",
+           "metadata:3:1: no stream has the id 2");
     refuse(TRACE "stream { id = 3; }; stream { id = 3; };", "a second stream with id 3");
-    refuse(TRACE "clock { name = a; }; clock { name = b; }; stream { event.header := struct { integer { size = 8; } timestamp; }; };",
+    refuse(TRACE "clock { name = a; }; clock { name = b; }; stream { event.header := struct { "
+                 "integer { size = 8; } timestamp; }; };",
            "names no clock, and there are 2");
     refuse(TRACE "clock { name = a; freq = 0; };", "a frequency above 0");
     refuse(TRACE "trace { };", "a second trace block");
@@ -487,18 +575,23 @@ static void strings_have_the_escapes_of_c(void **state)
 {
     (void)state;
     struct parsed parsed;
-    parse(&parsed, TRACE "env { a = \"\\nabc \\\" \\x41\\x023, \\x0231,\\101\\43\\0431 \\u00e9\\U0001F600\"; b = \"x\\0NOT SEEN\"; c = word; d = -0x1F; "
+    parse(&parsed, TRACE "env { a = \"\\nabc \\\" \\x41\\x023, \\x0231,\\101\\43\\0431 "
+                         "\\u00e9\\U0001F600\"; b = \"x\\0NOT SEEN\"; c = word; d = -0x1F; "
                          "e = 0777uLL; f = 0xFFFFFFFFFFFFFFFF; g = -9223372036854775809; };");
     const struct ctf_description *d = &parsed.description;
     support_assert_text(ctf_find_environment(d, "a")->text.p, ctf_find_environment(d, "a")->text.n,
                         "\nabc \" A#, #1,A##1 \xc3\xa9\xf0\x9f\x98\x80");
-    support_assert_text(ctf_find_environment(d, "b")->text.p, ctf_find_environment(d, "b")->text.n, "x");
-    support_assert_text(ctf_find_environment(d, "c")->text.p, ctf_find_environment(d, "c")->text.n, "word");
+    support_assert_text(ctf_find_environment(d, "b")->text.p, ctf_find_environment(d, "b")->text.n,
+                        "x");
+    support_assert_text(ctf_find_environment(d, "c")->text.p, ctf_find_environment(d, "c")->text.n,
+                        "word");
     assert_int_equal(ctf_find_environment(d, "d")->number, -31);
     assert_int_equal(ctf_find_environment(d, "e")->number, 0777);
     assert_false(ctf_find_environment(d, "f")->is_number);
-    support_assert_text(ctf_find_environment(d, "f")->text.p, ctf_find_environment(d, "f")->text.n, "18446744073709551615");
-    support_assert_text(ctf_find_environment(d, "g")->text.p, ctf_find_environment(d, "g")->text.n, "-9223372036854775809");
+    support_assert_text(ctf_find_environment(d, "f")->text.p, ctf_find_environment(d, "f")->text.n,
+                        "18446744073709551615");
+    support_assert_text(ctf_find_environment(d, "g")->text.p, ctf_find_environment(d, "g")->text.n,
+                        "-9223372036854775809");
     /* No specification forbids such numbers: a remark, as in CTF 2. */
     assert_int_equal(parsed.notes_n, 0);
     assert_int_equal(parsed.remarks_n, 2);
@@ -516,7 +609,8 @@ static void hostile_nesting_is_refused(void **state)
     refuse(text, "levels of nesting");
     n = (size_t)snprintf(text, sizeof text, "%s", TRACE U8 "struct s0 { u8 n; u8 a[n]; };\n");
     for (int i = 1; i < 30; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "struct s%d { struct s%d a; struct s%d b; };\n", i, i - 1, i - 1);
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "struct s%d { struct s%d a; struct s%d b; };\n", i, i - 1, i - 1);
     (void)snprintf(text + n, sizeof text - n, "event { fields := struct s29; };");
     struct parsed parsed;
     parse_any(&parsed, text);
@@ -545,10 +639,12 @@ static void a_member_is_found_among_many(void **state)
 
 static bool parse_with(const struct alloc *alloc)
 {
-    static const char source[] = TRACE U8 "clock { name = c; }; env { a = \"b\"; };\n"
-                                          "stream { event.header := struct { u8 id; integer { size = 64; } timestamp; }; };\n"
-                                          "event { id = 1; name = e; fields := struct { enum : u8 { a, b } t; variant <t> { u8 a; string b; } v;\n"
-                                          "u8 n; u8 s[n]; }; };";
+    static const char source[] = TRACE U8
+        "clock { name = c; }; env { a = \"b\"; };\n"
+        "stream { event.header := struct { u8 id; integer { size = 64; } timestamp; }; };\n"
+        "event { id = 1; name = e; fields := struct { enum : u8 { a, b } t; variant <t> { u8 a; "
+        "string b; } v;\n"
+        "u8 n; u8 s[n]; }; };";
     struct ctf_description description;
     struct ctf_text text = {.p = source, .n = sizeof source - 1, .file = "metadata"};
     ttr_error error;
@@ -590,14 +686,18 @@ static size_t count_before(const char *text, size_t n, char what)
     return count;
 }
 
-/* Tracers write packets as they fill: one that was stopped leaves a part of a declaration.  In the source each line is one. */
-static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known(void **state)
+/* Tracers write packets as they fill: one that was stopped leaves a part of a declaration.  In the
+ * source each line is one. */
+static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known(
+    void **state)
 {
     (void)state;
-    static const char source[] = TRACE U8 "env { a = \"x { y\"; };\nstream { id = 0; event.header := struct { u8 id; }; };\n"
-                                 "event { id = 0; name = \"one\"; stream_id = 0; fields := struct { u8 x; u8 y[x]; }; };\n"
-                                 "event { id = 1; name = \"two; \"; stream_id = 0; fields := struct { enum : u8 { A, B } e; }; };\n"
-                                 "typedef struct { u8 x; } more;\nevent { id = 2; name = \"three\"; stream_id = 0; };\n";
+    static const char source[] = TRACE U8
+        "env { a = \"x { y\"; };\nstream { id = 0; event.header := struct { u8 id; }; };\n"
+        "event { id = 0; name = \"one\"; stream_id = 0; fields := struct { u8 x; u8 y[x]; }; };\n"
+        "event { id = 1; name = \"two; \"; stream_id = 0; fields := struct { enum : u8 { A, B } e; "
+        "}; };\n"
+        "typedef struct { u8 x; } more;\nevent { id = 2; name = \"three\"; stream_id = 0; };\n";
     const size_t stream = (size_t)(strstr(source, "event { id = 0") - source) - 1;
     for (size_t n = 1; n < sizeof source; n++) {
         struct parsed parsed;
@@ -609,7 +709,9 @@ static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once
             size_t lines = count_before(source, n + 1, '\n');
             assert_int_equal(parsed.description.streams[0]->events_n, lines - 4 - (lines >= 7));
             assert_int_equal(parsed.notes_n, !is_between);
-            assert_int_equal(strstr(parsed.note, ": the metadata end inside this declaration") != NULL, !is_between);
+            assert_int_equal(strstr(parsed.note, ": the metadata end inside this declaration") !=
+                                 NULL,
+                             !is_between);
         }
         done(&parsed);
         parse_cut(&parsed, source, n, false);
@@ -643,7 +745,8 @@ int main(void)
         cmocka_unit_test(failures_show_the_place_with_a_caret),
         cmocka_unit_test(what_the_language_forbids_is_refused),
         cmocka_unit_test(strings_have_the_escapes_of_c),
-        cmocka_unit_test(metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
+        cmocka_unit_test(
+            metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
         cmocka_unit_test(hostile_nesting_is_refused),
         cmocka_unit_test(a_member_is_found_among_many),
         cmocka_unit_test(failing_memory_is_told_and_nothing_leaks),

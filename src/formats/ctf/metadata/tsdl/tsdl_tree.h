@@ -1,7 +1,8 @@
-/* TSDL as it is written: tokens, and the small tree that the parser makes of them (CTF 1.8.3, appendix C).
+/* TSDL as it is written: tokens, and the small tree that the parser makes of them (CTF 1.8.3,
+ * appendix C).
  *
- * Ownership: tokens and nodes borrow the text; decoded strings and nodes lie in the arena of the reading and die with it.
- * Thread rule: one reading, one thread. */
+ * Ownership: tokens and nodes borrow the text; decoded strings and nodes lie in the arena of the
+ * reading and die with it. Thread rule: one reading, one thread. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 
@@ -16,9 +17,10 @@ struct tsdl_reading {
     struct arena block; /* of the one event block at hand, where the tree does not keep them */
     size_t tree_max;    /* bytes of `tree` */
     ttr_error *error;
-    ttr_status status;  /* why it failed */
-    bool is_at_end;     /* it did because the text was over */
-    bool is_cut;        /* the text is over inside the declaration at `cut_at`, which is left out with what is behind it */
+    ttr_status status; /* why it failed */
+    bool is_at_end;    /* it did because the text was over */
+    bool is_cut; /* the text is over inside the declaration at `cut_at`, which is left out with what
+                    is behind it */
     size_t cut_at;
 };
 
@@ -90,15 +92,15 @@ uint8_t tsdl_keyword_of(ttr_text word);
 enum tsdl_value_kind {
     TSDL_VALUE_NUMBER,
     TSDL_VALUE_STRING,
-    TSDL_VALUE_PATH   /* names with points between: text "a.b.c" */
+    TSDL_VALUE_PATH /* names with points between: text "a.b.c" */
 };
 
 struct tsdl_value {
     uint8_t kind, keyword; /* keyword: the only name of a path is one */
     bool is_negative;
-    bool is_unescaped;     /* a string whose quotes and backslashes are its own */
+    bool is_unescaped; /* a string whose quotes and backslashes are its own */
     size_t at;
-    uint64_t number;       /* without sign */
+    uint64_t number; /* without sign */
     ttr_text text;
 };
 
@@ -126,12 +128,12 @@ struct tsdl_specifier {
     uint8_t class;
     bool has_body;
     size_t at;
-    ttr_text name;                            /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its own, "" = none */
-    const struct tsdl_statement *body;        /* attributes; fields */
+    ttr_text name; /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its own, "" = none */
+    const struct tsdl_statement *body; /* attributes; fields */
     const struct tsdl_enumerator *enumerator;
-    const struct tsdl_specifier *container;   /* ENUM; NULL = int */
-    const struct tsdl_value *tag;             /* VARIANT */
-    const struct tsdl_value *align;           /* STRUCT */
+    const struct tsdl_specifier *container; /* ENUM; NULL = int */
+    const struct tsdl_value *tag;           /* VARIANT */
+    const struct tsdl_value *align;         /* STRUCT */
 };
 
 struct tsdl_dimension {
@@ -143,7 +145,7 @@ struct tsdl_dimension {
 struct tsdl_declarator {
     const struct tsdl_declarator *next;
     size_t at;
-    ttr_text name;                 /* "" = none */
+    ttr_text name; /* "" = none */
     uint32_t pointers;
     const struct tsdl_dimension *dimension;
     const struct tsdl_value *bits; /* of a GNU/C bitfield */
@@ -162,24 +164,26 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
-    bool is_put_off;                          /* BLOCK: `body` is made by tsdl_parse_block, and forgotten again */
+    bool is_put_off; /* BLOCK: `body` is made by tsdl_parse_block, and forgotten again */
     uint32_t alias_pointers;
     size_t at;
-    ttr_text name;                            /* ASSIGN: "packet.header" */
+    ttr_text name; /* ASSIGN: "packet.header" */
     union {
-        const struct tsdl_value *value;       /* ASSIGN */
+        const struct tsdl_value *value; /* ASSIGN */
         const struct tsdl_specifier *specifier;
-        const struct tsdl_statement *body;    /* BLOCK */
+        const struct tsdl_statement *body; /* BLOCK */
     };
     const struct tsdl_declarator *declarator; /* FIELDS, TYPES, ALIAS */
-    const struct tsdl_specifier *alias;       /* ALIAS: the name it gives, and behind it so many stars */
+    const struct tsdl_specifier *alias; /* ALIAS: the name it gives, and behind it so many stars */
 };
 
 /* Makes the tree of a whole text: its first declaration, NULL where there is none. */
 TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first);
 
-/* Between these two calls the tree of a block that was put off is there; what is taken for it lasts as long. */
-TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block, const struct tsdl_statement **body);
+/* Between these two calls the tree of a block that was put off is there; what is taken for it lasts
+ * as long. */
+TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
+                               const struct tsdl_statement **body);
 void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
 
 #endif

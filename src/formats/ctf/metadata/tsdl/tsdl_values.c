@@ -1,4 +1,5 @@
-/* Values of attributes: numbers, texts, UUIDs, claims, byte orders.  A wrong one fails at its place. */
+/* Values of attributes: numbers, texts, UUIDs, claims, byte orders.  A wrong one fails at its
+ * place. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@ void *tsdl_take(struct tsdl_resolver *resolver, size_t size)
     struct arena *arena = &resolver->description->arena;
     void *block = NULL;
     if (arena->total > resolver->memory_max)
-        reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET, "%s: what the metadata describes takes too much memory (%zu bytes)",
+        reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
+                               "%s: what the metadata describes takes too much memory (%zu bytes)",
                                reading->text->file, arena->total);
     else if (!(block = arena_take(arena, size)))
         (void)tsdl_fail_memory(reading);
@@ -33,7 +35,8 @@ bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to)
     return true;
 }
 
-static void put_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code, const char *what)
+static void put_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
+                     const char *code, const char *what)
 {
     const struct ctf_description *description = resolver->description;
     const struct ctf_text *text = resolver->reading->text;
@@ -50,7 +53,8 @@ static void put_note(struct tsdl_resolver *resolver, ttr_severity severity, size
     description->note(description->note_own, severity, ctf_text_offset(text, at), code, whole);
 }
 
-void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code, const char *format, ...)
+void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code,
+               const char *format, ...)
 {
     char what[200];
     va_list values;
@@ -61,18 +65,23 @@ void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
 }
 
 /* The failure of an attribute's value. */
-static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, const char *expected)
+static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                       const char *expected)
 {
     size_t at = attribute->kind == TSDL_ASSIGN ? attribute->value->at : attribute->at;
-    return tsdl_fail(resolver->reading, at, "'%.*s' takes %s", (int)attribute->name.n, attribute->name.p, expected);
+    return tsdl_fail(resolver->reading, at, "'%.*s' takes %s", (int)attribute->name.n,
+                     attribute->name.p, expected);
 }
 
-static const struct tsdl_value *value_of(const struct tsdl_statement *attribute, enum tsdl_value_kind kind)
+static const struct tsdl_value *value_of(const struct tsdl_statement *attribute,
+                                         enum tsdl_value_kind kind)
 {
-    return attribute->kind == TSDL_ASSIGN && attribute->value->kind == kind ? attribute->value : NULL;
+    return attribute->kind == TSDL_ASSIGN && attribute->value->kind == kind ? attribute->value
+                                                                            : NULL;
 }
 
-bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint64_t *number)
+bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                       uint64_t *number)
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_NUMBER);
     if (!value || (value->is_negative && value->number))
@@ -81,7 +90,8 @@ bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_stateme
     return true;
 }
 
-bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, int64_t *number)
+bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                     int64_t *number)
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_NUMBER);
     if (!value || value->number > (uint64_t)INT64_MAX + value->is_negative)
@@ -90,11 +100,15 @@ bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement
     return true;
 }
 
-bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, bool *claim)
+bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                   bool *claim)
 {
-    const struct tsdl_value *number = value_of(attribute, TSDL_VALUE_NUMBER), *word = value_of(attribute, TSDL_VALUE_PATH);
-    bool is_true = number ? number->number == 1 && !number->is_negative : word && (IS(word->text, "true") || IS(word->text, "TRUE"));
-    bool is_false = number ? number->number == 0 : word && (IS(word->text, "false") || IS(word->text, "FALSE"));
+    const struct tsdl_value *number = value_of(attribute, TSDL_VALUE_NUMBER),
+                            *word = value_of(attribute, TSDL_VALUE_PATH);
+    bool is_true = number ? number->number == 1 && !number->is_negative
+                          : word && (IS(word->text, "true") || IS(word->text, "TRUE"));
+    bool is_false =
+        number ? number->number == 0 : word && (IS(word->text, "false") || IS(word->text, "FALSE"));
     if (!is_true && !is_false)
         return fail_value(resolver, attribute, "true or false");
     *claim = is_true;
@@ -102,7 +116,8 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
 }
 
 /* A string up to its first zero, or a bare word. */
-bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, ttr_text *text)
+bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                   ttr_text *text)
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_STRING);
     if (!value)
@@ -111,10 +126,14 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
     if (value->is_unescaped) {
-        tsdl_note(resolver, TTR_NOTE_ODD, value->at, "ctf.unescaped", "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n, attribute->name.p);
+        tsdl_note(resolver, TTR_NOTE_ODD, value->at, "ctf.unescaped",
+                  "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n,
+                  attribute->name.p);
         resolver->description->has_unescaped = true;
     }
-    return tsdl_copy_text(resolver, (ttr_text){value->text.p, zero ? (size_t)(zero - value->text.p) : value->text.n}, text);
+    return tsdl_copy_text(
+        resolver, (ttr_text){value->text.p, zero ? (size_t)(zero - value->text.p) : value->text.n},
+        text);
 }
 
 static int hex_digit(char c)
@@ -138,10 +157,13 @@ bool tsdl_take_uuid(ttr_text text, uint8_t uuid[16])
     return text.n == 36;
 }
 
-bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint8_t uuid[16])
+bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                   uint8_t uuid[16])
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_STRING);
-    return (value && tsdl_take_uuid(value->text, uuid)) || fail_value(resolver, attribute, "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
+    return (value && tsdl_take_uuid(value->text, uuid)) ||
+           fail_value(resolver, attribute,
+                      "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
 }
 
 bool tsdl_get_align(struct tsdl_resolver *resolver, const struct tsdl_value *value, uint8_t *align)
@@ -150,35 +172,40 @@ bool tsdl_get_align(struct tsdl_resolver *resolver, const struct tsdl_value *val
     if (value->kind != TSDL_VALUE_NUMBER || value->is_negative || bits == 0 || (bits & (bits - 1)))
         return tsdl_fail(resolver->reading, value->at, "an alignment is a power of two, in bits");
     if (bits > 1u << TYPE_ALIGN_MAX)
-        return tsdl_fail(resolver->reading, value->at, "no alignment is larger than %u bits", 1u << TYPE_ALIGN_MAX);
+        return tsdl_fail(resolver->reading, value->at, "no alignment is larger than %u bits",
+                         1u << TYPE_ALIGN_MAX);
     *align = (uint8_t)__builtin_ctzll(bits);
     return true;
 }
 
-bool tsdl_get_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, bool allows_native,
-                         bool *is_big_endian)
+bool tsdl_get_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                         bool allows_native, bool *is_big_endian)
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_PATH);
     if (!value)
         value = value_of(attribute, TSDL_VALUE_STRING);
     ttr_text word = value ? value->text : (ttr_text){"", 0};
-    bool is_native = allows_native && IS(word, "native"), is_little = IS(word, "le"), is_big = IS(word, "be") || IS(word, "network");
+    bool is_native = allows_native && IS(word, "native"), is_little = IS(word, "le"),
+         is_big = IS(word, "be") || IS(word, "network");
     if (!is_native && !is_little && !is_big)
-        return fail_value(resolver, attribute, allows_native ? "native, network, be or le" : "be or le");
+        return fail_value(resolver, attribute,
+                          allows_native ? "native, network, be or le" : "be or le");
     *is_big_endian = is_native ? resolver->description->is_big_endian : is_big;
     return true;
 }
 
-bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, const char *const *names,
-                        uint32_t *seen, unsigned *which)
+bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                        const char *const *names, uint32_t *seen, unsigned *which)
 {
     unsigned i = 0;
-    while (names[i] && (strlen(names[i]) != attribute->name.n || memcmp(names[i], attribute->name.p, attribute->name.n) != 0))
+    while (names[i] && (strlen(names[i]) != attribute->name.n ||
+                        memcmp(names[i], attribute->name.p, attribute->name.n) != 0))
         i++;
     *which = i;
     if (!names[i]) {
-        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute", "the attribute '%.*s' is not known and passed over",
-                  (int)attribute->name.n, attribute->name.p);
+        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute",
+                  "the attribute '%.*s' is not known and passed over", (int)attribute->name.n,
+                  attribute->name.p);
         return true;
     }
     if (*seen >> i & 1)
