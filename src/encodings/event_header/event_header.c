@@ -1,5 +1,6 @@
-/* Kinds of EventHeader events, plans for their metadata, and what is taken of each event while
- * reading. */
+/* EventHeader decoder: tracepoints, the cache of compiled plans, and the decoding of event headers.
+ * Field values are decoded later, on access (event_header_fields.c). Public description:
+ * event_header.h. */
 #include "encodings/event_header/event_header.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ void event_headers_batch(struct event_headers *all)
     arena_reset(&all->scratch);
 }
 
-/* --- Kinds --- */
+/* --- Tracepoints and their schemas --- */
 
 static ttr_id add_schema(const struct event_headers *all, const struct event_header_own *own)
 {
@@ -100,7 +101,7 @@ const void *event_header_owner(const struct schema *schema)
     return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
 }
 
-/* --- One event --- */
+/* --- Header and extensions of one event --- */
 
 static void parse_extension(struct event_header_parts *parts, uint16_t kind, struct cursor content)
 {
@@ -166,7 +167,7 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
     return true;
 }
 
-/* --- Plans --- */
+/* --- Cache of compiled plans, found by the hash of the metadata --- */
 
 static bool is_same(const struct event_header_plan *plan, const struct event_header_parts *parts)
 {
@@ -203,7 +204,8 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind,
     return plan->schema ? plan : NULL;
 }
 
-/* Makes a plan where there is room for one; false when memory is out. */
+/* Compiles the metadata and stores the plan. Leaves `*plan` NULL if the cache is full. Returns
+ * false if out of memory. */
 static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
                      uint64_t hash, const struct event_header_plan **plan)
 {
@@ -223,7 +225,8 @@ static bool add_plan(struct event_header_kind *kind, const struct event_header_p
                        (uint32_t)all->plans_n++);
 }
 
-/* Finds the plan of an event's metadata; NULL where there is none.  False when memory is out. */
+/* Finds the plan for an event's metadata, or compiles one. Sets `*plan` to NULL if the cache is
+ * full or another block has the same hash. Returns false if out of memory. */
 static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
                       const struct event_header_plan **plan)
 {
@@ -244,7 +247,8 @@ static bool find_plan(struct event_header_kind *kind, const struct event_header_
     return true;
 }
 
-/* What is wrong with the payload; NULL = nothing. */
+/* Checks that the payload contains all declared fields. Returns a static description of the damage,
+ * or NULL. Iterates over the values only if the fast checks fail. */
 static const char *measure(const struct event_header_plan *plan,
                            const struct event_header_parts *parts)
 {
@@ -266,7 +270,7 @@ static uint8_t level_of(unsigned level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* The name of an event whose metadata have no plan. */
+/* Sets name and schema of an event that has no plan. */
 static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts,
                        ttr_event *event, const char **why)
 {
@@ -291,7 +295,8 @@ static const char *name_trouble(const struct event_header_kind *kind,
                                             : "the level is not the one in the tracepoint's name";
 }
 
-/* Lets events that begin and end an activity do so; false when memory is out. */
+/* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
+ * memory. */
 static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
 {
     if (!event->activity ||

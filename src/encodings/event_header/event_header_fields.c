@@ -1,12 +1,15 @@
-/* The fields of an event, decoded when somebody walks them:
+/* Field operations of EventHeader schemas. Fields are decoded lazily, when a caller iterates over
+ * an event, in this order:
  *
- *   the container's       what it knows of any event
- *   context               id, version where the event has an id; level where it is none of the
- * five; attributes of its name payload               by plan or metadata undecoded bytes that no
- * field holds: behind the last one, behind damage, or all where there are no metadata
+ *   container     fields that the container adds to every event (spec.extra)
+ *   context       id and version if the event has an id; level if it is not one of the five
+ *                 standard levels; attributes of the event's name as struct "attributes"
+ *   payload       decoded by plan or metadata
+ *   "undecoded"   bytes that no field covers: after the last field, after damage, or the entire
+ *                 payload if the event has no metadata
  *
- * Group HEADER, where asked for: all of the header, what the tracepoint's name says, and which
- * attributes and tags fields have. */
+ * The group HEADER, on request, contains the raw header, the parts of the tracepoint's name, and
+ * the attributes and tags of all declared fields. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
@@ -26,12 +29,12 @@ struct walk {
     struct event_header_walk payload;
     struct event_header_parts parts;
     const struct event_header_own *own;
-    ttr_text name;    /* whose attributes are given */
-    size_t attribute; /* the next one */
-    uint32_t index;   /* the next one of a list */
+    ttr_text name;    /* name whose attributes are being returned */
+    size_t attribute; /* offset of the next attribute in `name` */
+    uint32_t index;   /* index of the next field within the current stage */
     uint8_t stage, depth;
-    bool is_item;                     /* what was given is a field of the payload */
-    bool has_context, has_attributes; /* there is something to look for */
+    bool is_item;                     /* the field returned last is stored in the payload */
+    bool has_context, has_attributes; /* false if the stage would be empty, so that it is skipped */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -60,7 +63,7 @@ static void begin_parts(ttr_fields *fields)
     }
 }
 
-/* The stage before the payload that comes behind one, or the payload. */
+/* Returns the next non-empty stage after `stage` that precedes the payload, or STAGE_PAYLOAD. */
 static uint8_t stage_behind(const struct walk *walk, enum stage stage)
 {
     if (stage < STAGE_CONTEXT && walk->has_context)
@@ -83,9 +86,9 @@ static void begin(ttr_fields *fields)
     walk->stage = own->kind->all->spec.extra ? STAGE_EXTRA : stage_behind(walk, STAGE_EXTRA);
 }
 
-/* --- Attributes --- */
+/* --- Attributes of the event and of fields --- */
 
-/* Takes the name of the event or of a field, with how many attributes it has. */
+/* Starts iterating over the attributes in `name` and returns their number. */
 static uint32_t begin_attributes(struct walk *walk, ttr_text name)
 {
     ttr_text key, value;
@@ -109,7 +112,7 @@ static bool give_attribute(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* The struct "attributes" of the event's name, where it has any. */
+/* Starts the struct "attributes" of the event's name. Returns false if it has no attributes. */
 static bool begin_event_attributes(struct walk *walk, ttr_field *field)
 {
     ttr_text name = {"", 0};
@@ -126,9 +129,9 @@ static bool begin_event_attributes(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* --- Context --- */
+/* --- Context fields that come from the header --- */
 
-/* The index-th number of the header that stands in the context. */
+/* Returns the next of id, version and level that is worth showing; the others are skipped. */
 static bool give_context(struct walk *walk, ttr_field *field)
 {
     const struct event_header_parts *parts = &walk->parts;
@@ -146,7 +149,8 @@ static bool give_context(struct walk *walk, ttr_field *field)
     return false;
 }
 
-/* What stands before the payload. */
+/* Returns the next field that precedes the payload, and advances the stage when one is exhausted.
+ */
 static bool next_before(const ttr_fields *fields, struct walk *walk, ttr_field *field)
 {
     const struct event_headers_spec *spec = &walk->own->kind->all->spec;
@@ -174,7 +178,7 @@ static bool next_before(const ttr_fields *fields, struct walk *walk, ttr_field *
     return false;
 }
 
-/* --- Payload --- */
+/* --- Payload fields and undecoded bytes --- */
 
 size_t event_header_padding(const struct event_headers *all, const struct cursor *rest)
 {
@@ -220,7 +224,7 @@ static inline bool give_payload(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* --- Header --- */
+/* --- Group HEADER --- */
 
 struct header_number {
     const char *name;
@@ -265,8 +269,8 @@ static bool give_header(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* The next field of the metadata that has a tag or attributes: a struct of its name, at the end of
- * the header. */
+/* Starts a struct for the next declared field that has a tag or attributes. Returns false after the
+ * last one. */
 static bool give_declared(struct walk *walk, ttr_field *field)
 {
     struct event_header_metadata metadata = {walk->parts.metadata, walk->parts.metadata_n,
@@ -288,7 +292,7 @@ static bool give_declared(struct walk *walk, ttr_field *field)
     return false;
 }
 
-/* The tag of the field of which give_declared gave the struct, then its attributes. */
+/* Returns a member of the struct that give_declared started: first the tag, then the attributes. */
 static bool give_declaration(struct walk *walk, ttr_field *field)
 {
     uint16_t tag = walk->payload.loose.tag;
@@ -330,7 +334,7 @@ static void begin_group(ttr_fields *fields, ttr_group group)
     walk->stage = group == TTR_GROUP_HEADER ? STAGE_HEADER : STAGE_OVER;
 }
 
-/* --- Operations --- */
+/* --- Operations of the schema --- */
 
 static bool next(ttr_fields *fields, ttr_field *field)
 {

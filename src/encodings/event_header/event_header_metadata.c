@@ -1,6 +1,6 @@
-/* Metadata: fields declared one after another, a struct's members behind it.
- * What cannot be understood ends them there, since a field says where the next one begins; the
- * fields before it are good. */
+/* Parser of field declarations, and compiler of plans. Declarations follow one another; the members
+ * of a struct come directly after it. A damaged declaration ends the metadata, because the position
+ * of the next one is then unknown. Fields before the damage remain usable. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
@@ -25,7 +25,8 @@ static uint16_t take_u16(struct cursor *c, bool is_big_endian)
     return is_big_endian ? cursor_u16be(c) : cursor_u16le(c);
 }
 
-/* What its encoding says of the size of a value, and its format of the meaning. */
+/* Derives size, character width and effective format from the encoding. Returns NULL, or a static
+ * description of the damage. */
 static const char *understand(struct event_header_step *step)
 {
     static const uint8_t bytes[EVENT_HEADER_ENCODINGS] = {[EVENT_HEADER_VALUE8] = 1,
@@ -81,10 +82,10 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
     return understand(step);
 }
 
-/* A struct under way while its members are passed over. */
+/* Struct whose members are being compiled; `left` counts members still missing. */
 struct passing {
     uint32_t left;
-    uint32_t index; /* of its step in the plan */
+    uint32_t index; /* index of the struct's step in the plan */
 };
 
 uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
@@ -108,14 +109,14 @@ uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_
     return at;
 }
 
-/* --- Compiling --- */
+/* --- Compiler of plans --- */
 
 struct compiling {
     struct event_headers *all;
     struct event_header_metadata metadata;
     struct event_header_step *steps;
     uint32_t n;
-    struct passing open[EVENT_HEADER_DEPTH]; /* structs */
+    struct passing open[EVENT_HEADER_DEPTH]; /* stack of unfinished structs */
     unsigned depth;
     const char *why;
 };
@@ -126,7 +127,8 @@ static void close_structs(struct compiling *compiling, bool is_end)
         compiling->steps[compiling->open[--compiling->depth].index].behind = compiling->n;
 }
 
-/* Adds the step at `*at`; false where the metadata end badly. */
+/* Compiles the field at `*at` and advances `*at`. Returns false, with compiling->why set, if the
+ * declaration is damaged. */
 static bool add_step(struct compiling *compiling, uint32_t *at)
 {
     struct event_header_step *step = &compiling->steps[compiling->n];
@@ -150,7 +152,8 @@ static bool add_step(struct compiling *compiling, uint32_t *at)
     return true;
 }
 
-/* Bytes of every payload, where the steps say so. */
+/* Returns the size that all payloads have, or EVENT_HEADER_VARIES if a string or counted array
+ * makes it variable. */
 static uint32_t fixed_size(const struct compiling *compiling)
 {
     uint64_t size = 0;
@@ -163,7 +166,8 @@ static uint32_t fixed_size(const struct compiling *compiling)
     return size < EVENT_HEADER_VARIES ? (uint32_t)size : EVENT_HEADER_VARIES;
 }
 
-/* Room for all fields from `at` on, and for one that is bad. */
+/* Allocates steps for all fields from `at` on, plus one for a damaged last field. Counts them
+ * first, since the arena cannot grow an array. */
 static bool take_room(struct compiling *compiling, uint32_t at)
 {
     size_t n = 1;

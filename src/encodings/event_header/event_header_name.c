@@ -1,4 +1,4 @@
-/* Names: of tracepoints, and of events and fields with their attributes. */
+/* Parsers for the names of tracepoints and for the attributes in names of events and fields. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
@@ -10,8 +10,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number from `*at` on of at most `digits` digits behind leading zeros; false where
- * there is none. */
+/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if there is no digit, or
+ * more than `digits` digits after leading zeros. */
 static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {
     size_t begin = *at;
@@ -24,7 +24,8 @@ static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *numbe
     return *at > begin && used <= digits;
 }
 
-/* Cuts off what the kernel added: '.' and hexadecimal digits. */
+/* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
+ * `shape`. */
 static ttr_text cut_shape(ttr_text text, ttr_text *shape)
 {
     size_t dot = text.n, at;
@@ -45,7 +46,7 @@ static bool is_option_letter(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Checks the options from `at` on and finds the group. */
+/* Validates the options from `at` on and stores the value of option G as provider group. */
 static bool take_options(ttr_text text, size_t at, struct event_header_name *name)
 {
     name->options = (ttr_text){text.p + at, text.n - at};

@@ -1,5 +1,5 @@
-/* The decoder of EventHeader beside what the golden vectors say (formats/interceptor): through
- * tracepoints, without plans, and what writers ask. */
+/* Tests of the EventHeader decoder beyond the golden vectors in formats/interceptor: tracepoint
+ * containers, full plan cache, field iteration, allocation failures. */
 #include "encodings/event_header/event_header.h"
 
 #include <stdio.h>
@@ -78,7 +78,8 @@ static const char *show(struct scene *scene)
     return (const char *)scene->shown.bytes;
 }
 
-/* An event whose metadata are those of `hex` behind a name of their own; gives its bytes. */
+/* Builds event `number` from metadata and payload in hexadecimal; the number makes its name, and
+ * thus its plan, unique. Returns the size in bytes. */
 static size_t make(uint8_t *to, unsigned number, const char *metadata, const char *payload)
 {
     uint8_t name[16], fields[512];
@@ -137,7 +138,8 @@ static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(voi
         assert_string_equal(show(&scene), shapes[shape].shown);
         assert_true((scene.why != NULL) == (why[shape] != NULL));
     }
-    assert_true(scene.t->memory < memory + 65536); /* names of some more events */
+    /* only the names of the additional events are stored, no more plans */
+    assert_true(scene.t->memory < memory + 65536);
     end(&scene);
 }
 
@@ -165,7 +167,7 @@ static void expect_same_together(const struct scene *scene, uint32_t room)
     assert_false(ttr_fields_next(&one, &field));
 }
 
-/* With plans, without, one by one and together: whatever stands in the payload. */
+/* Fields must be equal with and without a plan, and whether read one by one or in blocks. */
 static void random_payloads_give_the_same_fields_in_each_way(void **state)
 {
     struct scene planned, loose;
@@ -209,7 +211,7 @@ static void structs_without_bytes_are_given_up(void **state)
     end(&scene);
 }
 
-/* Fields of the header as "name=value". */
+/* Appends the fields of group HEADER as "name=value". */
 static void show_header(struct scene *scene)
 {
     ttr_fields fields;
@@ -254,7 +256,8 @@ static void the_header_says_all_of_it_with_tags_and_attributes_of_fields(void **
     end(&scene);
 }
 
-/* Puts an activity in front of the metadata of an event that make() made. */
+/* Inserts an activity extension before the metadata of an event built by make(). Returns the new
+ * size. */
 static size_t make_activity(uint8_t *to, uint8_t opcode, unsigned number)
 {
     static const uint8_t extension[20] = {16, 0, 2, 0x80, 1,  2,  3,  4,  5,  6,
@@ -286,7 +289,8 @@ static void an_activity_that_starts_and_stops_is_a_span(void **state)
     size_t n = make(bytes, 4, "", "");
     bytes[6] = EVENT_HEADER_START;
     take(&scene, bytes, n);
-    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT); /* of no activity */
+    /* an opcode without an activity id starts no span */
+    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT);
     end(&scene);
 }
 

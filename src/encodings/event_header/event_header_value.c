@@ -1,11 +1,12 @@
-/* Bytes become values.  A format says how they are to be understood where it suits their size, else
- * their encoding does. */
+/* Conversion of stored bytes to typed values. The declared format decides the type if it is valid
+ * for the size; otherwise the default of the encoding applies. */
 #include "base/bits.h"
 #include "base/number.h"
 #include "base/utf.h"
 #include "encodings/event_header/event_header_parts.h"
 
-/* Sizes that suit the formats of fixed size: the bits of 1, 2, 4, 8, 16. */
+/* Sizes that each format accepts, as a bit set: a size of n bytes is valid if bit value n (1, 2, 4,
+ * 8 or 16) is set. */
 static const uint8_t sizes_of_format[EVENT_HEADER_FORMATS] = {
     [EVENT_HEADER_UNSIGNED] = 15,
     [EVENT_HEADER_SIGNED] = 15,
@@ -27,7 +28,8 @@ static bool is_text_format(unsigned format)
     return format >= EVENT_HEADER_LATIN1 && format <= EVENT_HEADER_JSON;
 }
 
-/* A value of fixed size: 128 bits are no number. */
+/* Returns the effective format of a fixed-size value. Values of 16 bytes without a valid format are
+ * shown as bytes, since there is no 128-bit integer type. */
 static enum event_header_format meaning_of_value(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
@@ -232,7 +234,8 @@ static size_t put_group(char *to, unsigned group)
     return n;
 }
 
-/* The longest run of zero groups, of two at least; the first of several.  Gives its length. */
+/* Finds the longest run of at least two zero groups, the first one if several are equal (RFC 5952,
+ * 4.2.3). Returns its length, 0 if none, and its first group in `begin`. */
 static unsigned longest_zeros(const uint8_t *bytes, unsigned *begin)
 {
     unsigned best = 1;
@@ -246,7 +249,8 @@ static unsigned longest_zeros(const uint8_t *bytes, unsigned *begin)
     return best > 1 ? best : 0;
 }
 
-/* RFC 5952, and the dots of addresses that hold one of IPv4 as inet_ntop writes them. */
+/* Writes an IPv6 address by RFC 5952. IPv4-mapped and IPv4-compatible addresses end in dotted form,
+ * as inet_ntop prints them. */
 static size_t put_ip6(char *to, const uint8_t *bytes)
 {
     unsigned begin = 8, zeros = longest_zeros(bytes, &begin);
@@ -270,14 +274,15 @@ static size_t put_ip6(char *to, const uint8_t *bytes)
     return n;
 }
 
-/* "127.0.0.1" of 4 bytes, "::1" of 16; at most 46 bytes, and a zero.  Gives how many without it. */
+/* Writes "127.0.0.1" for 4 bytes or "::1" for 16: at most 46 characters and a zero. Returns the
+ * length without the zero. */
 static size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
 {
     return n == 4 ? put_ip4(to, bytes) : put_ip6(to, bytes);
 }
 
-/* Whether a text stored with a format that may have a byte order mark has one: gives the size of
- * its unit (1, 2, 4; 0 = none) and its order. */
+/* Detects a byte order mark. Returns the character size in bytes (1, 2, 4), 0 if there is no mark,
+ * and the byte order. */
 static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);
@@ -288,12 +293,12 @@ static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian
     return n >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf ? 1 : 0;
 }
 
-/* --- Texts --- */
+/* --- Texts in Latin-1, UTF-8, UTF-16 and UTF-32 --- */
 
 struct characters {
     const uint8_t *p;
     size_t n;
-    unsigned unit; /* 0: ISO 8859-1 */
+    unsigned unit; /* bytes per character; 0 = ISO 8859-1 */
     bool is_big_endian;
 };
 
@@ -315,7 +320,7 @@ static void text_value(struct characters from, struct arena *scratch, ttr_value 
                                          to, from.p, from.n / 2)};
 }
 
-/* Where a value is, and what it is of. */
+/* Stored bytes of one value with its declaration. */
 struct place {
     const struct event_header_step *step;
     const uint8_t *p;
@@ -341,7 +346,7 @@ static void give_text(const struct place *place, enum event_header_format meanin
     text_value(from, scratch, value);
 }
 
-/* --- Numbers --- */
+/* --- Numbers and booleans --- */
 
 static uint64_t load(const uint8_t *p, size_t n, bool is_big_endian)
 {
@@ -365,7 +370,8 @@ static double float_of(uint64_t x, unsigned bits)
     return bits == 32 ? (double)single : double_of_bits(x);
 }
 
-/* Other booleans than 0 and 1 are numbers; those of 4 bytes signed ones. */
+/* Booleans other than 0 and 1 become integers so that their value is kept; 4-byte ones are signed,
+ * as in Microsoft's decoder. */
 static void give_boolean(uint64_t x, unsigned bits, ttr_value *value)
 {
     value->v.u = x;
@@ -386,7 +392,8 @@ static void give_errno(uint64_t x, ttr_value *value)
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
 
-/* What is shown as text: times, addresses. */
+/* Converts values that have a fixed text form: times, UUIDs and IP addresses. Falls back to BYTES
+ * if the scratch arena is out of memory. */
 static void give_shown(const struct place *place, enum event_header_format meaning,
                        struct arena *scratch, ttr_value *value)
 {
@@ -454,7 +461,7 @@ static inline void give_value(const struct place *place, struct arena *scratch, 
     }
     switch (meaning) {
     case EVENT_HEADER_DEFAULT:
-        return; /* null */
+        return; /* the value keeps type NULL */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)place->p, place->n};
@@ -486,7 +493,7 @@ void event_header_value(const struct event_header_walk *walk, struct arena *scra
     give_value(&place, scratch, value);
 }
 
-/* --- Many --- */
+/* --- Fast path: many plain values per call --- */
 
 static uint32_t take_members(struct event_header_walk *walk, struct arena *scratch,
                              ttr_field *field, uint32_t room)

@@ -1,5 +1,5 @@
-/* From value to value of a payload, by a plan or by the metadata alone.  What the payload has no
- * room for ends the walk. */
+/* Iterator over the values of a payload. It is driven by a compiled plan, or directly by the
+ * metadata. It stops at the first value that the payload is too short for. */
 #include <string.h>
 
 #include "base/find_zero.h"
@@ -41,7 +41,7 @@ static uint16_t take_u16(struct event_header_walk *walk)
     return walk->metadata.is_big_endian ? cursor_u16be(&walk->data) : cursor_u16le(&walk->data);
 }
 
-/* Characters up to a zero of 2 or 4 bytes. */
+/* Returns the bytes before a zero character of 2 or 4 bytes, or before the end of the data. */
 static uint32_t wide_length(const uint8_t *p, size_t n, unsigned unit)
 {
     size_t at = 0;
@@ -70,7 +70,7 @@ static enum event_header_place give_zstring(struct event_header_walk *walk, unsi
     return PLACE_VALUE;
 }
 
-/* A value of the step at hand. */
+/* Reads one value of the current step; stops the iteration if it is truncated. */
 static inline enum event_header_place give_value(struct event_header_walk *walk)
 {
     const struct event_header_step *step = walk->step;
@@ -89,9 +89,9 @@ static inline enum event_header_place give_value(struct event_header_walk *walk)
     return walk->value ? PLACE_VALUE : stop(walk, "the payload ends before its fields do");
 }
 
-/* --- Structs --- */
+/* --- Structs and arrays of structs: a stack of levels --- */
 
-/* Passes over the members of an array of no structs, and tells how many each would have. */
+/* Skips the member declarations of an empty array of structs. */
 static void pass_members(struct event_header_walk *walk)
 {
     uint8_t direct;
@@ -119,7 +119,8 @@ static enum event_header_place open_struct(struct event_header_walk *walk, uint3
     return PLACE_STRUCT;
 }
 
-/* The next element of the innermost struct, whose members are all given; or out of it. */
+/* Starts the next element of the innermost array of structs. Returns false, and closes the level,
+ * if no elements remain. */
 static bool next_struct(struct event_header_walk *walk)
 {
     struct event_header_level *level = &walk->level[walk->levels];
@@ -138,7 +139,7 @@ static bool next_struct(struct event_header_walk *walk)
     return true;
 }
 
-/* --- Fields --- */
+/* --- Fields of the current level --- */
 
 static const char *fetch(struct event_header_walk *walk)
 {
@@ -191,8 +192,8 @@ static enum event_header_place next_field(struct event_header_walk *walk)
     return PLACE_STRUCT;
 }
 
-/* Metadata may end before a struct has all its fields; where they were broken, nobody knows what
- * they had. */
+/* Returns true if damage cut the metadata short. A struct with missing members is an error then;
+ * metadata that simply end early are allowed to omit members. */
 static bool is_broken_off(const struct event_header_walk *walk)
 {
     return walk->plan && walk->plan->why;

@@ -1,7 +1,7 @@
-/* Events of EventHeader are made of any others: fields become metadata and payload side by side.
- *
- * Whether the elements of an array are alike is seen by what they would have for metadata: those of
- * the second and all others are made too, compared with those of the first, and taken away. */
+/* Encoder of EventHeader events: each field appends its declaration to the metadata buffer and its
+ * value to the payload buffer. An array of structs requires elements of identical type. To check
+ * this, the declarations of every element are generated, compared with those of the first element,
+ * and then removed again. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <string.h>
@@ -14,14 +14,15 @@
 #define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
 #define INFORMATION 4u
 #define PROVIDER_MOST (EVENT_HEADER_NAME_MAX - NAME_KEEPS)
-#define TAKEN 32u      /* fields at a time */
-#define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
+#define TAKEN 32u /* fields fetched per call */
+/* bytes of a tracepoint's name reserved for level, keyword and the terminating zero */
+#define NAME_KEEPS 32u
 
 struct shape {
     uint8_t encoding, format;
 };
 
-/* Where both buffers end. */
+/* End offsets of both buffers, to undo a field that does not fit. */
 struct mark {
     size_t metadata, payload;
 };
@@ -68,10 +69,10 @@ static void go_back(struct event_header_put *put, struct mark mark)
     put->payload.n = mark.payload;
 }
 
-/* --- The name of the tracepoint --- */
+/* --- Names of tracepoints --- */
 
-/* The bytes of an event that is one of EventHeader and has a tracepoint of it; NULL = it is
- * another's. */
+/* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
+ * else NULL. */
 static const struct event_header_own *own_of(const struct event_header_put *put,
                                              const ttr_event *event)
 {
@@ -92,7 +93,8 @@ static unsigned level_of(unsigned level)
 static bool is_good(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == '_'; /* perf cannot read formats of other names */
+           /* '-' and '.' are excluded because perf cannot read format files with such names */
+           c == '_';
 }
 
 static size_t put_hex(char *to, uint64_t x)
@@ -130,7 +132,8 @@ size_t event_header_put_name(struct event_header_put *put, const ttr_event *even
     return n;
 }
 
-/* Whether a provider has another name in those of tracepoints. */
+/* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
+ * answer for the last provider. */
 static bool is_renamed(struct event_header_put *put, ttr_id provider)
 {
     if (put->asked == provider)
@@ -143,7 +146,7 @@ static bool is_renamed(struct event_header_put *put, ttr_id provider)
     return put->is_renamed;
 }
 
-/* --- Fields --- */
+/* --- Fields: declaration to metadata, value to payload --- */
 
 static void add_name(struct event_header_put *put, ttr_text name)
 {
@@ -202,7 +205,7 @@ static struct shape shape_of_number(const ttr_value *value)
     return (struct shape){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
-/* The tid a number stands for; false where it is a number. */
+/* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
 static bool is_thread(const struct event_header_put *put, const ttr_value *value,
                       ttr_thread *thread)
 {
@@ -230,7 +233,8 @@ static struct shape shape_of(const struct event_header_put *put, const ttr_value
     case TTR_TYPE_BYTES:
         return (struct shape){EVENT_HEADER_BINARY, 0};
     default:
-        return (struct shape){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED}; /* of no bytes: null */
+        /* a string of length 0 with a numeric format reads as null */
+        return (struct shape){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
 
@@ -281,7 +285,7 @@ static void add_value(struct event_header_put *put, const ttr_value *value, stru
         add_number(put, value->v.u, shape.encoding);
 }
 
-/* The field behind one and all that it holds. */
+/* Returns the index of the next field that is not nested in field `i`. */
 static size_t behind(const struct event_header_put *put, size_t i)
 {
     uint16_t depth = put->field[i++].depth;
@@ -292,7 +296,8 @@ static size_t behind(const struct event_header_put *put, size_t i)
 
 static size_t put_field(struct event_header_put *put, size_t i, ttr_text name);
 
-/* Puts what the i-th field holds; `is_array`: under the names "0", "1", ...  Gives how many. */
+/* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
+ * "0", "1", ... */
 static unsigned put_members(struct event_header_put *put, size_t i, bool is_array)
 {
     size_t end = behind(put, i);
@@ -314,7 +319,8 @@ static unsigned put_members(struct event_header_put *put, size_t i, bool is_arra
     return n;
 }
 
-/* A struct of the i-th field's members or elements; null where it would have none. */
+/* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
+ * format does not allow empty structs. */
 static void put_struct(struct event_header_put *put, size_t i, ttr_text name, bool is_array)
 {
     struct mark mark = mark_of(put);
@@ -335,7 +341,8 @@ static void put_struct(struct event_header_put *put, size_t i, ttr_text name, bo
     add_value(put, &null, shape);
 }
 
-/* An array of numbers or texts; false, with nothing put, where they are not alike. */
+/* Encodes field `i` as an array of numbers or texts. Returns false and writes nothing if the
+ * elements differ in type. */
 static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
 {
     size_t end = behind(put, i), n = end - i - 1;
@@ -358,8 +365,9 @@ static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
     return true;
 }
 
-/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where
- * they are not alike.  One of which the rest was not kept is taken for one like the others. */
+/* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
+ * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
+ * compared. */
 static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *members)
 {
     size_t end = behind(put, i), begin = put->metadata.n, first_n = 0, at = i + 1;
@@ -425,7 +433,7 @@ static void put_array(struct event_header_put *put, size_t i, ttr_text name)
         put_struct(put, i, name, true);
 }
 
-/* Puts a field and all that it holds; gives the one behind. */
+/* Encodes field `i` with everything nested in it and returns the index of the next field. */
 static size_t put_field(struct event_header_put *put, size_t i, ttr_text name)
 {
     const ttr_value *value = &put->field[i].value;
@@ -444,7 +452,7 @@ static size_t put_field(struct event_header_put *put, size_t i, ttr_text name)
     return behind(put, i);
 }
 
-/* --- The event --- */
+/* --- Events: header, extensions and kind fields --- */
 
 static void add_own(struct event_header_put *put, const char *name, const ttr_value *value)
 {
@@ -454,13 +462,13 @@ static void add_own(struct event_header_put *put, const char *name, const ttr_va
     add_value(put, value, shape);
 }
 
-/* Whether the kind is no more than what opcode and activity say. */
+/* Returns true if opcode and activity ids already express the kind of the event. */
 static bool is_said(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is(event) && event->activity);
 }
 
-/* What the kind of an event says, where it is no instant. */
+/* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
 static void put_kind(struct event_header_put *put, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
@@ -476,8 +484,8 @@ static void put_kind(struct event_header_put *put, const ttr_event *event)
                 &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Puts the field under way, with all that it holds, where there is room for it.  What was lost in
- * one that is left out is lost with it. */
+/* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
+ * removed field are reset, so that it counts once, as CUT. */
 static void put_outermost(struct event_header_put *put, size_t at)
 {
     const struct mark mark = mark_of(put);
@@ -498,7 +506,7 @@ static void put_outermost(struct event_header_put *put, size_t at)
         lost(put, EVENT_HEADER_LOSS_CONTEXT);
 }
 
-/* The bytes of payload that a field takes at least. */
+/* Returns a lower bound of the payload bytes that a value needs. */
 static size_t least_of(const ttr_value *value)
 {
     switch (value->type) {
@@ -520,9 +528,9 @@ static size_t least_of(const ttr_value *value)
     }
 }
 
-/* Takes the fields from `from` on, putting each outermost one when the next begins; `begin` is the
- * one under way.  Of one that has more than an event has room for the rest is not kept: it would be
- * left out all the same, and has no bound. */
+/* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
+ * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
+ * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
 static void take_block(struct event_header_put *put, size_t from, size_t n, size_t *begin)
 {
     put->fields_n = from;
@@ -545,7 +553,7 @@ static void take_block(struct event_header_put *put, size_t from, size_t n, size
     }
 }
 
-/* Puts all fields that there is room for; false when memory is out. */
+/* Encodes all fields of the event that fit. Returns false if out of memory. */
 static bool put_fields(struct event_header_put *put, const ttr_event *event)
 {
     ttr_fields fields;
@@ -605,8 +613,8 @@ static void add_header(struct event_header_put *put, const ttr_event *event,
     add_u16(put, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies an event of EventHeader without what its container filled up; false where it is none, or
- * is not whole. */
+/* Copies an event that was read as EventHeader, without the container's padding. Returns false if
+ * the event is of another format or damaged, so that it must be encoded. */
 static bool copy_event(const struct event_header_put *put, const ttr_event *event,
                        struct buffer *to)
 {

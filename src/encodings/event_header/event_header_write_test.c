@@ -1,4 +1,4 @@
-/* Events put as EventHeader, read again by the decoder. */
+/* Tests of the EventHeader encoder: events are encoded, then read back by the decoder. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <float.h>
@@ -59,7 +59,7 @@ static const char *show(struct scene *scene, const ttr_event *event)
     return (const char *)scene->shown.bytes;
 }
 
-/* Reads what was put under the name of its tracepoint; gives its fields. */
+/* Decodes the encoded bytes as an event of tracepoint `name` and returns its fields as JSON. */
 static const char *read_back(struct scene *scene, const char *name)
 {
     const char *why;
@@ -73,7 +73,7 @@ static const char *read_back(struct scene *scene, const char *name)
     return show(scene, &scene->back);
 }
 
-/* Puts the event under construction, and reads it. */
+/* Encodes the event under construction, decodes it, and returns its fields as JSON. */
 static const char *there_and_back(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
@@ -285,8 +285,8 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     char name[EVENT_HEADER_NAME_MAX];
     const char *why;
     (void)state;
-    /* Flags 5, version 1, id 2, tag 3: big-endian; metadata with an attribute and a tag; padding
-     * behind. */
+    /* Flags 5, version 1, id 2, tag 3: big-endian. The metadata contain an attribute and a tag;
+     * padding follows. */
     size_t n = support_hex(bytes, sizeof bytes,
                            "05 01 0002 0003 00 04 000c 0001 453b613d31 00 6600 8281 0007 2a");
     begin(&scene, false);
@@ -310,7 +310,7 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     end(&scene);
 }
 
-/* Puts the event under construction; what was put is in scene->bytes. */
+/* Encodes the event under construction into scene->bytes without decoding it. */
 static void put_only(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
@@ -322,7 +322,7 @@ static void put_only(struct scene *scene)
     assert_false(scene->bytes.failed);
 }
 
-/* Arrays count their elements in two bytes, whatever an event has room for. */
+/* The 16-bit element count limits arrays even if the event has room for more. */
 static void arrays_of_more_elements_than_they_count_are_cut_and_told(void **state)
 {
     struct scene scene;
@@ -342,12 +342,13 @@ static void arrays_of_more_elements_than_they_count_are_cut_and_told(void **stat
         const uint8_t *end_of = scene.bytes.bytes + scene.bytes.n;
         assert_in_range(scene.bytes.n, 65535 + 8, 65535 + 200);
         assert_memory_equal(end_of - 8, "\x07\0\0\0\0\0\0\0", 8);
-        assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3); /* the last three of 65,535 */
+        /* the last three of 65,535 elements */
+        assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3);
         end(&scene);
     }
 }
 
-/* An array of so many numbers, structs or texts between two fields. */
+/* Adds a list of `n` numbers, structs or texts between the fields "before" and "after". */
 static void put_long_list(struct scene *scene, unsigned kind, uint32_t n)
 {
     put(scene, 0, "before", UINT(1, 8));
@@ -368,8 +369,8 @@ static void put_long_list(struct scene *scene, unsigned kind, uint32_t n)
     put(scene, 0, "behind", UINT(7, 8));
 }
 
-/* What cannot fit is left out whole, whatever its size, and takes memory for what would have fitted
- * only; what is behind it is there. */
+/* A field that cannot fit is dropped completely, needs memory only for the part that could have
+ * fitted, and does not affect the fields after it. */
 static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
 {
     static const uint32_t sizes[] = {70000, 1u << 20};
@@ -381,13 +382,13 @@ static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
         assert_string_equal(there_and_back(&scene), "\"before\":1,\"behind\":7");
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_LABEL],
-                         0); /* of what is not there nothing else is lost */
+                         0); /* losses inside a dropped field are not counted */
         assert_in_range(scene.put.capacity, 4096, 2 * 65536);
         end(&scene);
     }
 }
 
-/* An array of unlike elements becomes a struct of its first 127, so that it fits, whatever its
+/* An array of elements of different types becomes a struct of the first 127 elements, whatever its
  * size. */
 static void unlike_elements_are_cut_whatever_their_number(void **state)
 {
