@@ -1,14 +1,14 @@
-/* Pages of the kernel's ring buffer; see ring_buffer.h. */
+/* Iterator over ring buffer pages. Byte layout and algorithm: ring_buffer.h. */
 #include "encodings/tracepoint/ring_buffer.h"
 
 #include "base/endian.h"
 
 #define COMMIT_BYTES_MASK 0x07ffffffu
-#define MISSED 0x80000000u /* in the low half of commit, whatever its size */
+#define MISSED 0x80000000u /* bit of the low 32 bits of commit, even if commit has 64 */
 #define MISSED_IS_STORED 0x40000000u
 #define DELTA_BITS 27u
 #define DELTA_MASK ((1u << DELTA_BITS) - 1)
-#define STAMP_BITS 59u /* of an absolute time; those above are of the time before */
+#define STAMP_BITS 59u /* width of an absolute time; the upper bits come from the previous time */
 #define STAMP_MASK ((UINT64_C(1) << STAMP_BITS) - 1)
 
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
@@ -35,7 +35,9 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
     uint32_t upper =
-        (uint32_t)(whole >> 32); /* the kernel adds MISSED as a negative number of 32 bits */
+        /* for a 64-bit commit: all ones if MISSED is set, since kernels add it as a negative 32-bit
+         * int */
+        (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
     if ((size > room && !is_cut) || is_odd)
@@ -53,7 +55,7 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     return true;
 }
 
-/* Absolute times come without their upper bits. */
+/* Completes an absolute time with the upper bits of the previous one, and detects a carry. */
 static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
@@ -110,8 +112,8 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
     }
 }
 
-/* The bytes of what begins at p, its head too; 0: it is nothing that could be, or reaches over the
- * end. */
+/* Returns the size of the event at `p` with its header. Returns 0 if it is invalid or extends
+ * beyond `left` bytes. */
 static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
 {
     uint32_t head = load_u32(p, is_big_endian),
@@ -132,7 +134,9 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                         const void *own)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
-                   1]; /* from each word: events up to the end, and 1; 0 = it does not lead there */
+                   /* per 4-byte word: 1 + number of events from here exactly to the end; 0 = no
+                    * such chain */
+                   1];
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
         return false;

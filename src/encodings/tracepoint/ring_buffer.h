@@ -8,7 +8,7 @@
  *           the upper 5 bits. Content by type:
  *     1..28 data        type * 4 bytes
  *     0     data        u32 n, then n - 4 bytes, padded to a multiple of 4
- *     29    padding     u32 n, then n bytes to skip; with delta 0 the rest of the page is padding
+ *     29    padding     as type 0, but to be skipped; with delta 0 the rest of the page is padding
  *     30    extend      u32: bits 27 and up of the time delta
  *     31    time stamp  u32: with the delta an absolute time of 59 bits
  *

@@ -1,5 +1,5 @@
-/* Pages of the kernel's ring buffer: golden ones of each byte order and size of `long`, every type
- * of event, and every cut. */
+/* Tests of ring buffer pages: golden pages for both byte orders and sizes of `long`, every event
+ * type, and truncation at every byte. */
 #include "encodings/tracepoint/ring_buffer.h"
 
 #include "support/support.h"
@@ -30,15 +30,16 @@ static void every_type_is_read(void **state)
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&little64,
                                   BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
-                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', /* 4 bytes, delta 1 */
-                                        0x40, 0, 0, 0, 9, 0, 0, 0, 'l', 'o', 'n', 'g', '!', 0, 0,
-                                        0, /* 5 bytes behind a length, delta 2 */
-                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* 2^27 + 3 later */
+                                        /* data: 4 bytes, delta 1 */
+                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', 0x40, 0, 0, 0, 9, 0, 0,
+                                        0, 'l', 'o', 'n', 'g', '!', 0, 0,
+                                        0, /* data with length word: 5 bytes, delta 2 */
+                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* time extend: 2^27 + 3 later */
                                         0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
-                                        0xff, /* 4 bytes that were discarded, delta 2 */
-                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* it is 2^35 + 5 */
+                                        0xff, /* padding event: 4 discarded bytes, delta 2 */
+                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* absolute time 2^35 + 5 */
                                         0x01, 0, 0, 0, 'e', 'f', 'g', 'h', 0x1d, 0, 0, 0),
-                                  false, &page)); /* nothing more */
+                                  false, &page)); /* padding with delta 0 ends the page */
     assert_false(page.is_lossy);
     expect(&page, 0x1001, "abcd", 4);
     expect(&page, 0x1003, "long!\0\0", 8);
@@ -76,7 +77,7 @@ static void big_endian_machines_have_the_type_above(void **state)
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&big64,
                                   BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 0xf0,
-                                        0, 0, 1, 0, 0, 0, 2, /* 2^28 + 1 later */
+                                        0, 0, 1, 0, 0, 0, 2, /* time extend: 2^28 + 1 later */
                                         0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0),
                                   false, &page));
     expect(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
@@ -94,7 +95,7 @@ static void upper_bits_of_stamps_are_those_before(void **state)
     expect(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
-/* Kernels add 1 << 31 to a commit of 64 bits, which is a negative number. */
+/* Kernels add 1 << 31 to a 64-bit commit as a signed int, so the upper half becomes all ones. */
 static void lost_events_are_told_by_a_negative_commit(void **state)
 {
     (void)state;
@@ -161,8 +162,8 @@ static bool is_letter(const void *own, const uint8_t *p, size_t n)
     return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
 }
 
-/* The second of four events says that it is longer than the page; inside of it stands what would be
- * an event but for what follows. */
+/* The second of four events claims a size beyond the page; its bytes contain what looks like an
+ * event, but no chain from there reaches the end of the page. */
 static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **s
         &little64,
         BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 'a', 'b', 'c',
               'd', 0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0,
-              0, /* a size of 112 bytes, delta 2 */
+              0, /* header that claims 112 bytes, delta 2 */
               0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l'),
         false, &page));
     expect(&page, 0x1001, "abcd", 4);

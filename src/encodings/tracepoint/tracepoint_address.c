@@ -1,5 +1,4 @@
-/* What %p and the letters behind it print: addresses of the kernel, of networks, of hardware;
- * bytes. */
+/* Formatter of %p and its extensions: kernel functions, MAC and IP addresses, UUIDs, byte dumps. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -19,7 +18,7 @@ static void add_number(struct buffer *to, uint64_t x)
     buffer_add(to, text, number_put_u64(text, x));
 }
 
-/* --- Code --- */
+/* --- Kernel functions and plain pointers --- */
 
 void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
 {
@@ -48,10 +47,10 @@ static void put_plain(const struct tracepoint_run *run, uint64_t x)
     tracepoint_put_hex(run->to, x, 1);
 }
 
-/* --- Bytes of a field --- */
+/* --- Bytes of a field: %pM, %pU, %ph --- */
 
-/* The field that an argument is, through casts; NULL with a complaint in the text where it is none,
- * as libtraceevent has it. */
+/* Returns the bytes of the field that an argument refers to, ignoring casts. If it does not refer
+ * to a field of `size` bytes, prints the same complaint as libtraceevent and returns NULL. */
 static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t index, uint32_t size,
                                   const char *otherwise)
 {
@@ -101,7 +100,7 @@ static void put_uuid(const struct tracepoint_run *run, const struct tracepoint_i
     }
 }
 
-/* %*ph: so many bytes of a dynamic array. */
+/* Formats %*ph: `star` bytes of a dynamic array in hexadecimal. */
 static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_item *item,
                       int star)
 {
@@ -120,7 +119,7 @@ static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_
     }
 }
 
-/* --- Addresses of networks --- */
+/* --- Network addresses: %pI4, %pI6, %pIS --- */
 
 static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_item *item,
                     const uint8_t *p)
@@ -146,7 +145,8 @@ static void put_ip6_long(const struct tracepoint_run *run, const struct tracepoi
     }
 }
 
-/* The longest run of zero words, of several the first; `*n` of them, 1 = none worth it. */
+/* Finds the longest run of zero words, the first one if several are equal, and stores its length in
+ * `n`. A single zero word is not abbreviated (RFC 5952, 4.2.2). */
 static int longest_zeros(const uint8_t *p, int words, int *n)
 {
     int at = -1;
@@ -199,8 +199,8 @@ static void put_ip6(const struct tracepoint_run *run, const struct tracepoint_it
         put_ip6_long(run, item, p);
 }
 
-/* [0] family | IPv4: [2] port [4] address | IPv6: [2] port [8] address; all but the family in
- * network order. */
+/* Formats %pIS, a struct sockaddr: [0..1] family, in machine byte order | [2..3] port | IPv4:
+ * [4..7] address | IPv6: [8..23] address. Port and address are in network order. */
 static void put_sockaddr(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
@@ -255,7 +255,7 @@ static void put_address(const struct tracepoint_run *run, const struct tracepoin
         put_ip4(run, item, p);
 }
 
-/* %*pbl: the bits of an array as a list, no more than `star` of them. */
+/* Formats %*pbl: the bits set among the first `star` of an array, as a list of ranges. */
 static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
                          int star)
 {

@@ -1,12 +1,14 @@
-/* ftrace:bprint, the kernel's trace_printk: a record has the address of a format of the kernel's
- * and the values it takes, packed one behind another.  The formats themselves stand in the trace
- * (printk_formats); each is compiled when the first record asks for it.
+/* Printer of trace_printk events (ftrace:bprint). A record contains the address of a printk format
+ * and the packed arguments. The format texts are in the trace (printk_formats); each is compiled
+ * when the first record refers to it.
  *
- *   [ip] who printed | [fmt] address of the format | [buf] values: numbers of 4 or 8 bytes or of a
- * long, at multiples of 4 bytes; texts up to a zero
+ *   ip     address of the caller
+ *   fmt    address of the format text
+ *   buf    arguments in order: numbers of 4 or 8 bytes or of a `long`, each aligned to 4 bytes;
+ *          strings up to a zero
  *
- * Left out: what newer kernels write for pointers that they follow themselves is told from an
- * address by its first byte, as libtraceevent does. */
+ * Left out: newer kernels store the formatted text of some pointers instead of an address. Such
+ * text is detected by a printable first byte, as libtraceevent does. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static bool is_same(ttr_text text, const char *word)
@@ -52,7 +54,7 @@ bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_ra
     return symbol->program != NULL;
 }
 
-/* --- Values --- */
+/* --- Decoding of the packed arguments --- */
 
 struct values {
     const struct tracepoint_run *run;
@@ -85,7 +87,7 @@ static void add_text(struct values *values)
     add(values, (struct tracepoint_argument){.text = {(const char *)p, n}, .is_text = true});
 }
 
-/* A pointer that the kernel followed is a text. */
+/* Decodes a %p argument: as text if the kernel stored the formatted text, else as an address. */
 static void add_pointer(struct values *values, const struct tracepoint_item *item)
 {
     bool may_be_followed = item->conversion && !strchr("SsFf", item->conversion);

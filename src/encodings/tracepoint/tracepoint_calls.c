@@ -1,6 +1,6 @@
-/* What looks like a call in a print format: macros of the kernel that its printing gives a meaning,
- * sizeof, __builtin_expect. Every other function is one of the kernel's, which is not here: the
- * format cannot be evaluated then. */
+/* Parser of macro calls in print formats: macros of the kernel that libtraceevent knows, sizeof and
+ * __builtin_expect. Any other function exists only inside the kernel, so a format that calls one is
+ * rejected. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -10,7 +10,8 @@ static bool is_same(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* A field's name in parentheses, the opening one passed; *field NULL: there is no such field. */
+/* Parses a field name and the closing parenthesis; the opening one was consumed. Sets `*field` to
+ * NULL if the tracepoint has no field of that name. */
 static bool take_field_name(struct tracepoint_parser *parser, const struct tracepoint_field **field,
                             ttr_text *name)
 {
@@ -42,7 +43,7 @@ static uint32_t take_dynamic(struct tracepoint_parser *parser, uint8_t op, uint8
                                                                  .c = NODE_NONE});
 }
 
-/* --- Names of values --- */
+/* --- Tables of value names --- */
 
 static const struct {
     const char *name;
@@ -67,7 +68,7 @@ static int64_t peer_value(const struct tracepoint_node *node)
     return -1;
 }
 
-/* "{ value, text }" */
+/* Parses one entry of a table: "{ value, text }". */
 static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
 {
     if (!tracepoint_expect(parser, "{"))
@@ -90,7 +91,7 @@ static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label
     return true;
 }
 
-/* "{ ... }, { ... })"; NULL where that cannot be read. */
+/* Parses "{ ... }, { ... })", the entries of a table. Returns NULL on error. */
 static const struct tracepoint_table *take_table(struct tracepoint_parser *parser)
 {
     struct tracepoint_table *table = arena_take(parser->arena, sizeof *table);
@@ -101,7 +102,8 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
         struct tracepoint_label one;
         if (!take_label(parser, &one))
             return NULL;
-        parser->nodes.n = nodes; /* what was said is in the label */
+        /* frees the nodes of the entry: its value is now stored in the label */
+        parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;
             struct tracepoint_label *grown = arena_take(parser->arena, capacity * sizeof *grown);
@@ -149,7 +151,7 @@ static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t
                                                                  .table = table});
 }
 
-/* --- Bytes and numbers in arrays --- */
+/* --- Macros over bytes and arrays --- */
 
 static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
                                unsigned n, unsigned depth)
@@ -170,7 +172,7 @@ static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uin
                     .op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
 }
 
-/* --- sizeof --- */
+/* --- sizeof and __builtin_expect --- */
 
 static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
 {
@@ -234,7 +236,7 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
                                                                  .c = NODE_NONE});
 }
 
-/* The second argument means nothing. */
+/* Parses __builtin_expect(value, hint) and ignores the hint, which only guides the C compiler. */
 static uint32_t take_expect(struct tracepoint_parser *parser, unsigned depth)
 {
     uint32_t value = tracepoint_expression(parser, depth + 1);

@@ -1,9 +1,9 @@
-/* A print format becomes items: what stands between conversions, and conversions with their
- * arguments.
+/* Compiler of print formats: splits the format string into items (literal text and conversions) and
+ * binds each conversion to its argument.
  *
- * Conversions are those of the kernel's printk as libtraceevent takes them: %d %i %u %x %X %o with
- * h hh l ll L z, %s, %c, %p and what may stand behind it (S s F f, M m, I i, U, h, *pbl), and "*"
- * for width or precision.  Letters behind %p that are none of these are text. */
+ * It supports the printk conversions that libtraceevent supports: %d %i %u %x %X %o with the length
+ * modifiers h hh l ll L z, %s, %c, and %p with its extensions (S s F f, M m, I i, U, h, *pbl).
+ * Width and precision may be "*". Other letters after %p are literal text. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #define ITEMS_MAX 4096u
@@ -11,12 +11,12 @@
 struct compiling {
     struct tracepoint_parser parser;
     ttr_text format;
-    uint32_t *argument; /* nodes */
+    uint32_t *argument; /* nodes of the arguments, in order */
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text;             /* room for what is left of the format */
-    bool has_own_arguments; /* the record holds them */
+    char *text;             /* buffer for literal text, sized for the rest of the format */
+    bool has_own_arguments; /* trace_printk: the arguments are stored in the record */
 };
 
 static bool complain(struct compiling *compiling, const char *why)
@@ -31,7 +31,8 @@ static bool complain_memory(struct compiling *compiling)
     return complain(compiling, "memory is out");
 }
 
-/* Makes room for one more in a list of the arena. */
+/* Doubles the capacity of an array in the arena if it is full. Returns false if out of memory or at
+ * ITEMS_MAX. */
 static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t *capacity,
                  size_t size)
 {
@@ -59,7 +60,7 @@ static bool add_item(struct compiling *compiling, const struct tracepoint_item *
     return true;
 }
 
-/* --- The arguments --- */
+/* --- Arguments after the format string --- */
 
 static bool take_arguments(struct compiling *compiling)
 {
@@ -99,9 +100,9 @@ static bool next_argument(struct compiling *compiling, uint32_t *node)
     return true;
 }
 
-/* --- The format --- */
+/* --- Format string --- */
 
-/* Text up to the next conversion, with its escapes resolved. */
+/* Copies literal text up to the next conversion and resolves escape sequences. */
 static bool take_text(struct compiling *compiling, size_t *at)
 {
     ttr_text format = compiling->format;
@@ -128,8 +129,8 @@ static bool take_text(struct compiling *compiling, size_t *at)
                                                                    .star = NODE_NONE});
 }
 
-/* An address: 4, 6 or S behind the letter; how much of the rest belongs to it.  Of an address of
- * any family the port (p) and the short form (c) are only seen right behind S, in this order. */
+/* Parses the part of %pI that follows the I: 4, 6 or S with modifiers. Returns its length. After S,
+ * only port (p) and short form (c) directly following are recognized, in this order. */
 static size_t address_form(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
@@ -149,7 +150,7 @@ static size_t address_form(ttr_text rest, struct tracepoint_item *item)
     return n;
 }
 
-/* What may follow %p: the letter, and how much of what is behind belongs to it. */
+/* Parses the extension letters after %p. Returns how many characters belong to the conversion. */
 static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
 {
     static const struct {
@@ -175,18 +176,18 @@ static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
     return is_list ? 2 : is_address ? address_form(rest, item) : 0;
 }
 
-/* Bytes that a conversion takes of its argument. */
+/* Returns the size of an integer argument; `longs` is the number of l modifiers, negative for h. */
 static int8_t number_bytes(int longs)
 {
     return longs <= -2 ? 1 : longs == -1 ? 2 : longs == 0 ? 4 : 8;
 }
 
 struct conversion {
-    size_t at; /* behind what is read */
+    size_t at; /* index after the characters parsed so far */
     int longs;
 };
 
-/* Flags, width, precision and length up to the letter of the conversion. */
+/* Parses flags, width, precision and length modifiers, up to the conversion letter. */
 static bool take_flags(struct compiling *compiling, struct conversion *conversion,
                        struct tracepoint_item *item)
 {

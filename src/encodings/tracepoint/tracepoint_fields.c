@@ -1,19 +1,21 @@
-/* The fields of an event, straight from its record: what the container knows, then the event's own
- * in the order of the format.  The fields that every event has (common_type, ...) are its header,
- * given where asked for. Where a record is shorter than its format says, the fields that are whole
- * are given; where a place lies outside of it, null. */
+/* Field operations of tracepoint schemas. They decode fields directly from the record: first those
+ * that the container adds, then the tracepoint's own fields in the order of its format. Common
+ * fields (common_type ...) form the group HEADER and are returned on request only. Fields beyond
+ * the end of a short record are omitted; a DATA_LOC or REL_LOC that points outside the record
+ * yields null. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 struct walk {
     struct tracepoint_raw raw;
-    const struct tracepoint_look *look; /* of each field; NULL = nothing is told */
-    const struct tracepoint_look *last; /* of the field given last */
-    const uint8_t *at;                  /* the next element */
-    uint32_t left;                      /* of them */
-    uint32_t next, end;                 /* fields of the table */
-    uint32_t extra;                     /* of the container, UINT32_MAX = no more */
-    uint8_t element;                    /* bytes */
-    uint8_t shape;                      /* of the elements */
+    const struct tracepoint_look *look; /* display hints, one per field; NULL = none */
+    const struct tracepoint_look *last; /* display hint of the field returned last */
+    const uint8_t *at;                  /* next array element to return */
+    uint32_t left;                      /* number of elements left */
+    uint32_t next, end;                 /* range of fields left to return */
+    /* index of the container's next field; UINT32_MAX after the last one */
+    uint32_t extra;
+    uint8_t element; /* size of an array element in bytes */
+    uint8_t shape;   /* enum tracepoint_shape of the elements */
     uint8_t group;
     bool is_big_endian;
 };
@@ -118,7 +120,8 @@ static void give_element(struct walk *walk, ttr_field *field)
     walk->left--;
 }
 
-/* Bytes of a record that nobody can tell the fields of. */
+/* Returns the complete record as the field "undecoded", for tracepoints that are unknown or could
+ * not be parsed. */
 static bool give_undecoded(struct walk *walk, ttr_field *field)
 {
     walk->end = 0;
@@ -132,7 +135,7 @@ static bool give_undecoded(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* Whether the field's fixed part is in the record. */
+/* Returns true if the fixed part of the field is inside the record. */
 static bool is_there(const struct walk *walk, const struct tracepoint_field *field)
 {
     return field->offset <= walk->raw.n && field->size <= walk->raw.n - field->offset;
@@ -178,7 +181,7 @@ static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
 {
     const struct walk *walk = (const struct walk *)fields->state;
-    if (i == 0) { /* others may have been given since */
+    if (i == 0) { /* label 0 is in the value itself, since `last` may already be another field */
         *text = value->text;
         return value->count > 0;
     }

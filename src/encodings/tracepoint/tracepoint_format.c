@@ -1,26 +1,28 @@
-/* The text of a tracefs `format` file:
+/* Parser of tracefs `format` files:
  *
  *   name: sched_wakeup
  *   ID: 317
  *   format:
  *           field:unsigned short common_type;  offset:0;  size:2;  signed:0;
- *           ...                                              those of every event, then an empty
- * line field:char comm[16];  offset:8;  size:16;  signed:0;
- *
+ *           ...   common fields, which all tracepoints share, then an empty line
+ *           field:char comm[16];  offset:8;  size:16;  signed:0;
+ * |
  *   print fmt: "comm=%s", REC->comm
  *
- * A name is the last word before its brackets ("char comm[16]", "__rel_loc u8 data[]"), or behind
- * them ("__data_loc char[] name").  What stands in brackets is not believed: kernels print garbage
- * there; the size told behind counts.  const, volatile and attributes mean nothing.  Sizes of
- * `long` and pointers are those of the traced machine. Left out: nested structs written out (no
- * kernel prints any), names of types beyond the well-known ones: unknown ones are numbers where
- * their size is that of a number. */
+ * The name of a field is the last word before its brackets ("char comm[16]", "__rel_loc u8
+ * data[]"), or the word after them ("__data_loc char[] name"). The text inside brackets is ignored,
+ * since some kernels print unresolved macros there; the declared size decides instead. const,
+ * volatile and attributes are ignored. `long` and pointers have the size of the traced machine.
+ *
+ * Left out: nested struct declarations (kernels do not print them). A type with an unknown name is
+ * an integer if its size is that of an integer, else bytes. */
 #include <string.h>
 
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-#define FIELD_BYTES_MAX 65536u /* a record of the kernel's ring buffer is shorter */
+#define FIELD_BYTES_MAX 65536u /* upper limit of a field's size: ring buffer records are shorter \
+                                */
 #define FIELDS_MAX 4096u
 
 struct reading {
@@ -87,18 +89,18 @@ static bool next_line(struct reading *reading, ttr_text *line)
     return true;
 }
 
-/* --- Declarations --- */
+/* --- Declarations: type words and name --- */
 
-/* Words of a declaration that tell its type. */
+/* Words of a declaration, split into type and name. */
 struct words {
     ttr_text word[8];
     unsigned n;
     bool is_pointer, is_array;
     uint8_t place;
-    ttr_text name; /* the last word */
+    ttr_text name; /* last word of the declaration */
 };
 
-/* Passes over "(...)" with parentheses inside; gives what is behind. */
+/* Skips a balanced "(...)" and returns the text after it. */
 static ttr_text skip_parentheses(ttr_text text)
 {
     unsigned depth = 0;
@@ -133,7 +135,7 @@ static void add_word(struct words *words, ttr_text word)
         words->word[words->n++] = word;
 }
 
-/* Splits a declaration; the name is its last word. */
+/* Splits a declaration into type words and name. Returns false if it has no name. */
 static bool split(ttr_text text, struct words *words)
 {
     *words = (struct words){.place = TRACEPOINT_HERE};
@@ -158,11 +160,11 @@ static bool split(ttr_text text, struct words *words)
     return words->name.p != NULL;
 }
 
-/* --- Types --- */
+/* --- Types: size, sign and shape --- */
 
 struct known_type {
     const char *name;
-    uint8_t bytes; /* 0: those of a long */
+    uint8_t bytes; /* 0 = size of the traced machine's `long` */
     bool is_signed;
 };
 
@@ -182,7 +184,8 @@ static const struct known_type known_types[] = {
     {"dma_addr_t", 8, false},
 };
 
-/* Bytes and sign of a type by its words; 0 = not known. */
+/* Returns the size in bytes of an integer type by its words, and its sign. Returns 0 for unknown
+ * types. */
 static unsigned element_of(const struct words *words, unsigned long_bytes, bool *is_signed)
 {
     unsigned bytes = 0, longs = 0;
@@ -198,7 +201,8 @@ static unsigned element_of(const struct words *words, unsigned long_bytes, bool 
         for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
             if (!is_same(word, known_types[j].name))
                 continue;
-            bool is_rest = is_same(word, "int") && bytes; /* "short int", "long int" */
+            /* "int" adds nothing in "short int" and "long int" */
+            bool is_rest = is_same(word, "int") && bytes;
             bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
             *is_signed = known_types[j].is_signed;
         }
@@ -254,9 +258,9 @@ static void shape_field(struct tracepoint_field *field, const struct words *word
         field->shape = field->is_signed ? TRACEPOINT_INT : TRACEPOINT_UINT;
 }
 
-/* --- Lines --- */
+/* --- Lines of the file --- */
 
-/* "offset:8" of "\toffset:8;\tsize:16;" */
+/* Reads the number after `key` in "\toffset:8;\tsize:16;". Returns false if the key is missing. */
 static bool take_number(ttr_text line, const char *key, uint64_t *number)
 {
     for (ttr_text part = line; part.n;) {
@@ -290,7 +294,7 @@ static struct tracepoint_field *new_field(struct reading *reading)
     return field;
 }
 
-/* The declaration without its name: what is before it, and behind. */
+/* Returns the type: the declaration without the field's name. */
 static ttr_text type_text(const struct reading *reading, ttr_text declaration, ttr_text name)
 {
     size_t before = (size_t)(name.p - declaration.p);
@@ -322,7 +326,7 @@ static bool take_field(struct reading *reading, ttr_text line)
     if (offset > FIELD_BYTES_MAX || size > FIELD_BYTES_MAX)
         return complain(reading, "a field beyond 64 KiB");
     bool has_sign = take_number(places, "signed:", &is_signed), means_signed = false;
-    if (!has_sign) /* kernels before 2.6.33 */
+    if (!has_sign) /* kernels before 2.6.33 do not print "signed:" */
         is_signed = element_of(&words, reading->long_bytes, &means_signed) > 0 && means_signed;
     if (words.place != TRACEPOINT_HERE && size != 2 && size != 4)
         return complain(reading, "a place that takes neither 2 nor 4 bytes");
@@ -347,7 +351,8 @@ static bool take_field(struct reading *reading, ttr_text line)
     return true;
 }
 
-/* "name:" and "ID:", in either order, up to "format:". */
+/* Parses the lines "name:" and "ID:", in either order, up to "format:". Returns false if the name
+ * or the id is missing. */
 static bool take_head(struct reading *reading)
 {
     ttr_text line;
@@ -372,7 +377,7 @@ static bool take_head(struct reading *reading)
     return complain(reading, "the text ends before \"format:\"");
 }
 
-/* Fields, then "print fmt:" with all that is behind. */
+/* Parses the field lines, then stores everything after "print fmt:". */
 static bool take_fields(struct reading *reading)
 {
     struct tracepoint *tp = reading->tp;
@@ -390,7 +395,7 @@ static bool take_fields(struct reading *reading)
     return true;
 }
 
-/* Common fields stand first and are called so. */
+/* Counts the leading fields with the prefix "common_". */
 static uint32_t count_common(const struct tracepoint *tp)
 {
     uint32_t n = 0;

@@ -1,9 +1,10 @@
-/* What a print format tells of the fields themselves: names of their values (__print_symbolic,
- * __print_flags of a plain field), and that they are shown in hexadecimal or octal.  Of several
- * tellings the first counts. */
+/* Display hints of fields, derived from the print format: names of values (__print_symbolic or
+ * __print_flags on a plain field), and hexadecimal or octal base (%x, %o). If a field occurs more
+ * than once, its first hint wins. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* The field that a node loads, casts and a mask of bits taken off; NULL = it is something else. */
+/* Returns the field that a node loads, ignoring casts and, with may_be_masked, a constant bit mask.
+ * Returns NULL for any other expression. */
 static const struct tracepoint_field *field_of(const struct tracepoint_program *program,
                                                uint32_t index, bool may_be_masked)
 {
@@ -57,7 +58,7 @@ const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp,
     return look;
 }
 
-/* The bits that the field has: values of tables may be wider. */
+/* Mask of the field's width: values in kernel tables may be sign-extended beyond it. */
 static uint64_t bits_of(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;

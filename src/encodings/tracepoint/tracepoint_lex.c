@@ -1,6 +1,7 @@
-/* Words of a print format, as libtraceevent splits it: names and numbers are one kind of word,
- * signs have one or two characters ("<<=" does not occur), strings that follow each other are one.
- * Escapes in strings stay what they are: only the format itself has them resolved. */
+/* Lexer of print formats. It splits text as libtraceevent does: identifiers and numbers are one
+ * kind of word, operators have one or two characters ("<<=" does not occur), adjacent strings are
+ * joined. Escape sequences are left unchanged here; only the format string has them resolved later.
+ */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static bool is_blank(char c)
@@ -28,8 +29,8 @@ static ttr_text take(ttr_text *text, size_t n)
     return taken;
 }
 
-/* The length of what is between quotes, the first of them passed; SIZE_MAX where there is no
- * second. */
+/* Returns the length up to the closing quote; the opening one was consumed. Returns SIZE_MAX if it
+ * is missing. */
 static size_t quoted(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -40,7 +41,8 @@ static size_t quoted(ttr_text text, char quote)
     return SIZE_MAX;
 }
 
-/* Goes behind one piece in quotes, and the blanks there; false where it has no end. */
+/* Reads one quoted piece and skips the blanks after it. Returns false if the closing quote is
+ * missing. */
 static bool take_piece(ttr_text *rest, char quote, ttr_text *piece)
 {
     (void)take(rest, 1);

@@ -1,6 +1,6 @@
-/* What print formats and events refer to by address or number: kernel symbols, printk formats,
- * names of threads.  Kernels give them as text, one a line; lines that are something else are
- * passed over. */
+/* Tables that print formats and events refer to by address or pid: kernel symbols, printk formats,
+ * thread names. The kernel exports them as text with one entry per line; malformed lines are
+ * skipped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of an address the first name counts, however sorting leaves the others. */
+/* Sorts by address, then by order of insertion, so that the first of several names wins. */
 static void sort(struct tracepoint_symbols *symbols)
 {
     if (symbols->n)

@@ -1,6 +1,7 @@
-/* Expressions of print formats: precedence of C, casts by names of types, fields as REC->name. What
- * is constant becomes a number at once. Left out, as libtraceevent does: pointers followed,
- * addresses taken, members of structs, assignments, calls of functions unknown. */
+/* Recursive-descent parser of expressions in print formats, with precedence climbing for binary
+ * operators. It accepts C operators, casts to type names, and fields as REC->name, and folds
+ * constants. Left out, as in libtraceevent: pointer dereferences, address-of, struct members,
+ * assignments, and calls of unknown functions. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -50,7 +51,7 @@ const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *t
     return NULL;
 }
 
-/* The number that a text begins with, as strtoull reads it (0x, 0). */
+/* Parses the leading number of a text as strtoull does: prefix 0x is hexadecimal, 0 octal. */
 static uint64_t number_of(ttr_text text)
 {
     unsigned base = 10;
@@ -72,7 +73,7 @@ static uint64_t number_of(ttr_text text)
     return x;
 }
 
-/* --- Nodes --- */
+/* --- Nodes: appending and constant folding --- */
 
 static uint64_t apply(uint8_t op, uint64_t a, uint64_t b)
 {
@@ -165,8 +166,8 @@ static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepo
 
 /* --- Casts --- */
 
-/* What a cast leaves of a number: libtraceevent knows these and none besides, and never extends a
- * sign. */
+/* Returns the mask that a cast applies to a number. libtraceevent knows only these types, and never
+ * sign-extends. */
 static uint64_t cast_mask(ttr_text type)
 {
     static const struct {
@@ -204,7 +205,7 @@ static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool i
                                                                  .c = NODE_NONE});
 }
 
-/* --- Primaries --- */
+/* --- Primary expressions: fields, numbers, parentheses --- */
 
 static uint32_t take_field(struct tracepoint_parser *parser)
 {
@@ -218,7 +219,7 @@ static uint32_t take_field(struct tracepoint_parser *parser)
     return add_field(parser, tracepoint_field_named(parser->tp, name));
 }
 
-/* Names may be several words: "unsigned int", in casts. */
+/* Parses one or more words as a single name, such as "unsigned int" in a cast. */
 static ttr_text take_names(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
@@ -248,7 +249,8 @@ static uint32_t take_name(struct tracepoint_parser *parser, unsigned depth)
     return add_number(parser, number_of(name), name);
 }
 
-/* A name in parentheses is a type where something follows that can be cast. */
+/* Returns true if the current word can be the operand of a cast; a name in parentheses before it is
+ * then a type. */
 static bool is_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
@@ -257,8 +259,7 @@ static bool is_operand(const struct tracepoint_parser *parser)
 
 static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* "(type)x" and "(type *)x", behind the opening parenthesis; also "(REC)->x", and a name in
- * parentheses. */
+/* Parses, after an opening parenthesis, "type)x", "type *)x", "REC)->x" or a parenthesized name. */
 static uint32_t take_named_parentheses(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
@@ -335,7 +336,7 @@ static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
     }
 }
 
-/* REC->field[index], maybe of what was cast before. */
+/* Parses the index of REC->field[index], where the field may be cast. */
 static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
     tracepoint_lex(&parser->lexer);
@@ -376,11 +377,11 @@ static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth)
     return parser->why ? NODE_NONE : node;
 }
 
-/* --- Operators --- */
+/* --- Binary operators and ?: --- */
 
 static const struct binary {
     char sign[3];
-    uint8_t level, op; /* a higher level binds closer */
+    uint8_t level, op; /* level: precedence; a higher one binds tighter */
 } binaries[] = {
     {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},     {"%", 10, OP_REST},
     {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},    {"<<", 8, OP_SHIFT_LEFT},

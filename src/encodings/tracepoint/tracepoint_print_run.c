@@ -1,5 +1,5 @@
-/* The text of an event: the items of its print format run over its record; where the format cannot
- * be evaluated the fields by name, as perf and trace-cmd print them then. */
+/* Printer of events by their compiled print format. If the format cannot be evaluated, the fields
+ * are printed by name, exactly as perf and trace-cmd do. */
 #include <ctype.h>
 
 #include "base/number.h"
@@ -21,7 +21,7 @@ static void put_item(const struct tracepoint_run *run, const struct tracepoint_i
     case ITEM_CHARACTER: {
         char c = (char)tracepoint_value(run, item->node);
         tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0},
-                              star); /* a text with a zero is none */
+                              star); /* %c of the character 0 prints nothing */
         break;
     }
     default:
@@ -37,7 +37,7 @@ void tracepoint_run_items(const struct tracepoint_run *run)
         put_item(run, &run->program->item[i]);
 }
 
-/* --- Fields by name --- */
+/* --- Fallback: fields by name --- */
 
 static bool has_word(ttr_text type, const char *word)
 {
@@ -71,7 +71,8 @@ static void put_array(const struct tracepoint_run *run, const struct tracepoint_
     buffer_add_byte(run->to, ']');
 }
 
-/* A long is shown in hexadecimal: it often holds an address. */
+/* Prints an integer field. A `long` is printed in hexadecimal, because it often contains an
+ * address. */
 static void put_number(const struct tracepoint_run *run, const struct tracepoint_field *field)
 {
     uint64_t x = field->offset <= run->raw.n && field->size <= run->raw.n - field->offset

@@ -1,13 +1,13 @@
-/* Print formats: every conversion, operator and macro by hand-written formats, with the texts that
- * libtraceevent gives; what cannot be evaluated; failing memory.  tests/peers/tracepoint_test.c
- * compares all formats of a real kernel with that library. */
+/* Tests of print formats: every conversion, operator and macro in hand-written formats, with the
+ * output of libtraceevent; formats that cannot be evaluated; allocation failures.
+ * tests/peers/tracepoint_test.c compares all formats of a real kernel with that library. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #include <stdio.h>
 
 #include "support/support.h"
 
-/* Fields of every format below. */
+/* Fields shared by all formats in this file. */
 #define FIELDS                                                             \
     "name: it\nID: 5\nformat:\n"                                           \
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -72,7 +72,7 @@ static void end(struct scene *scene)
     ttr_free(scene->t);
 }
 
-/* Prints the record by a print format; "" when memory is out. */
+/* Prints RECORD by a print format; returns "" if out of memory. */
 static const char *print(struct scene *scene, const char *print_format)
 {
     static uint8_t bytes[256];
@@ -382,7 +382,7 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
     "*)REC->ip, REC->fmt\n"
 #define BPRINT_HEAD "0600000000000000 8077665544332211 "
 
-/* Prints a record of trace_printk; "" when memory is out. */
+/* Prints a trace_printk record given in hexadecimal; returns "" if out of memory. */
 static const char *print_trace_printk(struct scene *scene, const char *hex)
 {
     static uint8_t bytes[256];

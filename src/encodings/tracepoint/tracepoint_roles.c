@@ -1,12 +1,13 @@
-/* Kinds of events that the model knows more of: context switches, wake-ups, and those that name
- * threads.  Their fields stay what they are.
+/* Recognition of tracepoints that have a meaning in the trace model: context switches, wake-ups,
+ * and events that name threads. Their fields remain unchanged.
  *
- *   sched_switch                        switch from the thread it happened on to `next_pid`
- *   sched_wakeup, sched_wakeup_new      `pid` is ready to run on `target_cpu`
- *   sched_process_fork, task_newtask    a thread has the name of the one that made it
- *   sched_process_exec, task_rename     a thread has another name
- * Names found so stand behind those that the container tells (perf's COMM records): only threads
- * without one get them. */
+ *   sched_switch                        switch from the current thread to `next_pid`
+ *   sched_wakeup, sched_wakeup_new      `pid` becomes runnable on `target_cpu`
+ *   sched_process_fork, task_newtask    the new thread inherits the name of its creator
+ *   sched_process_exec, task_rename     the thread changes its name
+ *
+ * Names from the container (COMM records of perf) have precedence: only threads without a name are
+ * named here. */
 #include <string.h>
 
 #include "encodings/tracepoint/tracepoint.h"
@@ -64,9 +65,9 @@ static uint64_t number(const struct tracepoint *tp, const struct tracepoint_fiel
     return tracepoint_load(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
-/* The bits of TASK_REPORT have been the same since 2.6.33 up to 0x20: S 1, D 2, T 4, t 8, X and Z
- * 0x10 and 0x20 (which of them is which changed); P, I and older ones above; from 0x100 on they
- * tell that the thread was preempted. */
+/* Converts prev_state of sched_switch. The bits of TASK_REPORT below 0x40 have been stable since
+ * Linux 2.6.33: S 1, D 2, T 4, t 8; X and Z share 0x10 and 0x20, but their order changed. P, I and
+ * older states are above; values from 0x100 on mark a preempted thread. */
 static uint16_t state_of(uint64_t state)
 {
     if ((state & 0xff) == 0)
@@ -76,7 +77,8 @@ static uint16_t state_of(uint64_t state)
     return state & 0x0c ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
 }
 
-/* Names a thread that has no name yet; false when memory is out. */
+/* Names a thread from the field `comm` unless it has a name already. Returns false if out of
+ * memory. */
 static bool name_thread(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_id id)
 {
     ttr *t = tp->all->spec.t;

@@ -1,11 +1,11 @@
-/* Nodes of print formats over a record, as texts, and conversions of the printf family.
- * Hand-written: a call of printf costs more than all the rest of an event. */
+/* Evaluation of nodes as texts, and the conversions of the printf family. The conversions are
+ * hand-written, because one call of printf costs more than the rest of an event. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #define DIGITS_MAX 72u
 
-/* --- Conversions --- */
+/* --- Conversions of numbers and texts --- */
 
 static void add_padding(struct buffer *to, char with, int n)
 {
@@ -26,7 +26,7 @@ void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits)
     buffer_add(to, text + 16 - n, n);
 }
 
-/* Digits of a number, at the end of `text`; how many. */
+/* Writes the digits of a number right-aligned at the end of `text` and returns their count. */
 static unsigned digits_of(char *text, uint64_t x, char conversion)
 {
     const char *letters = conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -44,7 +44,8 @@ static unsigned digits_of(char *text, uint64_t x, char conversion)
     return n;
 }
 
-/* What a conversion takes of a value. */
+/* Truncates or sign-extends a value to the size that the conversion's length modifier selects;
+ * `is_negative` is set and the absolute value returned for negative numbers. */
 static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_negative)
 {
     unsigned unused = 64 - 8u * (unsigned)item->bytes;
@@ -136,7 +137,7 @@ void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item
         add_padding(to, ' ', blanks);
 }
 
-/* --- Texts --- */
+/* --- Texts of nodes --- */
 
 static ttr_text up_to_zero(const uint8_t *p, size_t n)
 {
@@ -144,8 +145,8 @@ static ttr_text up_to_zero(const uint8_t *p, size_t n)
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* %s of a field: characters in it; of a number of a pointer's size the text that the kernel has
- * there, or the number. */
+/* Prints %s of a field: its characters. If the field is a pointer, prints the printk text at its
+ * address if known, else the number. */
 static void put_field(const struct tracepoint_run *run, const struct tracepoint_item *item,
                       const struct tracepoint_field *field, int star)
 {
@@ -219,7 +220,7 @@ static void put_symbol(const struct tracepoint_run *run, const struct tracepoint
     put_rest(run, value);
 }
 
-/* What an array or a field of the record holds from its first byte to the record's end. */
+/* Returns the bytes from the start of an array or field to the end of the record. */
 static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
@@ -263,13 +264,14 @@ static void put_numbers(const struct tracepoint_run *run, const struct tracepoin
     }
 }
 
-/* The i-th byte of a mask, the lowest first: longs of the traced machine one behind another. */
+/* Returns byte `i` of a bit mask, least significant first. Masks are arrays of `long` in the byte
+ * order of the traced machine. */
 static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
 }
 
-/* A comma behind each 32 bits, as the kernel has it. */
+/* Prints a mask in hexadecimal, with a comma between groups of 32 bits, as the kernel does. */
 static void put_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
@@ -300,7 +302,7 @@ void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t
     }
 }
 
-/* A mask is made first, and padded then. */
+/* Prints a mask, then pads it: its length is unknown before. */
 static void put_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
                      const struct tracepoint_node *node, int star)
 {

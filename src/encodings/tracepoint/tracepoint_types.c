@@ -1,6 +1,6 @@
-/* What tracepoints and events of EventHeader declare, as types: for who wants to see the fields of
- * kinds, not of events. Left out: names of values, which print formats tell, and how EventHeader's
- * strings are to be understood. */
+/* Types of the fields that tracepoints and EventHeader metadata declare, for format.describe. Left
+ * out: names of values, which only print formats define, and the character sets of EventHeader
+ * strings. */
 #include "encodings/event_header/event_header_parts.h"
 #include "encodings/tracepoint/tracepoint.h"
 #include "model/type.h"
@@ -13,7 +13,7 @@ static struct type *new_type(struct arena *arena, struct type type)
     return made;
 }
 
-/* --- Tracepoints --- */
+/* --- Types of tracepoint fields --- */
 
 static const struct type *type_of_field(const struct tracepoint *tp,
                                         const struct tracepoint_field *field)
@@ -73,7 +73,7 @@ const struct type *tracepoint_fields_type(const struct tracepoint *tp)
     return tp->lazy ? tp->lazy->type : NULL;
 }
 
-/* --- EventHeader --- */
+/* --- Types of EventHeader fields, from a compiled plan --- */
 
 static struct type type_of_value(const struct event_header_step *step, bool is_big_endian)
 {
@@ -109,7 +109,7 @@ static struct type type_of_value(const struct event_header_step *step, bool is_b
         break;
     default:
         type = (struct type){.kind = TYPE_TEXT, .bits = 8, .count = step->bytes};
-        break; /* times and addresses are shown as texts */
+        break; /* times and addresses are decoded to text */
     }
     return type;
 }

@@ -1,8 +1,8 @@
-/* Nodes of print formats over a record, as numbers: unsigned, of 64 bits, as libtraceevent has
- * them.  What lies outside of the record is 0, and so is what is divided by 0. */
+/* Evaluation of nodes as numbers: unsigned 64-bit arithmetic, as in libtraceevent. Bytes outside
+ * the record read as 0, and division by 0 yields 0. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* A field of any size: only those of 1, 2, 4 and 8 bytes are numbers. */
+/* Loads a field from the record. Sizes other than 1, 2, 4 and 8 bytes yield 0. */
 static uint64_t load(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
 {
     if (offset > run->raw.n || size > run->raw.n - offset)
@@ -41,7 +41,8 @@ static uint64_t whole_of(const struct tracepoint_run *run, const struct tracepoi
 
 static uint64_t shift(uint64_t a, uint64_t b, bool is_left)
 {
-    /* As the processors do that most traces are read on: by the lowest six bits. */
+    /* Only the low six bits of the shift count matter, as on x86-64 and ARM64; C leaves larger
+     * counts undefined. */
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
@@ -87,7 +88,8 @@ static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
     }
 }
 
-/* Depth of the recursion is that of the expression: TRACEPOINT_DEPTH_MAX. */
+/* The recursion is at most TRACEPOINT_DEPTH_MAX deep, since the parser rejects deeper expressions.
+ */
 uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];

@@ -1,6 +1,6 @@
-/* All kinds of tracepoint events of one trace, by their numbers, and what an event gets from its
- * kind.  Kinds are never taken away while the reader lives: events of the batch may refer to one
- * that was replaced since. */
+/* Registry of the tracepoints of one trace, and decoding of records into events. A tracepoint that
+ * was replaced stays allocated until the reader is freed, because events of the current batch may
+ * still refer to it. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -60,7 +60,7 @@ void tracepoints_batch(struct tracepoints *all)
         clr_user_events_batch(all->clr);
 }
 
-/* --- Events of EventHeader --- */
+/* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
 
 static struct event_header_raw header_raw(const void *own, const ttr_event *event)
 {
@@ -102,7 +102,7 @@ static struct event_headers_spec header_spec(struct tracepoints *all)
                                        .padding = all->spec.container->padding};
 }
 
-/* Whether the own fields are those of .NET's tracepoints. */
+/* Returns true if the own fields are exactly those of the .NET runtime's tracepoints. */
 static bool is_clr(const struct tracepoint *tp)
 {
     static const struct {
@@ -120,7 +120,8 @@ static bool is_clr(const struct tracepoint *tp)
     return true;
 }
 
-/* Lets a kind of .NET be one; false when memory is out. */
+/* Attaches the .NET decoder if the tracepoint belongs to the runtime. Returns false if out of
+ * memory. */
 static bool find_clr(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_headers_spec spec = header_spec(all);
@@ -139,7 +140,8 @@ static bool find_clr(struct tracepoints *all, struct tracepoint *tp)
     return tp->clr != NULL;
 }
 
-/* Lets a kind of EventHeader, or of .NET, be one; false when memory is out. */
+/* Attaches the EventHeader or .NET decoder if the own fields match. Returns false if out of memory.
+ */
 static bool find_header(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_headers_spec spec = header_spec(all);
@@ -152,7 +154,7 @@ static bool find_header(struct tracepoints *all, struct tracepoint *tp)
     return tp->header != NULL;
 }
 
-/* --- Adding a kind --- */
+/* --- Adding a tracepoint --- */
 
 static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
 {
@@ -172,7 +174,8 @@ static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
     return true;
 }
 
-/* Names of fields and of the kind as strings of the context. */
+/* Interns the names of the tracepoint, its system and its fields. Returns false if out of memory.
+ */
 static bool name_all(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;
@@ -253,7 +256,7 @@ ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text fo
     return TTR_E_MALFORMED;
 }
 
-/* --- Asking --- */
+/* --- Lookup --- */
 
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id)
 {
@@ -319,7 +322,7 @@ bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_r
                         : all->recent[slot].thread && all->recent[slot].pid == pid;
 }
 
-/* --- Events --- */
+/* --- Decoding of records --- */
 
 bool tracepoint_prepare(const struct tracepoint *tp)
 {
@@ -331,7 +334,7 @@ bool tracepoint_prepare(const struct tracepoint *tp)
     return tp->lazy->look != NULL;
 }
 
-/* Whether what places point at is in the record. */
+/* Returns true if all DATA_LOC and REL_LOC fields point into the record. */
 static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw raw)
 {
     const uint8_t *p;

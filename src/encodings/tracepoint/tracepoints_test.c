@@ -1,5 +1,5 @@
-/* Kinds of tracepoint events: fields of every shape by hand-written formats, both byte orders,
- * damage, and the formats of a real kernel where the corpus is there (TTR_CORPUS). */
+/* Tests of tracepoints: fields of every shape in hand-written formats, both byte orders, damaged
+ * records, and the formats of a real kernel if the corpus is present (TTR_CORPUS). */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void end(struct scene *scene)
     ttr_free(scene->t);
 }
 
-/* Takes a record and shows its fields as JSON. */
+/* Decodes a record given in hexadecimal and returns its fields as JSON. */
 static const char *show(struct scene *scene, const char *hex)
 {
     static uint8_t bytes[1024];
@@ -399,13 +399,15 @@ static void print_formats_tell_names_of_values_and_bases(void **state)
         "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
     (void)show(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
     ttr_fields_begin(scene.t, &scene.event, &fields);
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 1); /* several names end it */
+    /* a field with several labels ends the block */
+    assert_int_equal(ttr_fields_take(&fields, field, 8), 1);
     assert_true(ttr_fields_label(&fields, &field[0].value, 1, &label));
     assert_memory_equal(label.p, "deux", 4);
     assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
     assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
     assert_true(ttr_fields_label(&fields, &field[0].value, 0,
-                                 &label)); /* of one name it is known whatever came behind */
+                                 /* label 0 remains valid whatever fields were read since */
+                                 &label));
     assert_memory_equal(label.p, "EIO", 3);
     assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
     assert_int_equal(field[1].value.base, 16);
@@ -427,7 +429,7 @@ static void numbers_and_places_of_the_kernel_have_names(void **state)
     end(&scene);
 }
 
-/* --- Failing memory --- */
+/* --- Allocation failures --- */
 
 static bool add_with(const struct alloc *alloc)
 {
@@ -455,7 +457,7 @@ static void failing_memory_is_told(void **state)
     support_fail_each(add_with);
 }
 
-/* --- Real formats --- */
+/* --- Formats of a real kernel --- */
 
 struct seen {
     struct scene *scene;

@@ -1,4 +1,4 @@
-/* The description of tracepoints; see tracing_data.h. */
+/* Parser of trace-cmd's description of tracepoints. Byte layout: tracing_data.h. */
 #include "encodings/tracepoint/tracing_data.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/status.h"
 
-#define SYSTEM_MAX 4096u /* bytes of a system's name that are believed */
+#define SYSTEM_MAX 4096u /* longest accepted name of a system, in bytes */
 
 uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
@@ -17,8 +17,8 @@ uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, 
     return value;
 }
 
-/* Characters up to a zero, of at most `most`; NULL, and the cursor has failed, where there is none.
- */
+/* Reads a zero-terminated string of at most `most` bytes. Returns NULL and sets c->failed if there
+ * is no zero in that range. */
 static ttr_text take_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);
@@ -32,7 +32,7 @@ static ttr_text take_string(struct cursor *c, size_t most)
     return text;
 }
 
-/* As many characters as a number of `bytes` before them says. */
+/* Reads a text with a length prefix of `bytes` bytes; sets c->failed if it is truncated. */
 static ttr_text take_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
     uint64_t n = tracing_data_number(data, c, bytes);
@@ -58,8 +58,8 @@ bool tracing_data_head(struct tracing_data *data, struct cursor *c)
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
 }
 
-/* The number behind `key` in the line of `text` that tells of a field: "field: local_t
- * commit;\toffset:8;\tsize:8;\tsigned:1;". */
+/* Finds the number after `key` in the declaration of `field` within `text`, for example "field:
+ * local_t commit;\toffset:8;\tsize:8;\tsigned:1;". Returns false if either is missing. */
 static bool field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
 {
     const char *at = memmem(text.p, text.n, field, strlen(field));
@@ -93,7 +93,7 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
             return TTR_OK;
         }
         if (i == 1 ||
-            text.n == 0) /* how events are stored is the same since the first of these files */
+            text.n == 0) /* header_event is ignored: the encoding of events has never changed */
             continue;
         if (field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
             data->commit_bytes = (uint8_t)commit;
@@ -168,7 +168,7 @@ ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_e
                : fail_memory(error);
 }
 
-/* Versions before 0.6 have no names of threads. */
+/* Returns true if the version is 0.6 or later; earlier ones do not store thread names. */
 static bool has_comms(const struct tracing_data *data)
 {
     const char *version = data->version;

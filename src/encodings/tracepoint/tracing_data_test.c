@@ -1,5 +1,5 @@
-/* The description of tracepoints: both byte orders, old and new versions, formats that are none,
- * and every cut. */
+/* Tests of trace-cmd's description of tracepoints: both byte orders, old and new versions,
+ * malformed formats, and truncation at every byte. */
 #include "encodings/tracepoint/tracing_data.h"
 
 #include "support/support.h"
@@ -68,7 +68,7 @@ static void text(struct buffer *to, bool is_big_endian, unsigned bytes, const ch
     buffer_add_text(to, value);
 }
 
-/* The block by the words of trace-cmd's manual. */
+/* Builds the block as trace-cmd's manual describes it. */
 static void make(struct buffer *to, bool big, const char *version, const char *format)
 {
     buffer_add(to, "\x17\x08\x44tracing", 10);

@@ -1,4 +1,4 @@
-/* The block of formats; see the header. */
+/* Writer of trace-cmd's description of tracepoints. Byte layout: tracing_data.h. */
 #include "encodings/tracepoint/tracing_data_write.h"
 
 #include <inttypes.h>
@@ -65,7 +65,7 @@ void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t i
                        (ttr_text){text, (size_t)n});
 }
 
-/* A block being written. */
+/* State while one block is written. */
 struct block {
     const struct tracing_put *put;
     const struct tracing_machine *machine;
@@ -104,7 +104,7 @@ static void put_short_text(const struct block *block, ttr_text text)
     buffer_add(block->to, text.p, text.n);
 }
 
-/* How pages of the kernel's ring buffer are, as a machine of this kind says. */
+/* Generates the text of tracefs events/header_page for a machine with this `long` and page size. */
 static ttr_text make_header_page(const struct tracing_machine *machine, char *text, size_t size)
 {
     unsigned n = machine->long_bytes;
@@ -130,7 +130,7 @@ static bool is_of_system(const struct block *block, size_t a, size_t b)
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* The first format of its system stands for the system. */
+/* Returns true if format `i` is the first one of its system, which then writes the whole system. */
 static bool is_first(const struct block *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
