@@ -1,9 +1,17 @@
-/* Fields as JSON members.  A comma is due unless the last byte written opens the array or object,
- * so no state is kept for it. Names are made unique where they stand in the output.  Those of an
- * event are listed, and a filter of some bits tells nearly always that a name is new; only else a
- * hash table is made of the list: also a crafted event with very many fields costs linear time.
- * Names of an object that has ended leave both. Events of one schema mostly have the same names:
- * their sequence is a shape, learned once, whose names need not even be listed. */
+/* Encoder of event fields as JSON members. Whether a comma is needed is derived from the last byte
+ * written: none after an opening bracket.
+ *
+ * Duplicate names in an object get a suffix ("name#2"). Three levels detect them at low cost:
+ *
+ *   1. Events of one schema mostly have the same names. Their sequence of names is learned once as
+ *      a shape; names that follow the shape are appended from it without any check.
+ *   2. Otherwise names are listed, and a Bloom filter reports most of them as new.
+ *   3. If the filter cannot exclude a duplicate, the list is indexed in a hash table (open
+ *      addressing, linear probing). A crafted event with many names thus costs linear time.
+ *
+ * Invariants: a name is stored as an offset into the output, so the output must not be drained
+ * while an object is open, except through `relieve`, which copies the names to `kept` first. When
+ * an object ends, its names leave list, filter and table. */
 #include "encodings/json/field_json.h"
 
 #include <math.h>
@@ -13,43 +21,48 @@
 #include "base/number.h"
 #include "encodings/json/append.h"
 
-#define AT_ONCE 16u /* fields taken in one call */
+#define AT_ONCE 16u /* fields fetched per call */
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-#define SHAPE_MISSES 4u /* so many, and a schema has no shape */
+#define SHAPE_MISSES 4u /* number of mismatches after which a schema gets no shape */
 #define NAMES_FIRST ((size_t)64)
-#define RELIEF ((size_t)256 << 10) /* bytes: before, nobody is called to take any */
-#define KEPT (SIZE_MAX / 2 + 1)    /* added to where a name is in what is kept */
-#define HASH_OBJECT \
-    0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
+#define RELIEF ((size_t)256 << 10) /* bytes of output before `relieve` is called */
+#define KEPT (SIZE_MAX / 2 + 1)    /* flag added to the offset of a name in `kept` */
+#define HASH_OBJECT                                                                             \
+/* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently \
+ */
+0x9e3779b97f4a7c15u
 
-/* A name of the event. */
-struct field_name {
-    uint64_t object; /* generation of its object */
+    /* A name of the current event. */
+    struct field_name {
+    uint64_t object; /* generation number of the object that contains it */
     uint64_t hash;
-    size_t at, n;   /* of the escaped name in the output, or in what is kept (KEPT) */
-    uint64_t again; /* the number to try next */
+    /* offset and length of the escaped name in the output, or in `kept` if KEPT is added */
+    size_t at, n;
+    uint64_t again; /* suffix number to try at the next duplicate */
 };
 
-/* A named field as the shape's events have it: with the same names before it, its own is new. */
+/* One named field of a shape. If all earlier fields match the shape, this name is known to be
+ * unique in its object. */
 struct shape_item {
     ttr_id name_id;
     uint16_t depth;
     uint8_t n;
-    char text[SHAPE_TEXT]; /* what is appended: comma, name, colon */
+    char text[SHAPE_TEXT]; /* bytes to append: comma, escaped name, colon */
 };
 
 struct field_shape {
     ttr_id schema;
-    uint8_t n;      /* items learned; more fields may follow */
-    uint8_t misses; /* events that were otherwise */
+    uint8_t n;      /* items learned; events may have more fields */
+    uint8_t misses; /* number of events that did not match */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    uint64_t event; /* generation of the event; free when it is another */
-    size_t index;   /* of the name */
+    /* generation number of the event; the slot is free if it differs from the current one */
+    uint64_t event;
+    size_t index; /* index in `names` */
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
@@ -95,7 +108,8 @@ static bool is_same(const struct field_json *json, const struct field_name *a,
            memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
 }
 
-/* The slot of a name, or the free one where it belongs.  There always is a free one. */
+/* Returns the slot of a name, or the free slot for it. At least one slot is always free, so the
+ * probing ends. */
 static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
 {
     for (size_t i = (size_t)name->hash;; i++) {
@@ -105,7 +119,8 @@ static struct field_name_slot *find_slot(struct field_json *json, const struct f
     }
 }
 
-/* Puts all names into the table, a third of which stays free; false when memory is out. */
+/* Adds all listed names to the hash table, which stays at most two thirds full. Returns false if
+ * out of memory. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {
@@ -128,7 +143,7 @@ static bool index_names(struct field_json *json)
     return true;
 }
 
-/* The name that is the same; NULL = none, or memory is out. */
+/* Returns an equal name in the same object. Returns NULL if there is none or if out of memory. */
 static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
     if (!index_names(json))
@@ -145,14 +160,14 @@ static inline struct field_name name_from(const struct field_json *json, size_t 
         .object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
 }
 
-/* The escaped name that ends the output. */
+/* Describes the escaped name at the end of the output, which starts at `at`. */
 static struct field_name last_name(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
     return name_from(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
-/* Lists a name; true where the filter says that it is new. */
+/* Lists a name. Returns true if the Bloom filter proves that it is new. */
 static inline bool list_name(struct field_json *json, const struct field_name *name)
 {
     uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
@@ -169,8 +184,8 @@ static inline bool list_name(struct field_json *json, const struct field_name *n
     return is_new;
 }
 
-/* Appends "#2", "#3", ... to the name listed last, which ends the output, until no other of its
- * object is like it. */
+/* Renames the last name, which ends the output, with "#2", "#3" ... until it is unique in its
+ * object. */
 static __attribute__((noinline)) void make_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
@@ -289,8 +304,8 @@ static bool is_container(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Names listed up to here stay when the innermost object or array, which begins at this level,
- * ends. */
+/* Records the number of names and the filter at the start of an object or array, to restore them at
+ * its end. */
 static void set_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
@@ -298,9 +313,9 @@ static void set_mark(struct field_json *json, unsigned depth)
     memcpy(mark->seen, json->seen, sizeof mark->seen);
 }
 
-/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may
- * be millions.  Slots are freed in the reverse of the order in which they were taken, so that none
- * is behind a free one that it was put behind. */
+/* Removes the names of an object that has ended, so that an array of millions of objects needs
+ * little memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss
+ * names after a freed slot. */
 static void forget_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
@@ -313,7 +328,7 @@ void field_json_open(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
     if (json->depth == FIELD_JSON_DEPTH) {
-        buffer_add_text(json->to, "null"); /* what it holds follows it in the same level */
+        buffer_add_text(json->to, "null"); /* deeper values are flattened into the current level */
         return;
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
@@ -343,10 +358,10 @@ void field_json_begin(struct field_json *json)
     json->objects[0] = json->generation;
 }
 
-/* --- Shapes --- */
+/* --- Shapes: learned sequences of names --- */
 
-/* Begins an event's fields by the shape of its schema, or learns it: the second time, since a
- * schema seen once may never come again. */
+/* Selects the shape of the schema, or starts learning it at the second event: a schema seen once
+ * may never recur. */
 static void choose_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
@@ -365,7 +380,8 @@ static void choose_shape(struct field_json *json, ttr_id schema)
     json->is_learning = !shape->is_learned;
 }
 
-/* Lists the names that the shape spared: from here on the event goes its own way. */
+/* Stops using the shape for this event: lists the names that it had covered, so that later names
+ * can be compared with them. */
 static void leave_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
@@ -388,11 +404,11 @@ static void leave_shape(struct field_json *json)
         (void)list_name(json, &name);
     }
     for (unsigned depth = 1; depth <= json->depth;
-         depth++) /* the names are those of any of these */
+         depth++) /* the names may belong to any open object */
         set_mark(json, depth);
 }
 
-/* Learns the name that was appended just now from `begin` on. */
+/* Adds to the shape the name that was appended from `begin` on. */
 static void learn_name(struct field_json *json, const ttr_field *field, size_t begin)
 {
     struct field_shape *shape = json->shape;
@@ -406,7 +422,8 @@ static void learn_name(struct field_json *json, const ttr_field *field, size_t b
     memcpy(item->text, json->to->bytes + begin, n);
 }
 
-/* Appends a name where it is the next one of the shape. */
+/* Appends a name from the shape. Returns false if the field does not match the shape's next item.
+ */
 static inline bool add_shaped_name(struct field_json *json, const ttr_field *field)
 {
     const struct field_shape *shape = json->shape;
@@ -426,9 +443,9 @@ static inline bool add_shaped_name(struct field_json *json, const ttr_field *fie
     return true;
 }
 
-/* --- Names --- */
+/* --- Names without a shape --- */
 
-/* A name of any bytes. */
+/* Appends a name that may need escaping. */
 static void add_any_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
@@ -445,8 +462,9 @@ static void add_any_name(struct field_json *json, const void *p, size_t n)
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* A name that is escaped already; of the text cache, where is_padded.  Characters are stored last:
- * compilers take them for a change of anything. */
+/* Appends a name that is escaped already. is_padded: the text comes from the text cache and may be
+ * copied in blocks. Bytes are stored last, because a store through char * makes the compiler reload
+ * all other state. */
 static inline void add_name(struct field_json *json, ttr_text text, uint64_t hash, bool is_padded)
 {
     struct buffer *to = json->to;
@@ -483,7 +501,7 @@ void field_json_constant_name(struct field_json *json, const char *name)
     add_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
-/* A known string, escaped. */
+/* Returns the escaped form of an interned string, from the cache. */
 static inline const struct text_piece *known_text(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
@@ -493,7 +511,7 @@ static inline const struct text_piece *known_text(struct field_json *json, ttr_i
     return piece;
 }
 
-/* A name that no shape has appended. */
+/* Appends a name that the shape does not cover; adds it to the shape if one is being learned. */
 static __attribute__((noinline)) void add_other_name(struct field_json *json,
                                                      const ttr_field *field)
 {
@@ -566,7 +584,8 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         add_text(json, value->text);
 }
 
-/* A value with names; the number stays a number. */
+/* Appends an object with number and labels of an enumerated value; the number stays a JSON number.
+ */
 static void add_labelled(struct field_json *json, const ttr_fields *fields, const ttr_value *value)
 {
     bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
@@ -589,7 +608,8 @@ static void add_labelled(struct field_json *json, const ttr_fields *fields, cons
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
-/* Arrays of structs have as many names as they have elements: they have no shape. */
+/* Starts an array element. An array of objects leaves the shape, since its length varies per event.
+ */
 static void add_element(struct field_json *json, const ttr_value *value)
 {
     if (json->shape && is_container(value))
@@ -616,7 +636,8 @@ static void add_field(struct field_json *json, const ttr_fields *fields, const t
         field_json_value(json, value);
 }
 
-/* Has the text taken that is there, where it is much; names that may come again are kept. */
+/* Lets the writer drain the output if it is large. Names that may recur are copied to `kept` first.
+ */
 static __attribute__((noinline)) void relieve(struct field_json *json)
 {
     if (json->to->n < RELIEF || !json->relieve)

@@ -1,4 +1,5 @@
-/* Members written by hand from the rules in field_json.h. */
+/* Tests of the JSON encoder. The expected members are written by hand from the rules in
+ * field_json.h. */
 #include "encodings/json/field_json.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-/* The fields under construction, as members of one object. */
+/* Compares the fields under construction, encoded as one object, with `text`. */
 static void expect_fields(struct writing *w, const char *text)
 {
     struct buffer to;
@@ -100,9 +101,10 @@ static void nesting_follows_the_depth_of_fields(void **state)
     put_nested(&w, 1, "", TTR_TYPE_ARRAY, 0);
     put_nested(&w, 1, "", TTR_TYPE_STRUCT, 1);
     put_nested(&w, 2, "x", TTR_TYPE_UINT, 1);
-    put_nested(&w, 2, "y", TTR_TYPE_STRUCT, 9); /* its fields never come: the payload is cut */
+    /* a struct whose members are missing, as in a truncated payload */
+    put_nested(&w, 2, "y", TTR_TYPE_STRUCT, 9);
     put_nested(&w, 0, "b", TTR_TYPE_UINT, 2);
-    put_nested(&w, 5, "c", TTR_TYPE_UINT, 3); /* no parent at all */
+    put_nested(&w, 5, "c", TTR_TYPE_UINT, 3); /* depth without an enclosing array or struct */
     expect_fields(&w, "{\"a\":[[],{\"x\":1,\"y\":{}}],\"b\":2,\"c\":3}");
 }
 
@@ -120,7 +122,8 @@ static void names_used_again_are_numbered_per_object(void **state)
     put_nested(&w, 0, "a", TTR_TYPE_UINT, 5);
     put_nested(&w, 0, "a", TTR_TYPE_UINT, 6);
     put_nested(&w, 0, "\xfe", TTR_TYPE_UINT, 7);
-    put_nested(&w, 0, "\xff", TTR_TYPE_UINT, 8); /* another name, but not in JSON */
+    /* different bytes, but both become U+FFFD in JSON */
+    put_nested(&w, 0, "\xff", TTR_TYPE_UINT, 8);
     expect_fields(&w, "{\"a#2\":1,\"a\":2,\"s\":{\"a\":3,\"a#2\":4},\"a#3\":5,\"a#4\":6,"
                       "\"\xef\xbf\xbd\":7,\"\xef\xbf\xbd#2\":8}");
 }
@@ -133,13 +136,13 @@ static void many_equal_names_cost_linear_time(void **state)
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
     for (unsigned i = 0; i < 200000; i++)
         ttr_put_null(w.builder, "x");
-    writing_end(&w); /* quadratic time would run into the time limit of the test */
+    writing_end(&w); /* quadratic time would exceed the time limit of the test */
     assert_int_equal(w.status, TTR_OK);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 199999);
     writing_close(&w);
 }
 
-/* Up to 20 fields, structs and arrays of structs among them, whose names repeat now and then. */
+/* Adds up to 20 fields, including structs and arrays of structs, some with duplicate names. */
 static void put_random(struct writing *w, uint64_t seed)
 {
     static const char *const names[] = {
@@ -173,7 +176,7 @@ static void add_members(struct field_json *json, const ttr_event *event)
     json->to->n -= begin;
 }
 
-/* Writers know the names of the events before; one that knows none is the truth. */
+/* An encoder that has learned shapes must produce the same output as a fresh one. */
 static void members_are_the_same_whatever_was_written_before(void **state)
 {
     struct writing w;
@@ -217,8 +220,7 @@ static void name_number(struct field_json *json, unsigned i)
     buffer_add_byte(json->to, '0');
 }
 
-/* Objects that have ended take no memory, however many; those that are open know their names as
- * before. */
+/* Ended objects must not occupy memory, and open objects must still detect their duplicates. */
 static void elements_of_an_array_leave_no_names_behind(void **state)
 {
     static const ttr_value array = {.type = TTR_TYPE_ARRAY}, object = {.type = TTR_TYPE_STRUCT};
@@ -231,7 +233,9 @@ static void elements_of_an_array_leave_no_names_behind(void **state)
     buffer_init(&to, &heap.alloc);
     field_json_init(&json, t, &to);
     field_json_begin(&json);
-    for (unsigned i = 0; i < 300; i++) /* so many that each further name is looked for */
+    /* enough names to saturate the Bloom filter, so that each further name is looked up in the
+     * table */
+    for (unsigned i = 0; i < 300; i++)
         name_number(&json, i);
     field_json_constant_name(&json, "list");
     field_json_open(&json, &array);
@@ -243,7 +247,7 @@ static void elements_of_an_array_leave_no_names_behind(void **state)
         name_number(&json, i + 1);
         name_number(&json, i % 2 ? i : i + 2);
         field_json_close(&json);
-        buffer_clear(&to); /* as far as names in it are of none that is open */
+        buffer_clear(&to); /* allowed here, since no open object has names in this part */
         buffer_add_text(&to, "[{}");
         before = i == 100 ? heap.bytes : before;
     }
@@ -261,7 +265,8 @@ static void names_before_an_object_are_known_behind_it(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     for (unsigned i = 0; i < 4;
-         i++) { /* by a shape from the third event on, which the last one leaves inside */
+         /* the shape applies from the third event on; the last event deviates inside the struct */
+         i++) {
         writing_begin(&w, TTR_KIND_INSTANT, 0, "e");
         ttr_put_uint(w.builder, "a", 1);
         put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);

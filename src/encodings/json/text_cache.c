@@ -1,5 +1,5 @@
-/* Escaped strings by id.  A refused allocation gives an empty piece and sets `failed`, so that a
- * run of lookups can be checked once at its end. */
+/* Cache of escaped strings by string id. If an allocation fails, lookups return an empty piece and
+ * set `failed`, so that a caller can check once after many lookups. */
 #include "encodings/json/text_cache.h"
 
 #include "base/hash.h"

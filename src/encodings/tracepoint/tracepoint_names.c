@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts by address, then by order of insertion, so that the first of several names wins. */
+/* Sorts by address. Names of equal address keep no particular order; a lookup returns the first. */
 static void sort(struct tracepoint_symbols *symbols)
 {
     if (symbols->n)
