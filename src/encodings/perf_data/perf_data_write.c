@@ -1,4 +1,5 @@
-/* The frame of a perf.data: what stands before and behind the records.  See the header. */
+/* Writer of a perf.data file's header, attributes, marks and feature sections. The records are in
+ * perf_data_write_record.c; perf_data_write.h describes the file. */
 #include "encodings/perf_data/perf_data_write.h"
 
 #include "encodings/perf_data/perf_bytes.h"
@@ -6,11 +7,12 @@
 
 #define ATTR_ENTRY (PERF_ATTR_VER7 + PERF_SECTION_BYTES)
 #define BUILD_ID_ROOM 20u
-#define BUILD_ID_FIXED 36u /* header, pid, id with its length and padding */
-#define UPDATE_NAME 2u     /* PERF_EVENT_UPDATE__NAME */
+/* fixed part of a BUILD_ID record: header, pid, id with its length and padding */
+#define BUILD_ID_FIXED 36u
+#define UPDATE_NAME 2u /* PERF_EVENT_UPDATE__NAME: the subtype that carries an event's name */
 #define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
 
-/* --- Making and ending --- */
+/* --- Creation and release --- */
 
 bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec)
 {
@@ -39,8 +41,8 @@ void perf_put_free(struct perf_put *put)
     alloc_free(put->spec.alloc, put->events, put->events_capacity, sizeof *put->events);
 }
 
-/* A bit of the flags where a file of that order has it: big machines fill bit fields from the
- * highest bit on. */
+/* Returns the flags as the file's byte order stores them: C compilers on big-endian machines
+ * allocate bit fields from the most significant bit. */
 static uint64_t place_flags(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
@@ -65,9 +67,9 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
 }
 
-/* --- Records of the frame itself, in a pipe --- */
+/* --- Records that describe the trace, written in pipe mode --- */
 
-/* Appends to the output what is no record of the data section, and counts it. */
+/* Appends bytes that are not a record of the data section and counts them in the file offset. */
 static void add_frame(struct perf_put *put, const void *bytes, size_t n)
 {
     buffer_add(put->spec.to, bytes, n);
@@ -107,7 +109,7 @@ static void add_ids(struct perf_put *put, const struct perf_put_event *event)
         add_frame_u64(put, id_of(put, event, i));
 }
 
-/* An event whose ids have no room in a record is told with as many as have. */
+/* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
 static void tell_event(struct perf_put *put, const struct perf_put_event *event)
 {
     struct perf_put_event told = *event;
@@ -163,7 +165,7 @@ static bool is_told_now(const struct perf_put *put)
     return put->spec.is_pipe && put->has_begun;
 }
 
-/* --- What is declared --- */
+/* --- Declarations: events, feature sections, formats --- */
 
 void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
                     const uint64_t *ids, size_t n)
@@ -193,7 +195,7 @@ void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], tt
     }
 }
 
-/* After a section was set. */
+/* Called after a feature section was set; in pipe mode writes it at once as a record. */
 static void feature_is_set(struct perf_put *put, enum perf_feature feature)
 {
     if (put->feature[feature].failed)
@@ -283,7 +285,7 @@ void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n)
         tell_tracing(put);
 }
 
-/* --- Before the records --- */
+/* --- Start of the file --- */
 
 static void begin_pipe(struct perf_put *put)
 {
@@ -300,7 +302,7 @@ static void begin_pipe(struct perf_put *put)
         tell_feature(put, (enum perf_feature)i);
 }
 
-/* The ids, then the entries that point to them. */
+/* Writes the ids of all events, then the attribute entries that refer to them. */
 static void add_attrs(struct perf_put *put)
 {
     uint64_t ids_at = put->at;
@@ -318,7 +320,8 @@ static void add_attrs(struct perf_put *put)
     put->events_told = put->events_n;
 }
 
-/* What a reader of a COMPRESSED record must know beforehand: how much may come out of it. */
+/* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
+ * their buffer by the compression ratio. */
 static void set_compressed(struct perf_put *put)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_COMPRESSED];
@@ -334,7 +337,7 @@ static void set_compressed(struct perf_put *put)
     perf_add_u32(section, is_big, PERF_ZSTD_PIECE);
 }
 
-/* Names of events with their ids. */
+/* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
 static void set_descriptions(struct perf_put *put)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_EVENT_DESC];
@@ -386,9 +389,9 @@ void perf_put_begin(struct perf_put *put)
     perf_put_mark(put);
 }
 
-/* --- Among them --- */
+/* --- Marks of a live file, between the records --- */
 
-/* Begins a record that readers pass over, for so many bytes that it carries, a multiple of 8. */
+/* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
 static void begin_carrier(struct perf_put *put, size_t n)
 {
     add_record_header(put, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
@@ -407,7 +410,7 @@ static void carry_feature(struct perf_put *put, enum perf_feature feature)
     add_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Tells events, and their formats, that were declared among the records. */
+/* Writes events and formats that were declared since the last mark, inside carrier records. */
 static void tell_late(struct perf_put *put)
 {
     size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
@@ -415,7 +418,7 @@ static void tell_late(struct perf_put *put)
                         *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
     put->is_late = false;
     if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
-        return; /* before anything is made of all of them again */
+        return; /* checked before set_descriptions, whose cost grows with the number of events */
     set_descriptions(put);
     if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(put))
         return;
@@ -449,7 +452,7 @@ void perf_put_mark(struct perf_put *put)
     put->plain_bytes += size;
 }
 
-/* --- Behind them --- */
+/* --- End of the file --- */
 
 static void add_features(struct perf_put *put)
 {

@@ -1,10 +1,10 @@
-/* Records of a perf.data: those of the kernel as writers here need them, and the way into
- * COMPRESSED ones.  See perf_data_write.h. */
+/* Writer of perf.data records, and their packing into COMPRESSED records. Public description:
+ * perf_data_write.h. */
 #include "encodings/perf_data/perf_bytes.h"
 #include "encodings/perf_data/perf_data_write.h"
 #include "encodings/perf_data/perf_zstd.h"
 
-#define COMM_MAX 15u /* of a thread's name in the kernel, without its zero */
+#define COMM_MAX 15u /* maximum length of a thread name in the kernel, without its zero */
 #define PATH_MAX_BYTES 4095u
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
@@ -18,7 +18,7 @@ static void place_header(const struct perf_put *put, uint8_t *at, uint32_t type,
     perf_store_u16(at + 6, is_big, (uint16_t)n);
 }
 
-/* Bytes of the file that stand where they belong. */
+/* Counts bytes that were written in place at the end of the output buffer. */
 static void count(struct perf_put *put, size_t n)
 {
     buffer_filled(put->spec.to, n);
@@ -26,7 +26,7 @@ static void count(struct perf_put *put, size_t n)
     put->at += n;
 }
 
-/* --- Compression --- */
+/* --- Compression into COMPRESSED records --- */
 
 static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
 {
@@ -43,7 +43,8 @@ static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
     count(put, size);
 }
 
-/* Packs what waits in pieces; a last short one only where asked. */
+/* Compresses waiting records in pieces of PERF_ZSTD_PIECE bytes. A shorter last piece is compressed
+ * only with also_short. */
 static void pack(struct perf_put *put, bool also_short)
 {
     size_t at = 0;
@@ -64,8 +65,8 @@ void perf_put_flush(struct perf_put *put)
         pack(put, true);
 }
 
-/* The place of a record of n bytes, with its header; NULL when memory is out.  end_record counts
- * it. */
+/* Reserves space for a record of `n` bytes and writes its header. Returns the position after the
+ * header, or NULL if out of memory. end_record must follow. */
 static uint8_t *begin_record(struct perf_put *put, uint32_t type, uint16_t misc, size_t n)
 {
     uint8_t *at = buffer_room(put->zstd ? &put->plain : put->spec.to, n);
@@ -96,7 +97,7 @@ void perf_put_records(struct perf_put *put, const void *bytes, size_t n)
     end_record(put, n);
 }
 
-/* --- Numbers at a place that is there --- */
+/* --- Integers and bytes at a position that has been reserved --- */
 
 struct place {
     uint8_t *at;
@@ -121,7 +122,7 @@ static void put_pair(struct place *place, uint32_t first, uint32_t second)
     put_u32(place, second);
 }
 
-/* Bytes and zeros up to `padded`. */
+/* Copies bytes and fills with zeros up to `padded` bytes. */
 static void put_padded(struct place *place, const void *bytes, size_t n, size_t padded)
 {
     if (n)
@@ -130,7 +131,7 @@ static void put_padded(struct place *place, const void *bytes, size_t n, size_t 
     place->at += padded;
 }
 
-/* --- What records other than samples end with --- */
+/* --- Trailer of records other than samples (SAMPLE_ID_ALL) --- */
 
 #define TRAILER                                                                                    \
     (PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ID | PERF_SAMPLE_HAS_STREAM_ID | \
@@ -229,7 +230,7 @@ bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
     return true;
 }
 
-/* --- Other records --- */
+/* --- COMM, MMAP2, FORK, EXIT, LOST and FINISHED_ROUND --- */
 
 void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
                    ttr_text name, bool is_exec)
@@ -246,7 +247,7 @@ void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf
     end_record(put, n);
 }
 
-/* Device and inode, or the build id in their place. */
+/* Writes the build id, or device and inode if there is none. */
 static void put_identity(struct place *place, const struct perf_mapping *mapping)
 {
     uint8_t n = mapping->build_id_n < BUILD_ID_MAX ? mapping->build_id_n : (uint8_t)BUILD_ID_MAX;
@@ -313,7 +314,7 @@ void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf
     end_record(put, n);
 }
 
-/* Never packed: readers look for the first one before they unpack anything. */
+/* Never compressed: readers look for the first FINISHED_ROUND before they decompress anything. */
 void perf_put_round(struct perf_put *put)
 {
     perf_put_flush(put);

@@ -1,5 +1,5 @@
-/* Bytes of perf.data as linux/perf_event.h and perf.data-file-format.txt draw them, written out by
- * hand, in both byte orders. */
+/* Tests of the perf.data writer. The expected bytes are written by hand from linux/perf_event.h and
+ * perf.data-file-format.txt, in both byte orders. */
 #include "encodings/perf_data/perf_data_write.h"
 
 #include <stdlib.h>
@@ -179,7 +179,7 @@ static void other_records_end_with_what_the_sample_type_asks_for(void **state)
     close_writing(&w);
 }
 
-/* The header as it is written anew in the end, at its place. */
+/* Writes the final header over the start of the file. */
 static void put_header(struct writing *w)
 {
     perf_put_header(&w->put, w->to.bytes);
@@ -203,7 +203,7 @@ static void a_file_has_its_sections_behind_the_records(void **state)
                        "9000000000000000 0001000000000000 0800000000000000 "
                        "0000000000000000 0000000000000000 0810002000000000 "
                        "000000000000000000000000000000000000000000000000 1100000000000000");
-    /* Sections of 68, 216 and 24 bytes behind their table of three. */
+    /* sections of 68, 216 and 24 bytes, which follow their table of three entries */
     support_assert_hex(w.to.bytes + 256, 56,
                        "4400000000000800 3801000000000000 4400000000000000 7c01000000000000 "
                        "d800000000000000 5402000000000000 1800000000000000");
@@ -213,8 +213,8 @@ static void a_file_has_its_sections_behind_the_records(void **state)
     close_writing(&w);
 }
 
-/* Before the end all is there but what came behind the last mark: sections before the records,
- * their table in the mark behind them. */
+/* Before the end, everything up to the last mark is readable: the sections precede the records, and
+ * the mark contains their table. */
 static void a_live_file_can_be_read_before_its_end(void **state)
 {
     (void)state;
@@ -313,7 +313,8 @@ static void compressed_records_hold_the_same_records(void **state)
     uint64_t seed = 1;
     size_t records = 0;
     assert_true(plain && found && unpack);
-    for (size_t i = 0; i < 400000; i += 8) /* half of it cannot be packed */
+    /* the first half is random, so it cannot be compressed */
+    for (size_t i = 0; i < 400000; i += 8)
         store_u64le(plain + i, i < 200000 ? support_random(&seed) : i % 64);
     open_writing(&w, alloc_default(), false, false, 3);
     perf_put_begin(&w.put);

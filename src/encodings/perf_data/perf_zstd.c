@@ -1,4 +1,5 @@
-/* Packing records with zstd; see the header. */
+/* Compression of perf.data records with zstd; perf_zstd.h describes it. Built without zstd,
+ * perf_zstd_new always fails. */
 #include "encodings/perf_data/perf_zstd.h"
 
 #include <zstd.h>
