@@ -1,5 +1,5 @@
-/* The table of the runtime's events: looked up, and turned into types.  It is our own constant, so
- * it is read without doubts. */
+/* Lookup in the table of the .NET runtime's events, and the compiler of its field notation into
+ * types. The table is a constant of this library, so its notation is not validated. */
 #include "encodings/dotnet/clr_events.h"
 
 #include <stdlib.h>
@@ -9,11 +9,12 @@
 
 static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
-/* A place in the fields of an event. */
+/* Position in an event's field notation. */
 struct reading {
     const struct clr_making *making;
     const char *at;
-    const ttr_text *path; /* names from the payload down to here */
+    /* names from the payload to the current struct, as the layout compiler needs them */
+    const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;
 };
@@ -112,7 +113,7 @@ static const struct type_labels *labels_of(struct reading *reading, const struct
     return labels;
 }
 
-/* "=Map" behind a code. */
+/* Parses the optional "=Map" after a code and attaches the map's labels to the type. */
 static void take_map(struct reading *reading, struct type *type)
 {
     if (*reading->at != '=')
@@ -137,7 +138,7 @@ static struct type *own_type(struct reading *reading, struct type type)
 
 static struct type *take_struct(struct reading *reading);
 
-/* What stands behind "Name": an element, maybe as often as a count before it says. */
+/* Parses the part after a field's name: "*Count" if it is an array, then the element type. */
 static struct type *take_type(struct reading *reading, ttr_text name)
 {
     ttr_text count = {NULL, 0};
@@ -185,7 +186,7 @@ static struct type *take_type(struct reading *reading, ttr_text name)
     return names ? own_type(reading, list) : NULL;
 }
 
-/* Fields up to the end or a closing brace, which is passed. */
+/* Parses fields up to the end of the notation or a closing brace, which is consumed. */
 static struct type *take_struct(struct reading *reading)
 {
     struct type_member member[FIELDS_MAX];

@@ -1,5 +1,5 @@
-/* Every event of the table can be compiled, in both sizes of addresses, and versions are found as
- * the runtime means them. */
+/* Tests of the runtime's event table: every event compiles for both address sizes, and versions are
+ * selected as the runtime defines them. */
 #include "encodings/dotnet/clr_events.h"
 
 #include "layout/layout.h"
@@ -48,7 +48,8 @@ static void a_version_that_is_not_known_has_the_fields_of_the_one_before(void **
     assert_int_equal(clr_event_find(runtime, 143, 9)->version, 2);
     assert_int_equal(clr_event_find(runtime, 143, 1)->version, 1);
     assert_string_equal(clr_event_find(runtime, 205, 1)->name,
-                        "GCGlobalHeapHistory"); /* older than all that are known: its name */
+                        /* older than all known versions: only the name applies */
+                        "GCGlobalHeapHistory");
     assert_int_equal(clr_event_find(runtime, 205, 1)->version, 2);
     assert_null(clr_event_find(runtime, 9999, 0));
     assert_null(clr_event_find(text("Microsoft-Windows"), 143, 0));
@@ -87,7 +88,7 @@ static void counts_and_names_of_values_are_found_where_they_are_meant(void **sta
     ttr_free(t);
 }
 
-/* As GCLOHCompact of the runtime: a C structure with what its compiler puts between its members. */
+/* GCLOHCompact is a C structure of the runtime, including the padding that its compiler inserts. */
 static void padding_is_there_only_with_addresses_of_8_bytes(void **state)
 {
     struct arena arena;
@@ -119,7 +120,8 @@ static void fields_that_are_described_elsewhere_get_the_names_of_their_values(vo
     assert_true(clr_event_label(&arena, event, &type));
     assert_null(type.members[0].type->labels);
     assert_memory_equal(type_label_of(type.members[1].type->labels, 1, 0)->name.p, "Join", 4);
-    assert_true(clr_event_label(&arena, event, &other)); /* of another width: not what is known */
+    /* a field of another size gets no labels */
+    assert_true(clr_event_label(&arena, event, &other));
     assert_null(other.members[0].type->labels);
     arena_free(&arena);
 }

@@ -1,11 +1,11 @@
-/* Fields of EventPipe's metadata, and values shown as text. */
+/* Parser of EventPipe field metadata, and text forms of .NET values (GUID, decimal, date). */
 #include "encodings/dotnet/clr_metadata.h"
 
 #include "base/number.h"
 #include "base/utf.h"
 
 #define DEPTH_MAX 24u
-#define LEAST_FIELD 6u /* bytes a declared field takes */
+#define LEAST_FIELD 6u /* minimum size of a field declaration, bytes */
 
 const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
 {
@@ -68,7 +68,8 @@ const struct type *clr_plain_type(uint32_t code)
 
 static struct type *take_fields(struct clr_fields *making, unsigned depth);
 
-/* The type that a code begins; what follows it is at the cursor. */
+/* Returns the type for a code; additional data of arrays and objects is read at the cursor. Returns
+ * NULL with making->problem set if the code is unknown. */
 static const struct type *take_type(struct clr_fields *making, uint32_t code, unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
@@ -125,7 +126,8 @@ static bool take_field(struct clr_fields *making, struct type_member *member, un
     return true;
 }
 
-/* i32 fields, fields; NULL with a problem, or memory is out. */
+/* Parses an i32 number of fields, then the fields. Returns NULL if damaged (making->problem is set)
+ * or if out of memory. */
 static struct type *take_fields(struct clr_fields *making, unsigned depth)
 {
     uint32_t n = cursor_u32le(&making->c);
@@ -153,10 +155,11 @@ struct type *clr_fields_take(struct clr_fields *fields)
     return take_fields(fields, 0);
 }
 
-/* --- Values --- */
+/* --- Text forms of values --- */
 
-/* Eight hexadecimal digits, the highest in the lowest byte: nibbles are spread to bytes, then those
- * from 10 on become letters. */
+/* Returns eight hexadecimal digits of `x` as bytes, the most significant digit in the lowest byte.
+ * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' where a
+ * nibble exceeds 9. */
 static uint64_t hex_of(uint32_t x)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -182,7 +185,8 @@ size_t clr_guid_text(char *to, const uint8_t *guid)
     return GUID_TEXT;
 }
 
-/* Divides a number of three words, the highest first, by ten; gives the rest. */
+/* Divides a number of three 32-bit words, most significant first, by ten in place. Returns the
+ * remainder. */
 static uint32_t divide(uint32_t *words)
 {
     uint64_t rest = 0;
@@ -194,8 +198,8 @@ static uint32_t divide(uint32_t *words)
     return (uint32_t)rest;
 }
 
-/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12]
- * middle */
+/* Formats a System.Decimal: [0..3] flags: bit 31 sign, bits 16..23 decimal places | [4..7] high |
+ * [8..11] low | [12..15] middle word of the 96-bit integer. */
 static size_t decimal_text(char *to, const uint8_t *p)
 {
     enum { MOST = 40 };
@@ -219,9 +223,9 @@ static size_t decimal_text(char *to, const uint8_t *p)
     return n;
 }
 
-/* 100 ns since 1601, up to the end of the year 9999, as text; 0 where it is no such date.  Years
- * that nanoseconds of 64 bits do not reach are written as one of another 400 years: the calendar is
- * the same. */
+/* Formats a date in units of 100 ns since 1601, up to the year 9999. Returns the length, 0 if out
+ * of range. The formatter for nanoseconds covers 1677 to 2262; other years are shifted by multiples
+ * of 400 years, in which the Gregorian calendar repeats. */
 static size_t put_date(char *to, uint64_t date)
 {
     enum { YEAR_DIGITS = 4 };

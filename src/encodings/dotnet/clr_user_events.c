@@ -1,5 +1,5 @@
-/* Types of .NET's events by process and number, as their metadata describe them, and their fields.
- */
+/* Decoder of .NET events in tracepoints: learns event types from transmitted metadata, per process
+ * and event number, and decodes their fields. */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #define LABEL_RELATED 3u
 #define EXTRA_HEAD 5u
 
-/* A type of events of one tracepoint. */
+/* Events of one number in one process, or of several processes with equal metadata. */
 struct clr_user_type {
     struct clr_user_kind *kind;
-    const struct layout *layout; /* NULL: its fields are not known */
+    const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
     ttr_id schema, name;
     uint64_t keyword;
     uint8_t level, opcode;
@@ -32,7 +32,7 @@ struct clr_user_kind {
     struct clr_user_places places;
     struct clr_user_type unknown;
     const void *owner;
-    const char *known; /* provider of the runtime, or NULL */
+    const char *known; /* name of the runtime's provider if the tracepoint contains it, else NULL */
     ttr_id provider;
     uint32_t index;
 };
@@ -40,18 +40,21 @@ struct clr_user_kind {
 struct clr_user_events {
     struct event_headers_spec spec;
     struct arena arena, scratch;
-    struct pairmap by_process; /* (process, kind and number) to type */
-    struct pairmap by_bytes;   /* (hash of metadata, kind) to type */
+    /* maps (process, tracepoint and event number) to an index in the list of types */
+    struct pairmap by_process;
+    /* maps (hash of metadata, tracepoint) to an index in the list of types */
+    struct pairmap by_bytes;
     struct clr_user_kind **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    uint32_t tries; /* metadata looked at; each takes memory, also where they are bad */
+    /* number of metadata blocks parsed; limited, since each needs memory even if damaged */
+    uint32_t tries;
 };
 
 struct walk {
     struct layout_walk payload;
-    const uint8_t *end; /* of the payload */
+    const uint8_t *end; /* end of the payload */
     const uint8_t *begin;
     uint32_t extra;
     uint8_t stage;
@@ -59,7 +62,7 @@ struct walk {
 enum stage { STAGE_EXTRA, STAGE_PAYLOAD, STAGE_OVER };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-/* --- A record --- */
+/* --- Layout of a record --- */
 
 struct parts {
     struct cursor extension, payload;
@@ -87,7 +90,7 @@ static bool take_parts(const struct clr_user_kind *kind, struct event_header_raw
     return !c.failed && !parts->extension.failed && !parts->payload.failed;
 }
 
-/* --- Fields --- */
+/* --- Field operations --- */
 
 static void begin(ttr_fields *fields)
 {
@@ -108,7 +111,7 @@ static void begin(ttr_fields *fields)
         layout_walk_begin(&walk->payload, type->layout, &bits, &type->kind->all->scratch);
 }
 
-/* Takes all elements of an array of characters as one text. */
+/* Joins the remaining elements of an array of UTF-16 units into one text value. */
 static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     ttr_field character;
@@ -124,7 +127,7 @@ static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
                                .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
 
-/* GUIDs, decimals and dates as text; without memory they stay as they are. */
+/* Converts GUIDs, decimals and dates to text. Without memory they keep their binary form. */
 static void show(struct walk *walk, struct arena *scratch, unsigned role, ttr_field *field)
 {
     if (role == NETTRACE_ROLE_TEXT16)
@@ -195,7 +198,7 @@ const void *clr_user_owner(const struct schema *schema)
     return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
 }
 
-/* --- Kinds --- */
+/* --- Tracepoints --- */
 
 struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec)
 {
@@ -234,8 +237,8 @@ void clr_user_events_batch(struct clr_user_events *all)
     arena_reset(&all->scratch);
 }
 
-/* Whether a provider's name, its dashes and points as underscores, stands in the name of a
- * tracepoint with nothing of a name behind it. */
+/* Returns true if the provider's name, with '-' and '.' replaced by '_', occurs in the tracepoint's
+ * name and is not just the prefix of a longer name. */
 static bool is_in(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
@@ -288,7 +291,7 @@ struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text
     return kind;
 }
 
-/* --- Types --- */
+/* --- Event types, learned from metadata --- */
 
 struct said {
     ttr_text name;
@@ -298,7 +301,8 @@ struct said {
     struct type *root;
 };
 
-/* Fields at the cursor, which moves behind them; false when memory is out. */
+/* Parses fields at the cursor and advances it. Returns false if out of memory; damaged fields leave
+ * said->root unchanged. */
 static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_second,
                         struct said *said)
 {
@@ -310,8 +314,8 @@ static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_s
     return !fields.is_out_of_memory;
 }
 
-/* Takes metadata; false when memory is out.  The cursor has failed where not even the name is
- * whole. */
+/* Parses a metadata block. Returns false if out of memory. The cursor has failed if even the
+ * event's name is truncated. */
 static bool take_metadata(struct clr_user_events *all, struct cursor *c, struct said *said)
 {
     (void)cursor_u32le(c);
@@ -344,7 +348,8 @@ static uint8_t level_of(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Makes a type; NULL when memory is out.  Fields that cannot be decoded are not known. */
+/* Creates an event type. Returns NULL if out of memory. If the fields cannot be decoded, events of
+ * the type show raw bytes. */
 static struct clr_user_type *make_type(struct clr_user_kind *kind, const struct said *said)
 {
     struct clr_user_events *all = kind->all;
@@ -370,8 +375,8 @@ static struct clr_user_type *make_type(struct clr_user_kind *kind, const struct 
     return type;
 }
 
-/* The type of an event of the runtime itself, or of one whose metadata were not recorded; NULL when
- * memory is out. */
+/* Creates the type of a runtime event from clr_events.h, or a type without fields if its metadata
+ * were not recorded. Returns NULL if out of memory. */
 static struct clr_user_type *make_known(struct clr_user_kind *kind, uint32_t id)
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
@@ -394,7 +399,8 @@ static uint64_t number_of(const struct clr_user_kind *kind, uint32_t id)
     return (uint64_t)kind->index << 16 | id;
 }
 
-/* Takes what metadata say of events of a number in a process; false when memory is out. */
+/* Learns the metadata of an event number in a process; equal metadata share a type. Returns false
+ * if out of memory. */
 static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, struct cursor metadata,
                   const char **why)
 {
@@ -440,7 +446,7 @@ static bool take_extension(struct clr_user_kind *kind, uint64_t process, const s
     return true;
 }
 
-/* The type of an event; NULL when memory is out. */
+/* Returns the type of an event, creating it if necessary, or NULL if out of memory. */
 static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t process,
                                            uint32_t id)
 {

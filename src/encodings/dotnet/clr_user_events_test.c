@@ -1,5 +1,5 @@
-/* Events of .NET in tracepoints, as the runtime writes them (dotnet/diagnostics, ipc-protocol.md,
- * Tracepoint Format V1). */
+/* Tests of .NET events in tracepoints. The bytes follow "Tracepoint Format V1" in ipc-protocol.md
+ * of dotnet/diagnostics. */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@
     "\tfield:__rel_loc u8 extension[8759200];\toffset:11;\tsize:4;\tsigned:0;\n"                 \
     "\tfield:__rel_loc u8 payload[8759200];\toffset:15;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n"
 
-/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g", and
- * "Go" as opcode 1. */
+/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g";
+ * optional part: opcode 1. */
 #define METADATA                                                                           \
     "07000000 480069000000 1100000000000000 00000000 04000000 03000000 09000000 61000000 " \
     "12000000 73000000 11000000 67000000 01000000 01 01"
@@ -75,7 +75,7 @@ static void end(struct scene *scene)
     ttr_free(scene->t);
 }
 
-/* Takes an event of a tracepoint and process; gives its fields as JSON. */
+/* Decodes an event of a tracepoint and process and returns its fields as JSON. */
 static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, uint16_t id,
                         const char *extension, const char *payload)
 {
@@ -153,7 +153,7 @@ static void events_of_the_runtime_are_known_by_the_name_of_the_tracepoint(void *
     struct scene scene;
     (void)state;
     begin(&scene);
-    /* GCEnd_V1: Count, Depth, ClrInstanceID. */
+    /* GCEnd_V1 has the fields Count, Depth and ClrInstanceID. */
     assert_string_equal(take(&scene, 6, 1, 2, "01 00000000", "05000000 01000000 0900"),
                         "\"Count\":5,\"Depth\":1,\"ClrInstanceID\":9");
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p,

@@ -1,5 +1,4 @@
-/* Compression of perf.data records with zstd; perf_zstd.h describes it. Built without zstd,
- * perf_zstd_new always fails. */
+/* Compression of perf.data records with zstd; perf_zstd.h describes it. */
 #include "encodings/perf_data/perf_zstd.h"
 
 #include <zstd.h>
