@@ -5,11 +5,11 @@
  * Each event has a field notation; its elements are separated by blanks:
  *
  *   Name:code            one value
- *   Name:code=Map        one value whose numbers have names in clr_maps
+ *   Name:code=Map        one value; its numbers have names in clr_maps
  *   Name*Count:code      array; Count is an earlier field, a number, or "+" for a u16 stored
  *                        directly before the elements
  *   Name*Count{fields}   array of structs
- * |
+ *
  *   u1 u2 u4 u8 i4 i8    integers by size in bytes      d    double
  *   p    address of the traced process                  b    boolean of 4 bytes
  *   x    4 bytes of padding, only if addresses have 8   g    GUID

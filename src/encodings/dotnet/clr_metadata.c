@@ -158,8 +158,8 @@ struct type *clr_fields_take(struct clr_fields *fields)
 /* --- Text forms of values --- */
 
 /* Returns eight hexadecimal digits of `x` as bytes, the most significant digit in the lowest byte.
- * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' where a
- * nibble exceeds 9. */
+ * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' if a nibble
+ * exceeds 9. */
 static uint64_t hex_of(uint32_t x)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);

@@ -10,8 +10,8 @@
  * EventPipe V2 metadata ("second kind") replace the first kind if an event has arrays.
  *
  * Order of calls: set arena, cursor and is_second in struct clr_fields, then clr_fields_take; the
- * resulting type goes to the layout compiler. clr_put_shown formats decoded values whose type has a
- * role.
+ * resulting type goes to the layout compiler. clr_put_shown formats decoded values if their type
+ * has a role.
  *
  * Ownership: types live in the arena passed in. Thread rule: the functions share no state. */
 #ifndef TRACETTA_ENCODINGS_DOTNET_CLR_METADATA_H

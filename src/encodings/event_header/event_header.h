@@ -49,7 +49,7 @@ struct event_header_raw {
 
 struct event_headers_spec {
     ttr *t;
-    const struct format *format; /* format whose raw records contain the events */
+    const struct format *format; /* format that stores the events in its raw records */
     /* context pointer of the container, passed to the callbacks below */
     const void *own;
     /* Returns the stored bytes of an event, found from its payload pointer. */
@@ -70,11 +70,11 @@ struct event_headers *event_headers_new(const struct event_headers_spec *spec);
  * allowed. */
 void event_headers_free(struct event_headers *all);
 
-/* Starts a batch: recycles the texts decoded for the previous batch, whose fields become invalid.
+/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
  */
 void event_headers_batch(struct event_headers *all);
 
-/* Returns the tracepoint `name` whose EventHeader starts `skip` bytes into the stored bytes;
+/* Returns the tracepoint `name`; its EventHeader starts `skip` bytes into the stored bytes;
  * repeated calls return the same object. `owner` is an opaque pointer for the container (may be
  * NULL). Returns NULL if out of memory. */
 struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name,

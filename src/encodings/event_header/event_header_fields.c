@@ -29,7 +29,7 @@ struct walk {
     struct event_header_walk payload;
     struct event_header_parts parts;
     const struct event_header_own *own;
-    ttr_text name;    /* name whose attributes are being returned */
+    ttr_text name;    /* name that contains the attributes being returned */
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field within the current stage */
     uint8_t stage, depth;

@@ -82,7 +82,7 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
     return understand(step);
 }
 
-/* Struct whose members are being compiled; `left` counts members still missing. */
+/* Struct under construction; `left` counts members still missing. */
 struct passing {
     uint32_t left;
     uint32_t index; /* index of the struct's step in the plan */

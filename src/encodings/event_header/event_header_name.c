@@ -10,7 +10,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if there is no digit, or
+/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if it has no digit, or
  * more than `digits` digits after leading zeros. */
 static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {

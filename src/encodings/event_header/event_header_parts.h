@@ -20,16 +20,15 @@
 #include "encodings/event_header/event_header.h"
 
 #define EVENT_HEADER_VARIES UINT32_MAX
-#define EVENT_HEADER_SPINS                                                                        \
-    4096u /* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. \
-           */
+/* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. \ */
+#define EVENT_HEADER_SPINS 4096u
 
 enum event_header_array { ARRAY_NONE = 0, ARRAY_FIXED, ARRAY_COUNTED };
 
 /* Declaration of one field. */
 struct event_header_step {
     ttr_text name;  /* without attributes */
-    ttr_id name_id; /* interned name; 0 if there is no plan */
+    ttr_id name_id; /* interned name; 0 without a plan */
     uint32_t at;    /* offset of the declaration in the metadata */
     /* position of the next declaration; for a struct that is its first member */
     uint32_t next;
@@ -140,12 +139,12 @@ uint32_t event_header_event_name(const struct event_header_metadata *metadata, t
 const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
                                    struct event_header_step *step);
 
-/* Skips the members of a struct whose first member is at `at`. Returns the position after them and
+/* Skips the members of a struct; the first member is at `at`. Returns the position after them and
  * sets `*direct` to the number found. Stops early at damaged metadata. */
 uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
                            unsigned members, uint8_t *direct);
 
-/* Compiles the metadata of `plan`, whose first field is at `first`. Returns false if out of memory;
+/* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
  * damage is recorded in plan->why. */
 TTR_MUST bool event_header_compile(struct event_headers *all, struct event_header_plan *plan,
                                    uint32_t first);
@@ -172,7 +171,7 @@ struct event_header_walk {
     const struct event_header_plan *plan; /* NULL if the metadata are interpreted directly */
     struct event_header_metadata metadata;
     struct cursor data;
-    struct event_header_step loose;       /* storage for `step` if there is no plan */
+    struct event_header_step loose;       /* storage for `step` without a plan */
     const struct event_header_step *step; /* declaration of the current field */
     uint32_t at, end;                     /* current and end position */
     uint32_t elements;                    /* elements not yet visited, of an array of values */
@@ -223,7 +222,7 @@ static inline bool event_header_next_value(const struct event_header_step *step,
 }
 
 /* Returns true if the payload is long enough for all its fields. May return false for a valid
- * payload whose size cannot be checked without iterating (arrays of structs, wide strings). */
+ * payload if its size cannot be checked without iterating (arrays of structs, wide strings). */
 bool event_header_fits(const struct event_header_plan *plan, struct cursor payload);
 
 /* --- event_header_value.c --- */

@@ -29,7 +29,7 @@ static bool is_text_format(unsigned format)
 }
 
 /* Returns the effective format of a fixed-size value. Values of 16 bytes without a valid format are
- * shown as bytes, since there is no 128-bit integer type. */
+ * shown as bytes, since a 128-bit integer type does not exist. */
 static enum event_header_format meaning_of_value(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
@@ -281,8 +281,8 @@ static size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
     return n == 4 ? put_ip4(to, bytes) : put_ip6(to, bytes);
 }
 
-/* Detects a byte order mark. Returns the character size in bytes (1, 2, 4), 0 if there is no mark,
- * and the byte order. */
+/* Detects a byte order mark. Returns the character size in bytes (1, 2, 4), 0 without a mark, and
+ * the byte order. */
 static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);

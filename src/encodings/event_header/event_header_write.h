@@ -1,5 +1,5 @@
 /* Encoder that turns events of any format into EventHeader events (event_header_format.h), for
- * writers whose containers hold tracepoints.
+ * writers of formats that contain tracepoints.
  *
  * An event that was read as EventHeader keeps its bytes. For all others the name of the tracepoint
  * carries provider, level and keyword. Characters of the provider other than letters, digits and
@@ -35,7 +35,7 @@ enum event_header_loss {
     EVENT_HEADER_LOSS_KIND,     /* event that is not an instant */
     EVENT_HEADER_LOSS_LABEL,    /* symbolic names of numbers (enum labels) */
     EVENT_HEADER_LOSS_CONTEXT,  /* context fields, which become payload fields */
-    EVENT_HEADER_LOSS_ARRAY,    /* array whose elements differ in type */
+    EVENT_HEADER_LOSS_ARRAY,    /* array with elements of different types */
     EVENT_HEADER_LOSS_EMPTY,    /* struct without members */
     EVENT_HEADER_LOSS_CUT,      /* value that is too long or nested too deeply */
     EVENT_HEADER_LOSSES

@@ -72,7 +72,7 @@ struct field_json {
     /* callback that may drain the buffer during a large event; NULL = never drain */
     void (*relieve)(struct ttr_writer *writer);
     struct ttr_writer *writer;
-    struct buffer kept;       /* copies of names whose output was drained */
+    struct buffer kept;       /* copies of names that were drained from the output */
     struct field_name *names; /* names of the current event */
     size_t names_n, names_capacity;
     struct field_name_slot *slots; /* hash table of the first `indexed` names */

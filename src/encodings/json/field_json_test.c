@@ -101,7 +101,7 @@ static void nesting_follows_the_depth_of_fields(void **state)
     put_nested(&w, 1, "", TTR_TYPE_ARRAY, 0);
     put_nested(&w, 1, "", TTR_TYPE_STRUCT, 1);
     put_nested(&w, 2, "x", TTR_TYPE_UINT, 1);
-    /* a struct whose members are missing, as in a truncated payload */
+    /* the members of this struct are missing, as in a truncated payload */
     put_nested(&w, 2, "y", TTR_TYPE_STRUCT, 9);
     put_nested(&w, 0, "b", TTR_TYPE_UINT, 2);
     put_nested(&w, 5, "c", TTR_TYPE_UINT, 3); /* depth without an enclosing array or struct */

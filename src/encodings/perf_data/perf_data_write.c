@@ -418,7 +418,7 @@ static void tell_late(struct perf_put *put)
                         *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
     put->is_late = false;
     if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
-        return; /* checked before set_descriptions, whose cost grows with the number of events */
+        return; /* checked before set_descriptions: its cost grows with the number of events */
     set_descriptions(put);
     if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(put))
         return;

@@ -26,12 +26,11 @@
  *
  * A live file can be read even if its writer was killed. Feature sections known at the start are
  * also written before the records. perf_put_mark writes an EVENT_TYPE record, which readers skip,
- * with the table of these sections inside. The header then declares that the data section ends
- * where the mark begins, so that readers find the feature table inside the mark:
+ * with the table of these sections inside. The header then declares that the data section ends at
+ * the mark, so readers find the feature table inside the mark:
  *
  *   mark   [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
- *          [0..15] = table entry of section 0, whose feature bit (RESERVED) marks an unfinished
- * file
+ *          [0..15] = table entry of section 0; its feature bit, RESERVED, marks an unfinished file
  *
  * Events and formats declared later are written before the next mark, in carrier records of the
  * same type: one each for attributes, names and formats. What exceeds the size of a record (about
@@ -153,7 +152,7 @@ static inline bool perf_put_failed(const struct perf_put *put)
 /* Serializes an attribute in a byte order. */
 void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to[PERF_ATTR_VER7]);
 
-/* Declares an event: attribute bytes, whose size field is set here, a name ("sched:sched_switch"),
+/* Declares an event: attribute bytes (their size field is set here), a name ("sched:sched_switch"),
  * and the ids that its samples carry. */
 void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
                     const uint64_t *ids, size_t n);

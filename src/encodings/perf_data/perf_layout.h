@@ -8,8 +8,8 @@
  *            | {offset, size} of attrs, data, event types (unused) | 256 feature bits
  *   attrs    entries of attr_size bytes: perf_event_attr | {offset, size} of its u64 ids
  *   data     records: [0..3] type | [4..5] misc | [6..7] size, including these eight bytes
- *   features after the data: {offset, size} of each section whose bit is set, ascending
- * |
+ *   features after the data: {offset, size} per set feature bit, in ascending order
+ *
  *   pipe     [0..7] "PERFILE2" | [8..15] 16, then records only; the parts of a file's header are
  *            records too */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H

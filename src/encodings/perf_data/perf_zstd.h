@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 
-#define PERF_ZSTD_PIECE \
-    61440u /* maximum size of a piece, bytes: even if incompressible, it fits into one record */
+/* maximum size of a piece, bytes: even if incompressible, it fits into one record */
+#define PERF_ZSTD_PIECE 61440u
 
 struct perf_zstd;
 

@@ -227,7 +227,7 @@ struct tracepoints {
     struct event_headers *headers; /* EventHeader decoder; NULL until the first such tracepoint */
     /* decoder of .NET events; NULL until the first such tracepoint */
     struct clr_user_events *clr;
-    struct tracepoint unknown; /* used for records whose tracepoint id is unknown */
+    struct tracepoint unknown; /* used for records with an unknown tracepoint id */
     struct tracepoint_names names;
 };
 

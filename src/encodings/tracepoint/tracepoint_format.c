@@ -6,7 +6,7 @@
  *           field:unsigned short common_type;  offset:0;  size:2;  signed:0;
  *           ...   common fields, which all tracepoints share, then an empty line
  *           field:char comm[16];  offset:8;  size:16;  signed:0;
- * |
+ *
  *   print fmt: "comm=%s", REC->comm
  *
  * The name of a field is the last word before its brackets ("char comm[16]", "__rel_loc u8
@@ -21,8 +21,8 @@
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-#define FIELD_BYTES_MAX 65536u /* upper limit of a field's size: ring buffer records are shorter \
-                                */
+/* upper limit of a field's size: ring buffer records are shorter \ */
+#define FIELD_BYTES_MAX 65536u
 #define FIELDS_MAX 4096u
 
 struct reading {

@@ -336,7 +336,7 @@ static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
     }
 }
 
-/* Parses the index of REC->field[index], where the field may be cast. */
+/* Parses the index of REC->field[index]; a cast of the field is ignored. */
 static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
     tracepoint_lex(&parser->lexer);

@@ -239,7 +239,7 @@ struct tracepoint_program {
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                              struct arena *arena);
 
-/* Compiles a trace_printk format, whose arguments are stored in the record. Returns NULL only if
+/* Compiles a trace_printk format; its arguments are stored in the record. Returns NULL only if
  * out of memory. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
                                                                   struct arena *arena,

@@ -61,7 +61,7 @@ struct tracepoint_container {
 
 struct tracepoints_spec {
     ttr *t;
-    const struct format *format; /* format whose raw records contain the events */
+    const struct format *format; /* format that stores the events in its raw records */
     const struct tracepoint_container *container;
     const void *own; /* context pointer for the container's functions */
     uint16_t source; /* source number that the events have */
@@ -74,7 +74,7 @@ TTR_MUST struct tracepoints *tracepoints_new(
     const struct tracepoints_spec *spec); /* returns NULL if out of memory */
 void tracepoints_free(struct tracepoints *all);
 
-/* Starts a batch: recycles the texts decoded for the previous batch, whose fields become invalid.
+/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
  */
 void tracepoints_batch(struct tracepoints *all);
 

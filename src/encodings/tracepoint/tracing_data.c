@@ -17,8 +17,8 @@ uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, 
     return value;
 }
 
-/* Reads a zero-terminated string of at most `most` bytes. Returns NULL and sets c->failed if there
- * is no zero in that range. */
+/* Reads a zero-terminated string of at most `most` bytes. Returns NULL and sets c->failed if that
+ * range contains no zero. */
 static ttr_text take_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);

@@ -130,7 +130,8 @@ static bool is_of_system(const struct block *block, size_t a, size_t b)
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* Returns true if format `i` is the first one of its system, which then writes the whole system. */
+/* Returns true if format `i` is the first one of its system, which then writes all formats of the
+ * system. */
 static bool is_first(const struct block *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
