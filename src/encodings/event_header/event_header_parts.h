@@ -20,7 +20,7 @@
 #include "encodings/event_header/event_header.h"
 
 #define EVENT_HEADER_VARIES UINT32_MAX
-/* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. \ */
+/* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. */
 #define EVENT_HEADER_SPINS 4096u
 
 enum event_header_array { ARRAY_NONE = 0, ARRAY_FIXED, ARRAY_COUNTED };

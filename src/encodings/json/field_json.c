@@ -28,13 +28,11 @@
 #define NAMES_FIRST ((size_t)64)
 #define RELIEF ((size_t)256 << 10) /* bytes of output before `relieve` is called */
 #define KEPT (SIZE_MAX / 2 + 1)    /* flag added to the offset of a name in `kept` */
-#define HASH_OBJECT                                                                             \
-/* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently \
- */
-0x9e3779b97f4a7c15u
+/* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
+#define HASH_OBJECT 0x9e3779b97f4a7c15u
 
-    /* A name of the current event. */
-    struct field_name {
+/* A name of the current event. */
+struct field_name {
     uint64_t object; /* generation number of the object that contains it */
     uint64_t hash;
     /* offset and length of the escaped name in the output, or in `kept` if KEPT is added */

@@ -5,12 +5,10 @@
 #include "base/buffer.h"
 #include "base/endian.h"
 
-#define PERF_TEXT_ALIGN \
 /* alignment of texts in feature sections (NAME_ALIGN of tools/perf); the padding is zeros */
-64u
+#define PERF_TEXT_ALIGN 64u
 
-    static inline void
-    perf_store_u16(uint8_t *to, bool is_big, uint16_t x)
+static inline void perf_store_u16(uint8_t *to, bool is_big, uint16_t x)
 {
     is_big ? store_u16be(to, x) : store_u16le(to, x);
 }

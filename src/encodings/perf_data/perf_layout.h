@@ -146,12 +146,12 @@ enum perf_type {
 
 /* Offsets in a perf_event_attr. */
 enum perf_attr_place {
-    PERF_ATTR_TYPE = 0,   /* u32 type */
+    PERF_ATTR_TYPE = 0,   /* u32, enum perf_type */
     PERF_ATTR_SIZE = 4,   /* u32 size of the attribute, which reveals its version */
     PERF_ATTR_CONFIG = 8, /* u64; the id of a tracepoint */
     /* u64 period in events, or frequency in Hz if the flag FREQ is set */
     PERF_ATTR_PERIOD = 16,
-    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64 bit set */
+    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64, bits PERF_SAMPLE_HAS_... */
     PERF_ATTR_READ_FORMAT = 32,    /* u64 bit set */
     PERF_ATTR_FLAGS = 40,          /* 64 flag bits, see enum perf_attr_flag */
     PERF_ATTR_WAKEUP = 48,         /* u32 events or bytes until wake-up */

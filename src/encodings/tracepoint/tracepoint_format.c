@@ -21,7 +21,7 @@
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-/* upper limit of a field's size: ring buffer records are shorter \ */
+/* upper limit of a field's size: ring buffer records are shorter */
 #define FIELD_BYTES_MAX 65536u
 #define FIELDS_MAX 4096u
 
