@@ -55,13 +55,14 @@ static ttr_id add_schema(const struct event_headers *all, const struct event_hea
         &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
 }
 
-static bool add_text(const struct event_headers *all, ttr_text text, ttr_id *id)
+static bool intern_text(const struct event_headers *all, ttr_text text, ttr_id *id)
 {
     *id = intern_add(&all->spec.t->strings, text.p, text.n);
     return *id != UINT32_MAX;
 }
 
-static struct event_header_kind *make_kind(struct event_headers *all, ttr_id name, uint32_t skip)
+static struct event_header_kind *create_tracepoint(struct event_headers *all, ttr_id name,
+                                                   uint32_t skip)
 {
     struct event_header_kind *kind = arena_take(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
@@ -72,10 +73,10 @@ static struct event_header_kind *make_kind(struct event_headers *all, ttr_id nam
     kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
     if (!kind->is_named)
         kind->name = (struct event_header_name){.provider = {"", 0}};
-    kind->loose = (struct event_header_own){.kind = kind};
-    if (!add_text(all, kind->name.provider, &kind->provider))
+    kind->own_without_plan = (struct event_header_own){.kind = kind};
+    if (!intern_text(all, kind->name.provider, &kind->provider))
         return NULL;
-    kind->schema = add_schema(all, &kind->loose);
+    kind->schema = add_schema(all, &kind->own_without_plan);
     if (!kind->schema)
         return NULL;
     all->kind[all->kinds_n++] = kind;
@@ -86,10 +87,10 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
                                              uint32_t skip, const void *owner)
 {
     ttr_id id;
-    if (!add_text(all, name, &id))
+    if (!intern_text(all, name, &id))
         return NULL;
     const uint32_t *index = pairmap_get(&all->kinds, id, skip);
-    struct event_header_kind *kind = index ? all->kind[*index] : make_kind(all, id, skip);
+    struct event_header_kind *kind = index ? all->kind[*index] : create_tracepoint(all, id, skip);
     if (kind && !index)
         kind->owner = owner;
     return kind;
@@ -169,15 +170,16 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
 
 /* --- Cache of compiled plans, found by the hash of the metadata --- */
 
-static bool is_same(const struct event_header_plan *plan, const struct event_header_parts *parts)
+static bool is_plan_for(const struct event_header_plan *plan,
+                        const struct event_header_parts *parts)
 {
     return plan && plan->bytes_n == parts->metadata_n &&
            plan->is_big_endian == parts->is_big_endian &&
            memcmp(plan->bytes, parts->metadata, plan->bytes_n) == 0;
 }
 
-static struct event_header_plan *make_plan(struct event_header_kind *kind,
-                                           const struct event_header_parts *parts)
+static struct event_header_plan *create_plan(struct event_header_kind *kind,
+                                             const struct event_header_parts *parts)
 {
     struct event_headers *all = kind->all;
     struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
@@ -200,21 +202,22 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind,
         return NULL;
     if (first == UINT32_MAX)
         plan->why = "the name of the event does not end";
-    plan->schema = add_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
+    plan->schema =
+        intern_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
     return plan->schema ? plan : NULL;
 }
 
 /* Compiles the metadata and stores the plan. Leaves `*plan` NULL if the cache is full. Returns
  * false if out of memory. */
-static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
-                     uint64_t hash, const struct event_header_plan **plan)
+static bool store_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
+                       uint64_t hash, const struct event_header_plan **plan)
 {
     struct event_headers *all = kind->all;
     size_t before = all->arena.total;
     *plan = NULL;
     if (all->plans_n == EVENT_HEADER_PLANS || all->plan_bytes > EVENT_HEADER_PLAN_BYTES)
         return true;
-    struct event_header_plan *made = make_plan(kind, parts);
+    struct event_header_plan *made = create_plan(kind, parts);
     if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity,
                                 all->plans_n + 1, sizeof *all->plan))
         return false;
@@ -227,21 +230,22 @@ static bool add_plan(struct event_header_kind *kind, const struct event_header_p
 
 /* Finds the plan for an event's metadata, or compiles one. Sets `*plan` to NULL if the cache is
  * full or another block has the same hash. Returns false if out of memory. */
-static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
-                      const struct event_header_plan **plan)
+static bool find_or_compile_plan(struct event_header_kind *kind,
+                                 const struct event_header_parts *parts,
+                                 const struct event_header_plan **plan)
 {
     const struct event_headers *all = kind->all;
     *plan = kind->last;
-    if (is_same(kind->last, parts))
+    if (is_plan_for(kind->last, parts))
         return true;
     uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
     const uint32_t *index =
         pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
     if (!index) {
-        if (!add_plan(kind, parts, hash, plan))
+        if (!store_plan(kind, parts, hash, plan))
             return false;
     } else {
-        *plan = is_same(all->plan[*index], parts) ? all->plan[*index] : NULL;
+        *plan = is_plan_for(all->plan[*index], parts) ? all->plan[*index] : NULL;
     }
     kind->last = *plan ? *plan : kind->last;
     return true;
@@ -249,21 +253,21 @@ static bool find_plan(struct event_header_kind *kind, const struct event_header_
 
 /* Checks that the payload contains all declared fields. Returns a static description of the damage,
  * or NULL. Iterates over the values only if the fast checks fail. */
-static const char *measure(const struct event_header_plan *plan,
-                           const struct event_header_parts *parts)
+static const char *check_payload(const struct event_header_plan *plan,
+                                 const struct event_header_parts *parts)
 {
-    struct event_header_walk walk;
+    struct event_header_walk iter;
     bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
     if (is_fixed ? plan->size <= cursor_left(&parts->payload)
                  : plan && event_header_fits(plan, parts->payload))
         return NULL;
-    event_header_walk_begin(&walk, plan, parts);
-    while (event_header_walk_next(&walk) != PLACE_END)
+    event_header_walk_begin(&iter, plan, parts);
+    while (event_header_walk_next(&iter) != PLACE_END)
         continue;
-    return walk.why;
+    return iter.why;
 }
 
-static uint8_t level_of(unsigned level)
+static uint8_t level_from_event_header(unsigned level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
@@ -271,8 +275,9 @@ static uint8_t level_of(unsigned level)
 }
 
 /* Sets name and schema of an event that has no plan. */
-static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts,
-                       ttr_event *event, const char **why)
+static bool set_name_without_plan(const struct event_header_kind *kind,
+                                  const struct event_header_parts *parts, ttr_event *event,
+                                  const char **why)
 {
     ttr_text name;
     struct event_header_metadata metadata = {parts->metadata, parts->metadata_n,
@@ -283,11 +288,11 @@ static bool name_loose(const struct event_header_kind *kind, const struct event_
         return true;
     if (event_header_event_name(&metadata, &name) == UINT32_MAX)
         *why = "the name of the event does not end";
-    return add_text(kind->all, event_header_proper(name), &event->name);
+    return intern_text(kind->all, event_header_proper(name), &event->name);
 }
 
-static const char *name_trouble(const struct event_header_kind *kind,
-                                const struct event_header_parts *parts)
+static const char *check_tracepoint_name(const struct event_header_kind *kind,
+                                         const struct event_header_parts *parts)
 {
     if (!kind->is_named)
         return "the tracepoint is not called as those of EventHeader are (PROVIDER_L4K1)";
@@ -297,7 +302,7 @@ static const char *name_trouble(const struct event_header_kind *kind,
 
 /* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
  * memory. */
-static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
+static bool apply_activity(const struct event_header_kind *kind, ttr_event *event)
 {
     if (!event->activity ||
         (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
@@ -320,7 +325,7 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     event->flags |= TTR_EVENT_PARTIAL;
     if (!event_header_parse(raw, kind->skip, &parts))
         return true;
-    event->level = level_of(parts.level);
+    event->level = level_from_event_header(parts.level);
     event->keyword = kind->name.keyword;
     event->opcode = parts.opcode;
     event->tag = parts.tag;
@@ -329,20 +334,20 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     *why = parts.why;
     if (parts.why)
         return true;
-    if (parts.metadata && !find_plan(kind, &parts, &plan))
+    if (parts.metadata && !find_or_compile_plan(kind, &parts, &plan))
         return false;
-    const char *trouble = plan || parts.metadata ? measure(plan, &parts) : NULL;
+    const char *trouble = plan || parts.metadata ? check_payload(plan, &parts) : NULL;
     if (plan) {
         event->name = plan->name;
         ++*plan->events;
         event->schema = plan->schema;
         *why = plan->why;
-    } else if (!name_loose(kind, &parts, event, why)) {
+    } else if (!set_name_without_plan(kind, &parts, event, why)) {
         return false;
     }
     if (!*why)
-        *why = trouble ? trouble : name_trouble(kind, &parts);
+        *why = trouble ? trouble : check_tracepoint_name(kind, &parts);
     if (!*why)
         event->flags &= (uint8_t)~TTR_EVENT_PARTIAL;
-    return mark_activity(kind, event);
+    return apply_activity(kind, event);
 }

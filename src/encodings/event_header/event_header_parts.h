@@ -32,15 +32,15 @@ struct event_header_step {
     uint32_t at;    /* offset of the declaration in the metadata */
     /* position of the next declaration; for a struct that is its first member */
     uint32_t next;
-    uint32_t behind;     /* for a struct in a plan: position after its last member */
-    uint16_t tag, count; /* count: number of elements of a fixed array */
+    uint32_t after_members; /* for a struct in a plan: position after its last member */
+    uint16_t tag, count;    /* count: number of elements of a fixed array */
     uint8_t encoding, format;
     uint8_t array;   /* enum event_header_array */
     uint8_t bytes;   /* size of a value in bytes; 0 if variable */
     uint8_t unit;    /* bytes per character; 0 if not a string */
     uint8_t members; /* for a struct: number of members declared */
     /* for a struct: members present; fewer than `members` if the metadata end early */
-    uint8_t direct;
+    uint8_t members_found;
     /* enum event_header_format of all values; 0 if it depends on each value's size */
     uint8_t meaning;
 };
@@ -70,7 +70,7 @@ struct event_header_own {
 
 struct event_header_kind {
     struct event_headers *all;
-    struct event_header_own loose;
+    struct event_header_own own_without_plan;
     ttr_id schema;               /* schema of events without a plan */
     ttr_id provider, tracepoint; /* interned strings; tracepoint: full name */
     /* parsed tracepoint name; its texts live as long as the context */
@@ -142,7 +142,7 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
 /* Skips the members of a struct; the first member is at `at`. Returns the position after them and
  * sets `*direct` to the number found. Stops early at damaged metadata. */
 uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
-                           unsigned members, uint8_t *direct);
+                           unsigned members, uint8_t *members_found);
 
 /* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
  * damage is recorded in plan->why. */
@@ -152,17 +152,17 @@ TTR_MUST bool event_header_compile(struct event_headers *all, struct event_heade
 /* --- event_header_walk.c --- */
 
 enum event_header_place {
-    PLACE_VALUE,  /* a value; its bytes are in walk->value */
-    PLACE_ARRAY,  /* start of an array of walk->count elements, which follow */
-    PLACE_STRUCT, /* start of a struct of walk->count members, which follow */
-    PLACE_END     /* end of the payload; walk->why is set if it ended early */
+    PLACE_VALUE,  /* a value; its bytes are in iter->value */
+    PLACE_ARRAY,  /* start of an array of iter->count elements, which follow */
+    PLACE_STRUCT, /* start of a struct of iter->count members, which follow */
+    PLACE_END     /* end of the payload; iter->why is set if it ended early */
 };
 
 struct event_header_level {
     uint32_t first;    /* position of the first member */
     uint32_t members;  /* members not yet visited */
     uint32_t elements; /* elements not yet started, of an array of structs */
-    uint8_t announced, direct;
+    uint8_t members_declared, members_found;
     uint8_t depth; /* nesting depth of the members */
     bool is_array;
 };
@@ -171,12 +171,12 @@ struct event_header_walk {
     const struct event_header_plan *plan; /* NULL if the metadata are interpreted directly */
     struct event_header_metadata metadata;
     struct cursor data;
-    struct event_header_step loose;       /* storage for `step` without a plan */
+    struct event_header_step direct_step; /* storage for `step` without a plan */
     const struct event_header_step *step; /* declaration of the current field */
     uint32_t at, end;                     /* current and end position */
     uint32_t elements;                    /* elements not yet visited, of an array of values */
     uint32_t count;
-    uint64_t spins; /* remaining budget of struct elements; stops crafted counts */
+    uint64_t element_budget; /* remaining budget of struct elements; stops crafted counts */
     const uint8_t *value;
     uint32_t value_n;
     uint8_t depth; /* nesting depth of the field returned last */
@@ -188,11 +188,11 @@ struct event_header_walk {
 };
 
 /* Starts iterating over the payload in `parts`. */
-void event_header_walk_begin(struct event_header_walk *walk, const struct event_header_plan *plan,
+void event_header_walk_begin(struct event_header_walk *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts);
 
 /* Advances to the next value, array or struct. */
-enum event_header_place event_header_walk_next(struct event_header_walk *walk);
+enum event_header_place event_header_walk_next(struct event_header_walk *iter);
 
 /* Reads the bytes of one value of `step` at the cursor and advances it. Returns false, without
  * moving the cursor, if the value is truncated or is a zero-terminated string of 16- or 32-bit
@@ -227,15 +227,15 @@ bool event_header_fits(const struct event_header_plan *plan, struct cursor paylo
 
 /* --- event_header_value.c --- */
 
-/* Converts the current value of `walk`. If `scratch` is out of memory, text becomes a value of type
+/* Converts the current value of `iter`. If `scratch` is out of memory, text becomes a value of type
  * BYTES. */
-void event_header_value(const struct event_header_walk *walk, struct arena *scratch,
+void event_header_value(const struct event_header_walk *iter, struct arena *scratch,
                         ttr_value *value);
 
 /* Decodes up to `room` consecutive plain values into `field` (fast path without structs and
- * arrays). Returns how many were decoded and advances `walk`. Returns 0 if the next field needs
+ * arrays). Returns how many were decoded and advances `iter`. Returns 0 if the next field needs
  * event_header_walk_next. */
-uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch,
+uint32_t event_header_take_values(struct event_header_walk *iter, struct arena *scratch,
                                   ttr_field *field, uint32_t room);
 
 /* --- event_header_fields.c --- */

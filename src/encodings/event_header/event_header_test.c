@@ -170,14 +170,14 @@ static void expect_same_together(const struct scene *scene, uint32_t room)
 /* Fields must be equal with and without a plan, and whether read one by one or in blocks. */
 static void random_payloads_give_the_same_fields_in_each_way(void **state)
 {
-    struct scene planned, loose;
+    struct scene planned, unplanned;
     uint8_t bytes[1024];
     uint64_t random = 1;
     (void)state;
     begin(&planned, "P_L5K1");
-    begin(&loose, "P_L5K1");
+    begin(&unplanned, "P_L5K1");
     for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS; number++)
-        take(&loose, bytes, make(bytes, number, "6100 02", "05"));
+        take(&unplanned, bytes, make(bytes, number, "6100 02", "05"));
     for (unsigned i = 0; i < 5500; i++) {
         unsigned number = i % (unsigned)(sizeof shapes / sizeof *shapes);
         size_t n = make(bytes, number, shapes[number].metadata, ""),
@@ -186,16 +186,16 @@ static void random_payloads_give_the_same_fields_in_each_way(void **state)
             bytes[n + k] = (uint8_t)(support_random(&random) % 5 ? support_random(&random) % 3
                                                                  : support_random(&random));
         take(&planned, bytes, n + payload_n);
-        take(&loose, bytes, n + payload_n);
-        assert_string_equal(show(&planned), show(&loose));
-        assert_true((planned.why == NULL) == (loose.why == NULL));
+        take(&unplanned, bytes, n + payload_n);
+        assert_string_equal(show(&planned), show(&unplanned));
+        assert_true((planned.why == NULL) == (unplanned.why == NULL));
         for (uint32_t room = 1; room <= 16; room++)
             expect_same_together(&planned, room);
         event_headers_batch(planned.all);
-        event_headers_batch(loose.all);
+        event_headers_batch(unplanned.all);
     }
     end(&planned);
-    end(&loose);
+    end(&unplanned);
 }
 
 static void structs_without_bytes_are_given_up(void **state)

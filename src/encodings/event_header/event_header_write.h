@@ -85,7 +85,7 @@ struct event_header_put {
     bool is_cut;  /* the rest of the current top-level field was not kept, as it cannot fit */
     unsigned depth;
     /* cache: provider of the previous event, and whether its name needed replacement characters */
-    ttr_id asked;
+    ttr_id cached_provider;
     bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
     uint64_t lost_any;

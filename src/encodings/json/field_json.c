@@ -21,13 +21,13 @@
 #include "base/number.h"
 #include "encodings/json/append.h"
 
-#define AT_ONCE 16u /* fields fetched per call */
+#define FIELDS_PER_CALL 16u /* fields fetched per call */
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-#define SHAPE_MISSES 4u /* number of mismatches after which a schema gets no shape */
+#define SHAPE_MISSES_MAX 4u /* number of mismatches after which a schema gets no shape */
 #define NAMES_FIRST ((size_t)64)
-#define RELIEF ((size_t)256 << 10) /* bytes of output before `relieve` is called */
-#define KEPT (SIZE_MAX / 2 + 1)    /* flag added to the offset of a name in `kept` */
+#define DRAIN_THRESHOLD ((size_t)256 << 10) /* bytes of output before `relieve` is called */
+#define IN_KEPT (SIZE_MAX / 2 + 1)          /* flag added to the offset of a name in `kept` */
 /* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u
 
@@ -37,7 +37,7 @@ struct field_name {
     uint64_t hash;
     /* offset and length of the escaped name in the output, or in `kept` if KEPT is added */
     size_t at, n;
-    uint64_t again; /* suffix number to try at the next duplicate */
+    uint64_t next_suffix; /* suffix number to try at the next duplicate */
 };
 
 /* One named field of a shape. If all earlier fields match the shape, this name is known to be
@@ -82,28 +82,29 @@ void field_json_free(struct field_json *json)
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
 }
 
-static void lost(struct field_json *json, enum field_json_loss loss)
+static void count_json_loss(struct field_json *json, enum field_json_loss loss)
 {
     json->losses[loss]++;
     json->lost_any++;
 }
 
-static void add_escaped(struct field_json *json, const void *p, size_t n)
+static void append_escaped(struct field_json *json, const void *p, size_t n)
 {
     if (json_escape(json->to, p, n) > 0)
-        lost(json, FIELD_JSON_TEXT);
+        count_json_loss(json, FIELD_JSON_TEXT);
 }
 
-static const uint8_t *text_of(const struct field_json *json, const struct field_name *name)
+static const uint8_t *text_of_name(const struct field_json *json, const struct field_name *name)
 {
-    return name->at & KEPT ? json->kept.bytes + (name->at - KEPT) : json->to->bytes + name->at;
+    return name->at & IN_KEPT ? json->kept.bytes + (name->at - IN_KEPT)
+                              : json->to->bytes + name->at;
 }
 
-static bool is_same(const struct field_json *json, const struct field_name *a,
-                    const struct field_name *b)
+static bool is_same_name(const struct field_json *json, const struct field_name *a,
+                         const struct field_name *b)
 {
     return a->hash == b->hash && a->object == b->object && a->n == b->n &&
-           memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
+           memcmp(text_of_name(json, a), text_of_name(json, b), a->n) == 0;
 }
 
 /* Returns the slot of a name, or the free slot for it. At least one slot is always free, so the
@@ -112,7 +113,7 @@ static struct field_name_slot *find_slot(struct field_json *json, const struct f
 {
     for (size_t i = (size_t)name->hash;; i++) {
         struct field_name_slot *slot = &json->slots[i & (json->slots_n - 1)];
-        if (slot->event != json->oldest || is_same(json, &json->names[slot->index], name))
+        if (slot->event != json->oldest || is_same_name(json, &json->names[slot->index], name))
             return slot;
     }
 }
@@ -150,19 +151,19 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name name_from(const struct field_json *json, size_t at, size_t n,
+static inline struct field_name make_name(const struct field_json *json, size_t at, size_t n,
                                           uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
     return (struct field_name){
-        .object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
+        .object = object, .at = at, .n = n, .next_suffix = 2, .hash = hash + object * HASH_OBJECT};
 }
 
 /* Describes the escaped name at the end of the output, which starts at `at`. */
-static struct field_name last_name(const struct field_json *json, size_t at)
+static struct field_name name_at_end(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
-    return name_from(json, at, n, hash_bytes(json->to->bytes + at, n));
+    return make_name(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
 /* Lists a name. Returns true if the Bloom filter proves that it is new. */
@@ -184,19 +185,19 @@ static inline bool list_name(struct field_json *json, const struct field_name *n
 
 /* Renames the last name, which ends the output, with "#2", "#3" ... until it is unique in its
  * object. */
-static __attribute__((noinline)) void make_unique(struct field_json *json)
+static __attribute__((noinline)) void make_name_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
     size_t at = name.at;
     struct field_name *same = find_name(json, &name);
     if (same)
-        lost(json, FIELD_JSON_DUPLICATE);
+        count_json_loss(json, FIELD_JSON_DUPLICATE);
     for (struct field_name *first = same; same && !json->to->failed;
          same = find_name(json, &name)) {
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
-        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
-        name = last_name(json, at);
+        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->next_suffix++));
+        name = name_at_end(json, at);
     }
     (void)list_name(json, &name);
 }
@@ -211,7 +212,7 @@ void field_json_element(struct field_json *json)
         buffer_add_byte(json->to, ' ');
 }
 
-static void add_pointer(struct field_json *json, uint64_t x)
+static void append_json_pointer(struct field_json *json, uint64_t x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (!at)
@@ -222,7 +223,7 @@ static void add_pointer(struct field_json *json, uint64_t x)
     json->pointers++;
 }
 
-static void add_number(struct field_json *json, const ttr_value *value)
+static void append_json_number(struct field_json *json, const ttr_value *value)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     ttr_thread thread;
@@ -236,14 +237,14 @@ static void add_number(struct field_json *json, const ttr_value *value)
         buffer_filled(json->to, number_put_u64(at, value->v.u));
 }
 
-static inline void add_plain(struct field_json *json, uint64_t x)
+static inline void append_plain_number(struct field_json *json, uint64_t x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (at)
         buffer_filled(json->to, number_put_u64(at, x));
 }
 
-static void add_float(struct field_json *json, double x)
+static void append_json_float(struct field_json *json, double x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (!at)
@@ -252,14 +253,14 @@ static void add_float(struct field_json *json, double x)
         buffer_filled(json->to, number_put_double(at, x));
         return;
     }
-    lost(json, FIELD_JSON_NOT_FINITE);
+    count_json_loss(json, FIELD_JSON_NOT_FINITE);
     buffer_add_text(json->to, isnan(x) ? "\"NaN\"" : x < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 }
 
-static void add_bytes(struct field_json *json, ttr_text bytes)
+static void append_json_bytes(struct field_json *json, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
-    lost(json, FIELD_JSON_BYTES);
+    count_json_loss(json, FIELD_JSON_BYTES);
     if (bytes.n > json->bytes_max) {
         bytes.n = json->bytes_max;
         json->bytes_cut++;
@@ -279,7 +280,7 @@ static void add_bytes(struct field_json *json, ttr_text bytes)
     buffer_filled(json->to, bytes.n * 2 + 4);
 }
 
-static void add_text(struct field_json *json, ttr_text text)
+static void append_json_text(struct field_json *json, ttr_text text)
 {
     char *at = text.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, text.n + 2) : NULL;
     if (at && json_copy_plain(at + 1, text.p, text.n)) {
@@ -288,23 +289,23 @@ static void add_text(struct field_json *json, ttr_text text)
         return;
     }
     buffer_add_byte(json->to, '"');
-    add_escaped(json, text.p, text.n);
+    append_escaped(json, text.p, text.n);
     buffer_add_byte(json->to, '"');
 }
 
-static bool is_number(const ttr_value *value)
+static bool is_number_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
 }
 
-static bool is_container(const ttr_value *value)
+static bool is_array_or_struct(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
 /* Records the number of names and the filter at the start of an object or array, to restore them at
  * its end. */
-static void set_mark(struct field_json *json, unsigned depth)
+static void save_names_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
     mark->names_n = json->names_n;
@@ -331,7 +332,7 @@ void field_json_open(struct field_json *json, const ttr_value *value)
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
     json->objects[++json->depth] = is_array ? 0 : ++json->generation;
-    set_mark(json, json->depth);
+    save_names_mark(json, json->depth);
 }
 
 void field_json_close(struct field_json *json)
@@ -360,7 +361,7 @@ void field_json_begin(struct field_json *json)
 
 /* Selects the shape of the schema, or starts learning it at the second event: a schema seen once
  * may never recur. */
-static void choose_shape(struct field_json *json, ttr_id schema)
+static void select_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
         return;
@@ -374,7 +375,7 @@ static void choose_shape(struct field_json *json, ttr_id schema)
         *shape = (struct field_shape){.schema = schema};
         return;
     }
-    json->shape = shape->misses < SHAPE_MISSES ? shape : NULL;
+    json->shape = shape->misses < SHAPE_MISSES_MAX ? shape : NULL;
     json->is_learning = !shape->is_learned;
 }
 
@@ -397,13 +398,13 @@ static void leave_shape(struct field_json *json)
         const struct field_name name = {.object = shaped->object,
                                         .at = at,
                                         .n = piece->text.n,
-                                        .again = 2,
+                                        .next_suffix = 2,
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)list_name(json, &name);
     }
     for (unsigned depth = 1; depth <= json->depth;
          depth++) /* the names may belong to any open object */
-        set_mark(json, depth);
+        save_names_mark(json, depth);
 }
 
 /* Adds to the shape the name that was appended from `begin` on. */
@@ -422,7 +423,7 @@ static void learn_name(struct field_json *json, const ttr_field *field, size_t b
 
 /* Appends a name from the shape. Returns false if the field does not match the shape's next item.
  */
-static inline bool add_shaped_name(struct field_json *json, const ttr_field *field)
+static inline bool append_shaped_name(struct field_json *json, const ttr_field *field)
 {
     const struct field_shape *shape = json->shape;
     if (!shape || json->is_learning || json->shaped_n == shape->n)
@@ -444,26 +445,27 @@ static inline bool add_shaped_name(struct field_json *json, const ttr_field *fie
 /* --- Names without a shape --- */
 
 /* Appends a name that may need escaping. */
-static void add_any_name(struct field_json *json, const void *p, size_t n)
+static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
         leave_shape(json);
     field_json_element(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
-    add_escaped(json, p, n);
+    append_escaped(json, p, n);
     if (json->to->failed)
         return;
-    struct field_name name = last_name(json, at);
+    struct field_name name = name_at_end(json, at);
     if (!list_name(json, &name))
-        make_unique(json);
+        make_name_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
 /* Appends a name that is escaped already. is_padded: the text comes from the text cache and may be
  * copied in blocks. Bytes are stored last, because a store through char * makes the compiler reload
  * all other state. */
-static inline void add_name(struct field_json *json, ttr_text text, uint64_t hash, bool is_padded)
+static inline void append_escaped_name(struct field_json *json, ttr_text text, uint64_t hash,
+                                       bool is_padded)
 {
     struct buffer *to = json->to;
     char *at = (char *)buffer_room(to, text.n + TEXT_CACHE_PADDING + sizeof ", \"\": ");
@@ -472,7 +474,7 @@ static inline void add_name(struct field_json *json, ttr_text text, uint64_t has
     size_t before = to->n, spaced = json->spaced;
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
-    const struct field_name name = name_from(json, before + skip, text.n, hash);
+    const struct field_name name = make_name(json, before + skip, text.n, hash);
     bool is_new = list_name(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
@@ -486,7 +488,7 @@ static inline void add_name(struct field_json *json, ttr_text text, uint64_t has
         memcpy(at, text.p, text.n);
     memcpy(at + text.n, "\": ", 3);
     if (!is_new) {
-        make_unique(json);
+        make_name_unique(json);
         buffer_add(to, "\": ", 2 + spaced);
     }
 }
@@ -496,33 +498,33 @@ void field_json_constant_name(struct field_json *json, const char *name)
     size_t n = strlen(name);
     if (json->shape)
         leave_shape(json);
-    add_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
+    append_escaped_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
 /* Returns the escaped form of an interned string, from the cache. */
-static inline const struct text_piece *known_text(struct field_json *json, ttr_id id)
+static inline const struct text_piece *escaped_string(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
     json->to->failed |= json->texts.failed;
     if (piece->changed)
-        lost(json, FIELD_JSON_TEXT);
+        count_json_loss(json, FIELD_JSON_TEXT);
     return piece;
 }
 
 /* Appends a name that the shape does not cover; adds it to the shape if one is being learned. */
-static __attribute__((noinline)) void add_other_name(struct field_json *json,
-                                                     const ttr_field *field)
+static __attribute__((noinline)) void append_unshaped_name(struct field_json *json,
+                                                           const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
         leave_shape(json);
     if (!field->name_id) {
-        add_any_name(json, field->name.p, field->name.n);
+        append_unescaped_name(json, field->name.p, field->name.n);
         return;
     }
-    const struct text_piece *piece = known_text(json, field->name_id);
+    const struct text_piece *piece = escaped_string(json, field->name_id);
     size_t begin = json->to->n;
     uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
-    add_name(json, piece->text, piece->hash, true);
+    append_escaped_name(json, piece->text, piece->hash, true);
     if (json->shape && (piece->changed || json->losses[FIELD_JSON_DUPLICATE] != duplicates))
         leave_shape(json);
     else if (json->shape)
@@ -531,13 +533,13 @@ static __attribute__((noinline)) void add_other_name(struct field_json *json,
 
 void field_json_field_name(struct field_json *json, const ttr_field *field)
 {
-    if (!add_shaped_name(json, field))
-        add_other_name(json, field);
+    if (!append_shaped_name(json, field))
+        append_unshaped_name(json, field);
 }
 
-static void add_known_text(struct field_json *json, ttr_id id)
+static void append_interned_text(struct field_json *json, ttr_id id)
 {
-    ttr_text text = known_text(json, id)->text;
+    ttr_text text = escaped_string(json, id)->text;
     char *at = (char *)buffer_room(json->to, text.n + TEXT_CACHE_PADDING + 2);
     if (!at)
         return;
@@ -554,19 +556,19 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         return;
     case TTR_TYPE_UINT:
         if (json->hex_pointers && value->hint == TTR_HINT_POINTER) {
-            add_pointer(json, value->v.u);
+            append_json_pointer(json, value->v.u);
             return;
         }
-        add_number(json, value);
+        append_json_number(json, value);
         return;
     case TTR_TYPE_INT:
-        add_number(json, value);
+        append_json_number(json, value);
         return;
     case TTR_TYPE_FLOAT:
-        add_float(json, value->v.f);
+        append_json_float(json, value->v.f);
         return;
     case TTR_TYPE_BYTES:
-        add_bytes(json, value->text);
+        append_json_bytes(json, value->text);
         return;
     case TTR_TYPE_TEXT:
         break;
@@ -575,23 +577,24 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         return;
     }
     if (value->text_id)
-        add_known_text(json, value->text_id);
+        append_interned_text(json, value->text_id);
     else if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
         buffer_add(json->to, value->text.p, value->text.n);
     else
-        add_text(json, value->text);
+        append_json_text(json, value->text);
 }
 
 /* Appends an object with number and labels of an enumerated value; the number stays a JSON number.
  */
-static void add_labelled(struct field_json *json, const ttr_fields *fields, const ttr_value *value)
+static void append_labelled_number(struct field_json *json, const ttr_fields *fields,
+                                   const ttr_value *value)
 {
     bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
     buffer_add_text(json->to, "{\"value\":");
-    add_number(json, value);
+    append_json_number(json, value);
     if (value->hint == TTR_HINT_ENUM && value->count > 0) {
         buffer_add_text(json->to, ",\"label\":");
-        add_text(json, value->text);
+        append_json_text(json, value->text);
     }
     if (is_list)
         buffer_add_text(json->to, ",\"labels\":[");
@@ -601,64 +604,66 @@ static void add_labelled(struct field_json *json, const ttr_fields *fields, cons
             break;
         if (i)
             buffer_add_byte(json->to, ',');
-        add_text(json, label);
+        append_json_text(json, label);
     }
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
 /* Starts an array element. An array of objects leaves the shape, since its length varies per event.
  */
-static void add_element(struct field_json *json, const ttr_value *value)
+static void append_array_element(struct field_json *json, const ttr_value *value)
 {
-    if (json->shape && is_container(value))
+    if (json->shape && is_array_or_struct(value))
         leave_shape(json);
     field_json_element(json);
 }
 
-static void add_field(struct field_json *json, const ttr_fields *fields, const ttr_field *field)
+static void append_json_field(struct field_json *json, const ttr_fields *fields,
+                              const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
         field_json_close(json);
     if (!json->objects[json->depth])
-        add_element(json, value);
-    else if (!add_shaped_name(json, field))
-        add_other_name(json, field);
+        append_array_element(json, value);
+    else if (!append_shaped_name(json, field))
+        append_unshaped_name(json, field);
     if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_NONE)
-        add_plain(json, value->v.u);
-    else if (is_container(value))
+        append_plain_number(json, value->v.u);
+    else if (is_array_or_struct(value))
         field_json_open(json, value);
-    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
-        add_labelled(json, fields, value);
+    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) &&
+             is_number_value(value))
+        append_labelled_number(json, fields, value);
     else
         field_json_value(json, value);
 }
 
 /* Lets the writer drain the output if it is large. Names that may recur are copied to `kept` first.
  */
-static __attribute__((noinline)) void relieve(struct field_json *json)
+static __attribute__((noinline)) void drain_output(struct field_json *json)
 {
-    if (json->to->n < RELIEF || !json->relieve)
+    if (json->to->n < DRAIN_THRESHOLD || !json->relieve)
         return;
     if (json->shape)
         leave_shape(json);
-    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & KEPT);) {
+    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & IN_KEPT);) {
         struct field_name *name = &json->names[i];
         const size_t at = json->kept.n;
         buffer_add(&json->kept, json->to->bytes + name->at, name->n);
-        name->at = at + KEPT;
+        name->at = at + IN_KEPT;
     }
     json->to->failed |= json->kept.failed;
     if (!json->to->failed)
         json->relieve(json->writer);
 }
 
-static bool is_context(const ttr_field *field)
+static bool is_context_field(const ttr_field *field)
 {
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
 }
 
-static void end_fields(struct field_json *json)
+static void close_open_levels(struct field_json *json)
 {
     while (json->depth > 0)
         field_json_close(json);
@@ -669,38 +674,38 @@ static void end_fields(struct field_json *json)
 void field_json_fields(struct field_json *json, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field[AT_ONCE];
+    ttr_field field[FIELDS_PER_CALL];
     uint32_t n;
-    choose_shape(json, event->schema);
+    select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    for (; (n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0;
+         n == FIELDS_PER_CALL ? drain_output(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
-            json->contexts += field[i].depth == 0 && is_context(&field[i]);
-            add_field(json, &fields, &field[i]);
+            json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
+            append_json_field(json, &fields, &field[i]);
         }
-    end_fields(json);
+    close_open_levels(json);
 }
 
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field[AT_ONCE];
+    ttr_field field[FIELDS_PER_CALL];
     uint32_t n;
     bool has_context = false;
-    choose_shape(json, event->schema);
+    select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    for (; (n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0;
+         n == FIELDS_PER_CALL ? drain_output(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
-            bool is_apart = is_context(&field[i]);
+            bool is_apart = is_context_field(&field[i]);
             if (is_apart && !has_context)
-                choose_shape(context, event->schema);
+                select_shape(context, event->schema);
             has_context |= is_apart;
-            add_field(is_apart ? context : json, &fields, &field[i]);
+            append_json_field(is_apart ? context : json, &fields, &field[i]);
         }
-    end_fields(json);
-    end_fields(context);
+    close_open_levels(json);
+    close_open_levels(context);
     return has_context;
 }
 

@@ -21,7 +21,7 @@ void text_cache_free(struct text_cache *cache)
     arena_free(&cache->arena);
 }
 
-static bool make_slot(struct text_cache *cache, ttr_id id)
+static bool reserve_slot(struct text_cache *cache, ttr_id id)
 {
     size_t before = cache->pieces_n;
     if (!alloc_reserve(cache->alloc, (void **)&cache->pieces, &cache->pieces_n, (size_t)id + 1,
@@ -42,7 +42,7 @@ const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, 
     size_t changed = cache->encode(scratch, text.p, text.n), n = scratch->n;
     buffer_add(scratch, padding, sizeof padding);
     const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->bytes, scratch->n);
-    if (!p || !make_slot(cache, id)) {
+    if (!p || !reserve_slot(cache, id)) {
         cache->failed = true;
         return &nothing;
     }

@@ -43,7 +43,7 @@ void perf_put_free(struct perf_put *put)
 
 /* Returns the flags as the file's byte order stores them: C compilers on big-endian machines
  * allocate bit fields from the most significant bit. */
-static uint64_t place_flags(uint64_t flags, bool is_big)
+static uint64_t order_flag_bits(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
     for (unsigned i = 0; i < 64 && is_big; i++)
@@ -61,7 +61,7 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
     perf_store_u64(to + PERF_ATTR_PERIOD, is_big, attr->period);
     perf_store_u64(to + PERF_ATTR_SAMPLE_TYPE, is_big, attr->sample_type);
     perf_store_u64(to + PERF_ATTR_READ_FORMAT, is_big, attr->read_format);
-    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, place_flags(attr->flags, is_big));
+    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, order_flag_bits(attr->flags, is_big));
     perf_store_u32(to + PERF_ATTR_WAKEUP, is_big, attr->wakeup);
     perf_store_u32(to + PERF_ATTR_CLOCKID, is_big, (uint32_t)attr->clockid);
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
@@ -70,97 +70,100 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
 /* --- Records that describe the trace, written in pipe mode --- */
 
 /* Appends bytes that are not a record of the data section and counts them in the file offset. */
-static void add_frame(struct perf_put *put, const void *bytes, size_t n)
+static void write_frame(struct perf_put *put, const void *bytes, size_t n)
 {
     buffer_add(put->spec.to, bytes, n);
     put->at += n;
 }
 
-static void add_frame_u32(struct perf_put *put, uint32_t x)
+static void write_frame_u32(struct perf_put *put, uint32_t x)
 {
     perf_add_u32(put->spec.to, put->spec.is_big_endian, x);
     put->at += 4;
 }
 
-static void add_frame_u64(struct perf_put *put, uint64_t x)
+static void write_frame_u64(struct perf_put *put, uint64_t x)
 {
     perf_add_u64(put->spec.to, put->spec.is_big_endian, x);
     put->at += 8;
 }
 
-static void add_record_header(struct perf_put *put, uint32_t type, size_t size)
+static void write_record_header(struct perf_put *put, uint32_t type, size_t size)
 {
     uint8_t header[PERF_RECORD_HEADER] = {0};
     perf_store_u32(header, put->spec.is_big_endian, type);
     perf_store_u16(header + 6, put->spec.is_big_endian, (uint16_t)size);
-    add_frame(put, header, sizeof header);
+    write_frame(put, header, sizeof header);
 }
 
-static uint64_t id_of(const struct perf_put *put, const struct perf_put_event *event, size_t i)
+static uint64_t event_id_at(const struct perf_put *put, const struct perf_put_event *event,
+                            size_t i)
 {
     uint64_t id;
     memcpy(&id, put->ids.bytes + event->ids_at + i * sizeof id, sizeof id);
     return id;
 }
 
-static void add_ids(struct perf_put *put, const struct perf_put_event *event)
+static void write_ids(struct perf_put *put, const struct perf_put_event *event)
 {
     for (size_t i = 0; i < event->ids_n; i++)
-        add_frame_u64(put, id_of(put, event, i));
+        write_frame_u64(put, event_id_at(put, event, i));
 }
 
 /* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
-static void tell_event(struct perf_put *put, const struct perf_put_event *event)
+static void write_event_records(struct perf_put *put, const struct perf_put_event *event)
 {
-    struct perf_put_event told = *event;
+    struct perf_put_event limited = *event;
     size_t room = (PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
-    if (told.ids_n > room)
-        told.ids_n = room;
-    add_record_header(put, PERF_HEADER_ATTR, PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * told.ids_n);
-    add_frame(put, event->attr, PERF_ATTR_VER7);
-    add_ids(put, &told);
+    if (limited.ids_n > room)
+        limited.ids_n = room;
+    write_record_header(put, PERF_HEADER_ATTR,
+                        PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * limited.ids_n);
+    write_frame(put, event->attr, PERF_ATTR_VER7);
+    write_ids(put, &limited);
     if (!event->name_n || !event->ids_n)
         return;
     size_t padded = perf_padded(event->name_n, 8);
-    add_record_header(put, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
-    add_frame_u64(put, UPDATE_NAME);
-    add_frame_u64(put, id_of(put, event, 0));
-    add_frame(put, put->names.bytes + event->name_at, event->name_n);
-    add_frame(put, "\0\0\0\0\0\0\0", padded - event->name_n);
+    write_record_header(put, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
+    write_frame_u64(put, UPDATE_NAME);
+    write_frame_u64(put, event_id_at(put, event, 0));
+    write_frame(put, put->names.bytes + event->name_at, event->name_n);
+    write_frame(put, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
 
-static void tell_feature(struct perf_put *put, enum perf_feature feature)
+static void write_feature_record(struct perf_put *put, enum perf_feature feature)
 {
     const struct buffer *section = &put->feature[feature];
     size_t size = PERF_RECORD_HEADER + 8 + section->n;
     if (!section->n || size > PERF_RECORD_BYTES_MAX)
         return;
-    add_record_header(put, PERF_HEADER_FEATURE, size);
-    add_frame_u64(put, feature);
-    add_frame(put, section->bytes, section->n);
+    write_record_header(put, PERF_HEADER_FEATURE, size);
+    write_frame_u64(put, feature);
+    write_frame(put, section->bytes, section->n);
 }
 
-static void tell_tracing(struct perf_put *put)
+static void write_tracing_record(struct perf_put *put)
 {
     const struct buffer *section = &put->feature[PERF_FEATURE_TRACING_DATA];
     size_t padding = (8 - section->n % 8) % 8;
     if (!section->n)
         return;
-    add_record_header(put, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
-    add_frame_u32(put, (uint32_t)(section->n + padding));
-    add_frame(put, section->bytes, section->n);
-    add_frame(put, "\0\0\0\0\0\0\0", padding);
+    write_record_header(put, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
+    write_frame_u32(put, (uint32_t)(section->n + padding));
+    write_frame(put, section->bytes, section->n);
+    write_frame(put, "\0\0\0\0\0\0\0", padding);
 }
 
-static void tell_build_ids(struct perf_put *put)
+static void write_build_ids(struct perf_put *put)
 {
     const struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
-    if (section->n > put->build_ids_told)
-        add_frame(put, section->bytes + put->build_ids_told, section->n - put->build_ids_told);
-    put->build_ids_told = section->n;
+    if (section->n > put->build_ids_written)
+        write_frame(put, section->bytes + put->build_ids_written,
+                    section->n - put->build_ids_written);
+    put->build_ids_written = section->n;
 }
 
-static bool is_told_now(const struct perf_put *put)
+static bool is_written_at_once(const struct perf_put *put)
 {
     return put->spec.is_pipe && put->has_begun;
 }
@@ -188,34 +191,34 @@ void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], tt
         return;
     put->events_n++;
     put->is_late = put->has_begun;
-    if (is_told_now(put)) {
+    if (is_written_at_once(put)) {
         perf_put_flush(put);
-        tell_event(put, event);
-        put->events_told = put->events_n;
+        write_event_records(put, event);
+        put->events_written = put->events_n;
     }
 }
 
 /* Called after a feature section was set; in pipe mode writes it at once as a record. */
-static void feature_is_set(struct perf_put *put, enum perf_feature feature)
+static void publish_feature(struct perf_put *put, enum perf_feature feature)
 {
     if (put->feature[feature].failed)
         put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_feature(put, feature);
+    else if (is_written_at_once(put))
+        write_feature_record(put, feature);
 }
 
 void perf_put_feature(struct perf_put *put, enum perf_feature feature, const void *bytes, size_t n)
 {
     buffer_clear(&put->feature[feature]);
     buffer_add(&put->feature[feature], bytes, n);
-    feature_is_set(put, feature);
+    publish_feature(put, feature);
 }
 
 void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_text text)
 {
     buffer_clear(&put->feature[feature]);
     perf_add_text(&put->feature[feature], put->spec.is_big_endian, text.p, text.n);
-    feature_is_set(put, feature);
+    publish_feature(put, feature);
 }
 
 void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts,
@@ -225,7 +228,7 @@ void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, con
     perf_add_u32(&put->feature[feature], put->spec.is_big_endian, n);
     for (uint32_t i = 0; i < n; i++)
         perf_add_text(&put->feature[feature], put->spec.is_big_endian, texts[i].p, texts[i].n);
-    feature_is_set(put, feature);
+    publish_feature(put, feature);
 }
 
 void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t online)
@@ -234,7 +237,7 @@ void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t on
     buffer_clear(section);
     perf_add_u32(section, put->spec.is_big_endian, available);
     perf_add_u32(section, put->spec.is_big_endian, online);
-    feature_is_set(put, PERF_FEATURE_NRCPUS);
+    publish_feature(put, PERF_FEATURE_NRCPUS);
 }
 
 void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns,
@@ -247,7 +250,7 @@ void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wal
     perf_add_u32(section, is_big, clockid);
     perf_add_u64(section, is_big, wall_ns);
     perf_add_u64(section, is_big, clock_ns);
-    feature_is_set(put, PERF_FEATURE_CLOCK_DATA);
+    publish_feature(put, PERF_FEATURE_CLOCK_DATA);
 }
 
 void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id,
@@ -269,8 +272,8 @@ void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, con
     buffer_add_zeros(section, padded - path_n);
     if (section->failed)
         put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_build_ids(put);
+    else if (is_written_at_once(put))
+        write_build_ids(put);
 }
 
 void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n)
@@ -281,48 +284,48 @@ void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n)
     put->is_late |= put->has_begun;
     if (section->failed)
         put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_tracing(put);
+    else if (is_written_at_once(put))
+        write_tracing_record(put);
 }
 
 /* --- Start of the file --- */
 
-static void begin_pipe(struct perf_put *put)
+static void write_pipe_start(struct perf_put *put)
 {
     uint8_t header[PERF_PIPE_HEADER_BYTES];
     memcpy(header, put->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(header + PERF_AT_HEADER_SIZE, put->spec.is_big_endian, sizeof header);
-    add_frame(put, header, sizeof header);
+    write_frame(put, header, sizeof header);
     for (size_t i = 0; i < put->events_n; i++)
-        tell_event(put, &put->events[i]);
-    put->events_told = put->events_n;
-    tell_tracing(put);
-    tell_build_ids(put);
+        write_event_records(put, &put->events[i]);
+    put->events_written = put->events_n;
+    write_tracing_record(put);
+    write_build_ids(put);
     for (unsigned i = PERF_FEATURE_HOSTNAME; i < PERF_PUT_FEATURES; i++)
-        tell_feature(put, (enum perf_feature)i);
+        write_feature_record(put, (enum perf_feature)i);
 }
 
 /* Writes the ids of all events, then the attribute entries that refer to them. */
-static void add_attrs(struct perf_put *put)
+static void write_attrs(struct perf_put *put)
 {
     uint64_t ids_at = put->at;
     for (size_t i = 0; i < put->events_n; i++)
-        add_ids(put, &put->events[i]);
+        write_ids(put, &put->events[i]);
     put->attrs_at = put->at;
     for (size_t i = 0; i < put->events_n; i++) {
         const struct perf_put_event *event = &put->events[i];
-        add_frame(put, event->attr, PERF_ATTR_VER7);
-        add_frame_u64(put, ids_at);
-        add_frame_u64(put, 8 * event->ids_n);
+        write_frame(put, event->attr, PERF_ATTR_VER7);
+        write_frame_u64(put, ids_at);
+        write_frame_u64(put, 8 * event->ids_n);
         ids_at += 8 * event->ids_n;
     }
     put->attrs_bytes = put->at - put->attrs_at;
-    put->events_told = put->events_n;
+    put->events_written = put->events_n;
 }
 
 /* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
  * their buffer by the compression ratio. */
-static void set_compressed(struct perf_put *put)
+static void fill_compressed_section(struct perf_put *put)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_COMPRESSED];
     bool is_big = put->spec.is_big_endian;
@@ -338,7 +341,7 @@ static void set_compressed(struct perf_put *put)
 }
 
 /* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
-static void set_descriptions(struct perf_put *put)
+static void fill_event_desc_section(struct perf_put *put)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_EVENT_DESC];
     bool is_big = put->spec.is_big_endian;
@@ -353,16 +356,16 @@ static void set_descriptions(struct perf_put *put)
         perf_add_u32(section, is_big, (uint32_t)event->ids_n);
         perf_add_text(section, is_big, put->names.bytes + event->name_at, event->name_n);
         for (size_t k = 0; k < event->ids_n; k++)
-            perf_add_u64(section, is_big, id_of(put, event, k));
+            perf_add_u64(section, is_big, event_id_at(put, event, k));
     }
     put->is_out_of_memory |= section->failed;
 }
 
-static void add_early(struct perf_put *put)
+static void write_early_sections(struct perf_put *put)
 {
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        put->early[i] = (struct perf_put_place){put->at, put->feature[i].n};
-        add_frame(put, put->feature[i].bytes, put->feature[i].n);
+        put->early_sections[i] = (struct perf_put_place){put->at, put->feature[i].n};
+        write_frame(put, put->feature[i].bytes, put->feature[i].n);
     }
 }
 
@@ -370,18 +373,18 @@ void perf_put_begin(struct perf_put *put)
 {
     static const uint8_t header[PERF_HEADER_BYTES];
     size_t header_at = put->spec.to->n;
-    set_compressed(put);
+    fill_compressed_section(put);
     put->has_begun = true;
     if (put->spec.is_pipe) {
-        begin_pipe(put);
+        write_pipe_start(put);
         return;
     }
-    add_frame(put, header, sizeof header);
+    write_frame(put, header, sizeof header);
     if (put->events_n)
-        add_attrs(put);
+        write_attrs(put);
     if (put->spec.is_live) {
-        set_descriptions(put);
-        add_early(put);
+        fill_event_desc_section(put);
+        write_early_sections(put);
     }
     put->data_at = put->at;
     if (!perf_put_failed(put))
@@ -392,41 +395,42 @@ void perf_put_begin(struct perf_put *put)
 /* --- Marks of a live file, between the records --- */
 
 /* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
-static void begin_carrier(struct perf_put *put, size_t n)
+static void start_carrier(struct perf_put *put, size_t n)
 {
-    add_record_header(put, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
-    add_frame_u64(put, UINT64_MAX);
+    write_record_header(put, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
+    write_frame_u64(put, UINT64_MAX);
     put->data_bytes += CARRIER_HEAD + n;
     put->plain_bytes += CARRIER_HEAD + n;
 }
 
-static void carry_feature(struct perf_put *put, enum perf_feature feature)
+static void write_carried_feature(struct perf_put *put, enum perf_feature feature)
 {
     const struct buffer *section = &put->feature[feature];
     size_t padded = perf_padded(section->n, 8);
-    begin_carrier(put, padded);
-    put->early[feature] = (struct perf_put_place){put->at, section->n};
-    add_frame(put, section->bytes, section->n);
-    add_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
+    start_carrier(put, padded);
+    put->early_sections[feature] = (struct perf_put_place){put->at, section->n};
+    write_frame(put, section->bytes, section->n);
+    write_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
 /* Writes events and formats that were declared since the last mark, inside carrier records. */
-static void tell_late(struct perf_put *put)
+static void write_late_declarations(struct perf_put *put)
 {
     size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
     const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC],
                         *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
     put->is_late = false;
     if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
-        return; /* checked before set_descriptions: its cost grows with the number of events */
-    set_descriptions(put);
+        return; /* checked before fill_event_desc_section: its cost grows with the number of events
+                 */
+    fill_event_desc_section(put);
     if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(put))
         return;
-    begin_carrier(put, attrs);
-    add_attrs(put);
-    carry_feature(put, PERF_FEATURE_EVENT_DESC);
+    start_carrier(put, attrs);
+    write_attrs(put);
+    write_carried_feature(put, PERF_FEATURE_EVENT_DESC);
     if (formats->n)
-        carry_feature(put, PERF_FEATURE_TRACING_DATA);
+        write_carried_feature(put, PERF_FEATURE_TRACING_DATA);
 }
 
 void perf_put_mark(struct perf_put *put)
@@ -436,17 +440,17 @@ void perf_put_mark(struct perf_put *put)
         return;
     perf_put_flush(put);
     if (put->is_late)
-        tell_late(put);
+        write_late_declarations(put);
     put->marked_bytes = put->data_bytes;
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        size += put->early[i].n ? PERF_SECTION_BYTES : 0;
-    add_record_header(put, PERF_HEADER_EVENT_TYPE, size);
-    add_frame_u64(put, UINT64_MAX);
+        size += put->early_sections[i].n ? PERF_SECTION_BYTES : 0;
+    write_record_header(put, PERF_HEADER_EVENT_TYPE, size);
+    write_frame_u64(put, UINT64_MAX);
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        if (!put->early[i].n)
+        if (!put->early_sections[i].n)
             continue;
-        add_frame_u64(put, put->early[i].at);
-        add_frame_u64(put, put->early[i].n);
+        write_frame_u64(put, put->early_sections[i].at);
+        write_frame_u64(put, put->early_sections[i].n);
     }
     put->data_bytes += size;
     put->plain_bytes += size;
@@ -454,7 +458,7 @@ void perf_put_mark(struct perf_put *put)
 
 /* --- End of the file --- */
 
-static void add_features(struct perf_put *put)
+static void write_features(struct perf_put *put)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
@@ -463,12 +467,12 @@ static void add_features(struct perf_put *put)
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
         if (!put->feature[i].n)
             continue;
-        add_frame_u64(put, at);
-        add_frame_u64(put, put->feature[i].n);
+        write_frame_u64(put, at);
+        write_frame_u64(put, put->feature[i].n);
         at += put->feature[i].n;
     }
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        add_frame(put, put->feature[i].bytes, put->feature[i].n);
+        write_frame(put, put->feature[i].bytes, put->feature[i].n);
 }
 
 void perf_put_end(struct perf_put *put)
@@ -476,17 +480,17 @@ void perf_put_end(struct perf_put *put)
     perf_put_flush(put);
     if (put->spec.is_pipe)
         return;
-    set_compressed(put);
-    set_descriptions(put);
+    fill_compressed_section(put);
+    fill_event_desc_section(put);
     if (perf_put_failed(put))
         return;
     put->has_ended = true;
-    add_features(put);
-    if (put->events_told < put->events_n)
-        add_attrs(put);
+    write_features(put);
+    if (put->events_written < put->events_n)
+        write_attrs(put);
 }
 
-static void store_section(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
+static void store_section_entry(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
 {
     perf_store_u64(to, is_big, at);
     perf_store_u64(to + 8, is_big, n);
@@ -498,14 +502,14 @@ void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
     uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0,
              data_bytes = is_open ? put->marked_bytes : put->data_bytes;
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        features |=
-            (uint64_t)(is_open ? put->early[i].n > 0 : put->has_ended && put->feature[i].n > 0)
-            << i;
+        features |= (uint64_t)(is_open ? put->early_sections[i].n > 0
+                                       : put->has_ended && put->feature[i].n > 0)
+                    << i;
     memset(to, 0, PERF_HEADER_BYTES);
     memcpy(to, is_big ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(to + PERF_AT_HEADER_SIZE, is_big, PERF_HEADER_BYTES);
     perf_store_u64(to + PERF_AT_ATTR_SIZE, is_big, ATTR_ENTRY);
-    store_section(to + PERF_AT_ATTRS, is_big, put->attrs_at, put->attrs_bytes);
-    store_section(to + PERF_AT_DATA, is_big, put->data_at, data_bytes);
+    store_section_entry(to + PERF_AT_ATTRS, is_big, put->attrs_at, put->attrs_bytes);
+    store_section_entry(to + PERF_AT_DATA, is_big, put->data_at, data_bytes);
     perf_store_u64(to + PERF_AT_FEATURES, is_big, features);
 }

@@ -83,14 +83,14 @@ struct perf_put {
     struct perf_put_spec spec;
     struct perf_put_event *events;
     size_t events_n, events_capacity;
-    size_t events_told; /* number of events already written */
-    struct buffer ids;  /* array of u64 in host byte order */
+    size_t events_written; /* number of events already written */
+    struct buffer ids;     /* array of u64 in host byte order */
     struct buffer names;
     struct buffer feature[PERF_PUT_FEATURES]; /* feature sections by bit number; empty = absent */
-    struct perf_put_place early[PERF_PUT_FEATURES];
-    uint64_t marked_bytes; /* bytes of the data section up to the last mark */
-    size_t build_ids_told; /* pipe: bytes of the BUILD_ID section already written */
-    struct buffer plain;   /* records waiting for compression */
+    struct perf_put_place early_sections[PERF_PUT_FEATURES];
+    uint64_t marked_bytes;    /* bytes of the data section up to the last mark */
+    size_t build_ids_written; /* pipe: bytes of the BUILD_ID section already written */
+    struct buffer plain;      /* records waiting for compression */
     struct perf_zstd *zstd;
     uint64_t plain_bytes; /* size of all records before compression */
     uint64_t data_bytes;  /* size of the data section so far */

@@ -5,15 +5,15 @@
 
 static const ttr_text no_word = {"", 0};
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
 /* Parses a field name and the closing parenthesis; the opening one was consumed. Sets `*field` to
  * NULL if the tracepoint has no field of that name. */
-static bool take_field_name(struct tracepoint_parser *parser, const struct tracepoint_field **field,
-                            ttr_text *name)
+static bool parse_field_argument(struct tracepoint_parser *parser,
+                                 const struct tracepoint_field **field, ttr_text *name)
 {
     if (parser->lexer.word != WORD_NAME) {
         (void)tracepoint_complain(parser, "a name of a field should stand here",
@@ -26,11 +26,11 @@ static bool take_field_name(struct tracepoint_parser *parser, const struct trace
     return tracepoint_expect(parser, ")");
 }
 
-static uint32_t take_dynamic(struct tracepoint_parser *parser, uint8_t op, uint8_t peer)
+static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op, uint8_t peer)
 {
     const struct tracepoint_field *field;
     ttr_text name;
-    if (!take_field_name(parser, &field, &name))
+    if (!parse_field_argument(parser, &field, &name))
         return NODE_NONE;
     bool wants_field = op == OP_ARRAY || op == OP_LENGTH;
     if (wants_field && !field)
@@ -55,7 +55,7 @@ static const struct {
     {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
 };
 
-static int64_t peer_value(const struct tracepoint_node *node)
+static int64_t value_in_libtraceevent(const struct tracepoint_node *node)
 {
     char first = node->text.n ? *node->text.p : '0';
     if (node->peer != PEER_ATOM)
@@ -63,13 +63,13 @@ static int64_t peer_value(const struct tracepoint_node *node)
     if (first >= '0' && first <= '9')
         return (int64_t)node->value;
     for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++)
-        if (is_same(node->text, kernel_names[i].name))
+        if (equals_word(node->text, kernel_names[i].name))
             return kernel_names[i].value;
     return -1;
 }
 
 /* Parses one entry of a table: "{ value, text }". */
-static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
+static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
 {
     if (!tracepoint_expect(parser, "{"))
         return false;
@@ -86,13 +86,14 @@ static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label
         (void)tracepoint_complain(parser, "a name for a value that is not constant", no_word);
         return false;
     }
-    *label = (struct tracepoint_label){
-        .value = peer_value(&node[value]), .real = node[value].value, .text = node[text].text};
+    *label = (struct tracepoint_label){.value = value_in_libtraceevent(&node[value]),
+                                       .real = node[value].value,
+                                       .text = node[text].text};
     return true;
 }
 
 /* Parses "{ ... }, { ... })", the entries of a table. Returns NULL on error. */
-static const struct tracepoint_table *take_table(struct tracepoint_parser *parser)
+static const struct tracepoint_table *parse_table(struct tracepoint_parser *parser)
 {
     struct tracepoint_table *table = arena_take(parser->arena, sizeof *table);
     struct tracepoint_label *label = NULL;
@@ -100,7 +101,7 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
     uint32_t nodes = parser->nodes.n;
     for (;;) {
         struct tracepoint_label one;
-        if (!take_label(parser, &one))
+        if (!parse_label(parser, &one))
             return NULL;
         /* frees the nodes of the entry: its value is now stored in the label */
         parser->nodes.n = nodes;
@@ -125,8 +126,8 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
     return tracepoint_expect(parser, ")") ? table : NULL;
 }
 
-static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
-                           unsigned depth)
+static uint32_t parse_named_values(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                                   unsigned depth)
 {
     ttr_text between = no_word;
     uint32_t value = tracepoint_expression(parser, depth + 1);
@@ -141,7 +142,7 @@ static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t
         if (!tracepoint_expect(parser, ","))
             return NODE_NONE;
     }
-    const struct tracepoint_table *table = take_table(parser);
+    const struct tracepoint_table *table = parse_table(parser);
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
                                                                  .peer = peer,
                                                                  .a = value,
@@ -153,8 +154,8 @@ static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t
 
 /* --- Macros over bytes and arrays --- */
 
-static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
-                               unsigned n, unsigned depth)
+static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                                     unsigned n, unsigned depth)
 {
     uint32_t argument[3] = {NODE_NONE, NODE_NONE, NODE_NONE};
     for (unsigned i = 0; i < n; i++) {
@@ -174,7 +175,7 @@ static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uin
 
 /* --- sizeof and __builtin_expect --- */
 
-static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
+static uint64_t size_of_type(ttr_text type, unsigned long_bytes)
 {
     static const struct {
         const char *name;
@@ -197,19 +198,19 @@ static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
         {"s64", 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(type, known[i].name))
+        if (equals_word(type, known[i].name))
             return known[i].bytes ? known[i].bytes : long_bytes;
     return 0;
 }
 
-static uint32_t take_sizeof(struct tracepoint_parser *parser)
+static uint32_t parse_sizeof(struct tracepoint_parser *parser)
 {
     ttr_text type = parser->lexer.text;
     uint64_t bytes = 0;
     if (parser->lexer.word != WORD_NAME)
         return tracepoint_complain(parser, "sizeof of what is no type", type);
     tracepoint_lex(&parser->lexer);
-    if (is_same(type, "REC")) {
+    if (equals_word(type, "REC")) {
         if (!tracepoint_expect(parser, "->"))
             return NODE_NONE;
         const struct tracepoint_field *field =
@@ -221,7 +222,7 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
             tracepoint_lex(&parser->lexer);
         }
-        bytes = type_bytes(type, parser->tp->all->spec.long_bytes);
+        bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
         return tracepoint_complain(parser, "sizeof of a type that is not known", type);
@@ -237,7 +238,7 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
 }
 
 /* Parses __builtin_expect(value, hint) and ignores the hint, which only guides the C compiler. */
-static uint32_t take_expect(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_builtin_expect(struct tracepoint_parser *parser, unsigned depth)
 {
     uint32_t value = tracepoint_expression(parser, depth + 1);
     if (!tracepoint_expect(parser, ","))
@@ -272,19 +273,19 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
     if (depth > TRACEPOINT_DEPTH_MAX)
         return tracepoint_complain(parser, "the expression is too large", no_word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!is_same(name, known[i].name))
+        if (!equals_word(name, known[i].name))
             continue;
-        return known[i].arguments
-                   ? take_arguments(parser, known[i].op, known[i].peer, known[i].arguments, depth)
-                   : take_dynamic(parser, known[i].op, known[i].peer);
+        return known[i].arguments ? parse_call_arguments(parser, known[i].op, known[i].peer,
+                                                         known[i].arguments, depth)
+                                  : parse_dynamic_array(parser, known[i].op, known[i].peer);
     }
-    if (is_same(name, "__print_flags"))
-        return take_named(parser, OP_FLAGS, PEER_FLAGS, depth);
-    if (is_same(name, "__print_symbolic"))
-        return take_named(parser, OP_SYMBOL, PEER_SYMBOL, depth);
-    if (is_same(name, "sizeof"))
-        return take_sizeof(parser);
-    if (is_same(name, "__builtin_expect"))
-        return take_expect(parser, depth);
+    if (equals_word(name, "__print_flags"))
+        return parse_named_values(parser, OP_FLAGS, PEER_FLAGS, depth);
+    if (equals_word(name, "__print_symbolic"))
+        return parse_named_values(parser, OP_SYMBOL, PEER_SYMBOL, depth);
+    if (equals_word(name, "sizeof"))
+        return parse_sizeof(parser);
+    if (equals_word(name, "__builtin_expect"))
+        return parse_builtin_expect(parser, depth);
     return tracepoint_complain(parser, "no such function is known here", name);
 }

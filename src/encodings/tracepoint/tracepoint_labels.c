@@ -5,8 +5,8 @@
 
 /* Returns the field that a node loads, ignoring casts and, with may_be_masked, a constant bit mask.
  * Returns NULL for any other expression. */
-static const struct tracepoint_field *field_of(const struct tracepoint_program *program,
-                                               uint32_t index, bool may_be_masked)
+static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
+                                                    uint32_t index, bool may_be_masked)
 {
     const struct tracepoint_node *node = &program->node[index];
     while (node->op == OP_CAST)
@@ -18,10 +18,10 @@ static const struct tracepoint_field *field_of(const struct tracepoint_program *
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void take_table(const struct tracepoint *tp, const struct tracepoint_program *program,
-                       const struct tracepoint_node *node, struct tracepoint_look *look)
+static void adopt_table(const struct tracepoint *tp, const struct tracepoint_program *program,
+                        const struct tracepoint_node *node, struct tracepoint_look *look)
 {
-    const struct tracepoint_field *field = field_of(program, node->a, node->op == OP_FLAGS);
+    const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
         return;
     struct tracepoint_look *of = &look[field - tp->field];
@@ -31,11 +31,11 @@ static void take_table(const struct tracepoint *tp, const struct tracepoint_prog
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void take_base(const struct tracepoint *tp, const struct tracepoint_program *program,
-                      const struct tracepoint_item *item, struct tracepoint_look *look)
+static void adopt_base(const struct tracepoint *tp, const struct tracepoint_program *program,
+                       const struct tracepoint_item *item, struct tracepoint_look *look)
 {
     const struct tracepoint_field *field =
-        item->kind == ITEM_NUMBER ? field_of(program, item->node, false) : NULL;
+        item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
     if (!field || field->shape > TRACEPOINT_INT || look[field - tp->field].base)
         return;
     char c = item->conversion;
@@ -52,20 +52,20 @@ const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp,
     memset(look, 0, (tp->fields_n + (size_t)1) * sizeof *look);
     for (uint32_t i = 0; i < program->nodes_n && !program->why; i++)
         if (program->node[i].op == OP_FLAGS || program->node[i].op == OP_SYMBOL)
-            take_table(tp, program, &program->node[i], look);
+            adopt_table(tp, program, &program->node[i], look);
     for (uint32_t i = 0; i < program->items_n; i++)
-        take_base(tp, program, &program->item[i], look);
+        adopt_base(tp, program, &program->item[i], look);
     return look;
 }
 
 /* Mask of the field's width: values in kernel tables may be sign-extended beyond it. */
-static uint64_t bits_of(const ttr_value *value)
+static uint64_t field_width_mask(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;
 }
 
-static bool holds(const struct tracepoint_look *look, const struct tracepoint_label *label,
-                  uint64_t x, uint64_t bits)
+static bool matches_label(const struct tracepoint_look *look, const struct tracepoint_label *label,
+                          uint64_t x, uint64_t bits)
 {
     uint64_t real = label->real & bits;
     return look->is_flags ? real != 0 && (x & real) == real : real == x;
@@ -74,9 +74,9 @@ static bool holds(const struct tracepoint_look *look, const struct tracepoint_la
 bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
                            ttr_text *label)
 {
-    uint64_t bits = bits_of(value), x = value->v.u & bits;
+    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
     for (uint32_t k = 0; k < look->table->n; k++) {
-        if (!holds(look, &look->table->label[k], x, bits))
+        if (!matches_label(look, &look->table->label[k], x, bits))
             continue;
         *label = look->table->label[k].text;
         if (i-- == 0)
@@ -90,9 +90,9 @@ void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value)
     value->base = look->base == 10 ? 0 : look->base;
     if (!look->table)
         return;
-    uint64_t bits = bits_of(value), x = value->v.u & bits;
+    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
     value->hint = look->is_flags ? TTR_HINT_FLAGS : TTR_HINT_ENUM;
     for (uint32_t k = 0; k < look->table->n; k++)
-        if (holds(look, &look->table->label[k], x, bits) && value->count++ == 0)
+        if (matches_label(look, &look->table->label[k], x, bits) && value->count++ == 0)
             value->text = look->table->label[k].text;
 }

@@ -6,7 +6,7 @@
 
 static const ttr_text no_word = {"", 0};
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
@@ -20,7 +20,7 @@ uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, 
     return NODE_NONE;
 }
 
-static uint32_t complain_memory(struct tracepoint_parser *parser)
+static uint32_t set_parser_out_of_memory(struct tracepoint_parser *parser)
 {
     parser->is_out_of_memory = true;
     return tracepoint_complain(parser, "memory is out", no_word);
@@ -28,7 +28,7 @@ static uint32_t complain_memory(struct tracepoint_parser *parser)
 
 bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign)
 {
-    return parser->lexer.word == WORD_SIGN && is_same(parser->lexer.text, sign);
+    return parser->lexer.word == WORD_SIGN && equals_word(parser->lexer.text, sign);
 }
 
 bool tracepoint_expect(struct tracepoint_parser *parser, const char *sign)
@@ -52,7 +52,7 @@ const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *t
 }
 
 /* Parses the leading number of a text as strtoull does: prefix 0x is hexadecimal, 0 octal. */
-static uint64_t number_of(ttr_text text)
+static uint64_t parse_leading_number(ttr_text text)
 {
     unsigned base = 10;
     uint64_t x = 0;
@@ -75,7 +75,7 @@ static uint64_t number_of(ttr_text text)
 
 /* --- Nodes: appending and constant folding --- */
 
-static uint64_t apply(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     struct tracepoint_node node[3] = {
         {.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
@@ -83,7 +83,7 @@ static uint64_t apply(uint8_t op, uint64_t a, uint64_t b)
     return tracepoint_value(&(struct tracepoint_run){.program = &program}, 2);
 }
 
-static unsigned depth_of(const struct tracepoint_parser *parser, uint32_t node)
+static unsigned node_depth(const struct tracepoint_parser *parser, uint32_t node)
 {
     return node < parser->nodes.n ? parser->nodes.node[node].depth : 0;
 }
@@ -93,8 +93,8 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = depth_of(parser, node->a), b = depth_of(parser, node->b),
-             c = depth_of(parser, node->c);
+    unsigned a = node_depth(parser, node->a), b = node_depth(parser, node->b),
+             c = node_depth(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
         return tracepoint_complain(parser, "the expression is too large", no_word);
@@ -102,7 +102,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
         uint32_t capacity = nodes->capacity ? 2 * nodes->capacity : 16;
         struct tracepoint_node *grown = arena_take(parser->arena, capacity * sizeof *grown);
         if (!grown)
-            return complain_memory(parser);
+            return set_parser_out_of_memory(parser);
         if (nodes->n)
             memcpy(grown, nodes->node, nodes->n * sizeof *grown);
         nodes->node = grown;
@@ -113,7 +113,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     return nodes->n++;
 }
 
-static uint32_t add_number(struct tracepoint_parser *parser, uint64_t value, ttr_text text)
+static uint32_t add_number_node(struct tracepoint_parser *parser, uint64_t value, ttr_text text)
 {
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
                                                                  .peer = PEER_ATOM,
@@ -124,29 +124,31 @@ static uint32_t add_number(struct tracepoint_parser *parser, uint64_t value, ttr
                                                                  .c = NODE_NONE});
 }
 
-static bool is_number(const struct tracepoint_parser *parser, uint32_t node)
+static bool is_number_node(const struct tracepoint_parser *parser, uint32_t node)
 {
     return parser->nodes.node[node].op == OP_NUMBER;
 }
 
-static uint32_t add_pair(struct tracepoint_parser *parser, uint8_t op, uint32_t a, uint32_t b)
+static uint32_t add_binary_node(struct tracepoint_parser *parser, uint8_t op, uint32_t a,
+                                uint32_t b)
 {
     if (a == NODE_NONE || (b == NODE_NONE && op > OP_SAME))
         return NODE_NONE;
-    bool is_constant = is_number(parser, a) && (b == NODE_NONE || is_number(parser, b));
+    bool is_constant = is_number_node(parser, a) && (b == NODE_NONE || is_number_node(parser, b));
     if (!is_constant)
         return tracepoint_add_node(
             parser,
             &(struct tracepoint_node){.op = op, .peer = PEER_OP, .a = a, .b = b, .c = NODE_NONE});
-    uint64_t value =
-        apply(op, parser->nodes.node[a].value, b == NODE_NONE ? 0 : parser->nodes.node[b].value);
-    uint32_t node = add_number(parser, value, no_word);
+    uint64_t value = fold_operator(op, parser->nodes.node[a].value,
+                                   b == NODE_NONE ? 0 : parser->nodes.node[b].value);
+    uint32_t node = add_number_node(parser, value, no_word);
     if (node != NODE_NONE)
         parser->nodes.node[node].peer = PEER_OP;
     return node;
 }
 
-static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepoint_field *field)
+static uint32_t add_field_node(struct tracepoint_parser *parser,
+                               const struct tracepoint_field *field)
 {
     struct tracepoint_node node = {.op = OP_WHOLE,
                                    .peer = PEER_FIELD,
@@ -179,19 +181,19 @@ static uint64_t cast_mask(ttr_text type)
         {"u32", UINT32_MAX}, {"s32", UINT32_MAX}, {"int", UINT32_MAX}, {"unsigned int", UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(type, known[i].name))
+        if (equals_word(type, known[i].name))
             return known[i].mask;
     return UINT64_MAX;
 }
 
-static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool is_pointer,
-                         uint32_t a)
+static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, bool is_pointer,
+                              uint32_t a)
 {
     if (a == NODE_NONE)
         return NODE_NONE;
     uint64_t mask = is_pointer ? UINT64_MAX : cast_mask(type);
-    if (is_number(parser, a)) {
-        uint32_t node = add_number(parser, parser->nodes.node[a].value & mask, no_word);
+    if (is_number_node(parser, a)) {
+        uint32_t node = add_number_node(parser, parser->nodes.node[a].value & mask, no_word);
         if (node != NODE_NONE)
             parser->nodes.node[node].peer = PEER_TYPE;
         return node;
@@ -207,7 +209,7 @@ static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool i
 
 /* --- Primary expressions: fields, numbers, parentheses --- */
 
-static uint32_t take_field(struct tracepoint_parser *parser)
+static uint32_t parse_field_reference(struct tracepoint_parser *parser)
 {
     if (!tracepoint_expect(parser, "->"))
         return NODE_NONE;
@@ -216,11 +218,11 @@ static uint32_t take_field(struct tracepoint_parser *parser)
                                    parser->lexer.text);
     ttr_text name = parser->lexer.text;
     tracepoint_lex(&parser->lexer);
-    return add_field(parser, tracepoint_field_named(parser->tp, name));
+    return add_field_node(parser, tracepoint_field_named(parser->tp, name));
 }
 
 /* Parses one or more words as a single name, such as "unsigned int" in a cast. */
-static ttr_text take_names(struct tracepoint_parser *parser)
+static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
     const char *end = first.p + first.n;
@@ -232,12 +234,12 @@ static ttr_text take_names(struct tracepoint_parser *parser)
     return (ttr_text){first.p, (size_t)(end - first.p)};
 }
 
-static uint32_t take_name(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text name = parser->lexer.text;
     tracepoint_lex(&parser->lexer);
-    if (is_same(name, "REC"))
-        return take_field(parser);
+    if (equals_word(name, "REC"))
+        return parse_field_reference(parser);
     if (tracepoint_at_sign(parser, "(")) {
         tracepoint_lex(&parser->lexer);
         return tracepoint_call(parser, name, depth);
@@ -246,24 +248,24 @@ static uint32_t take_name(struct tracepoint_parser *parser, unsigned depth)
         name.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - name.p);
         tracepoint_lex(&parser->lexer);
     }
-    return add_number(parser, number_of(name), name);
+    return add_number_node(parser, parse_leading_number(name), name);
 }
 
 /* Returns true if the current word can be the operand of a cast; a name in parentheses before it is
  * then a type. */
-static bool is_operand(const struct tracepoint_parser *parser)
+static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
            parser->lexer.word == WORD_CHAR || tracepoint_at_sign(parser, "(");
 }
 
-static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth);
+static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
 
 /* Parses, after an opening parenthesis, "type)x", "type *)x", "REC)->x" or a parenthesized name. */
-static uint32_t take_named_parentheses(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
-    ttr_text name = take_names(parser);
+    ttr_text name = parse_multiword_name(parser);
     bool is_pointer = tracepoint_at_sign(parser, "*");
     if (is_pointer)
         tracepoint_lex(&parser->lexer);
@@ -273,27 +275,27 @@ static uint32_t take_named_parentheses(struct tracepoint_parser *parser, unsigne
         return tracepoint_expect(parser, ")") ? node : NODE_NONE;
     }
     tracepoint_lex(&parser->lexer);
-    if (is_same(name, "REC") && !is_pointer)
-        return take_field(parser);
-    if (is_operand(parser))
-        return add_cast(parser, name, is_pointer, take_primary(parser, depth + 1));
-    return add_number(parser, number_of(name), name);
+    if (equals_word(name, "REC") && !is_pointer)
+        return parse_field_reference(parser);
+    if (starts_operand(parser))
+        return add_cast_node(parser, name, is_pointer, parse_primary(parser, depth + 1));
+    return add_number_node(parser, parse_leading_number(name), name);
 }
 
-static uint32_t take_parentheses(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_parentheses(struct tracepoint_parser *parser, unsigned depth)
 {
     tracepoint_lex(&parser->lexer);
     if (parser->lexer.word == WORD_NAME)
-        return take_named_parentheses(parser, depth);
+        return parse_cast_or_name(parser, depth);
     uint32_t node = tracepoint_expression(parser, depth + 1);
     if (!tracepoint_expect(parser, ")"))
         return NODE_NONE;
-    if (is_operand(parser))
+    if (starts_operand(parser))
         return tracepoint_complain(parser, "a cast to what is no type", parser->lexer.text);
     return node;
 }
 
-static uint32_t take_unary(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_unary(struct tracepoint_parser *parser, unsigned depth)
 {
     static const struct {
         char sign;
@@ -304,22 +306,23 @@ static uint32_t take_unary(struct tracepoint_parser *parser, unsigned depth)
         if (sign.n != 1 || *sign.p != known[i].sign)
             continue;
         tracepoint_lex(&parser->lexer);
-        return add_pair(parser, known[i].op, take_primary(parser, depth + 1), NODE_NONE);
+        return add_binary_node(parser, known[i].op, parse_primary(parser, depth + 1), NODE_NONE);
     }
     return tracepoint_complain(parser, "unexpected", sign);
 }
 
-static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text text = parser->lexer.text;
     switch (parser->lexer.word) {
     case WORD_NAME:
-        return take_name(parser, depth);
+        return parse_name(parser, depth);
     case WORD_TEXT:
     case WORD_CHAR: {
         bool is_character = parser->lexer.word == WORD_CHAR;
         tracepoint_lex(&parser->lexer);
-        uint64_t value = is_character && text.n ? (uint8_t)text.p[text.n - 1] : number_of(text);
+        uint64_t value =
+            is_character && text.n ? (uint8_t)text.p[text.n - 1] : parse_leading_number(text);
         return tracepoint_add_node(
             parser, &(struct tracepoint_node){.op = is_character ? OP_NUMBER : OP_TEXT,
                                               .peer = PEER_ATOM,
@@ -330,14 +333,14 @@ static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
                                               .c = NODE_NONE});
     }
     case WORD_SIGN:
-        return *text.p == '(' ? take_parentheses(parser, depth) : take_unary(parser, depth);
+        return *text.p == '(' ? parse_parentheses(parser, depth) : parse_unary(parser, depth);
     default:
         return tracepoint_complain(parser, "a value should stand here", text);
     }
 }
 
 /* Parses the index of REC->field[index]; a cast of the field is ignored. */
-static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
+static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
     tracepoint_lex(&parser->lexer);
     uint32_t index = tracepoint_expression(parser, depth + 1), from = of;
@@ -367,13 +370,13 @@ static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsi
                                                                  .c = NODE_NONE});
 }
 
-static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     if (depth > TRACEPOINT_DEPTH_MAX)
         return tracepoint_complain(parser, "the expression is too large", no_word);
-    uint32_t node = take_plain(parser, depth);
+    uint32_t node = parse_plain_primary(parser, depth);
     while (!parser->why && tracepoint_at_sign(parser, "["))
-        node = take_element(parser, node, depth);
+        node = parse_array_index(parser, node, depth);
     return parser->why ? NODE_NONE : node;
 }
 
@@ -391,32 +394,32 @@ static const struct binary {
     {"|", 3, OP_OR},           {"&&", 2, OP_BOTH},       {"||", 1, OP_EITHER},
 };
 
-static const struct binary *at_binary(const struct tracepoint_parser *parser)
+static const struct binary *find_binary_operator(const struct tracepoint_parser *parser)
 {
     for (size_t i = 0; parser->lexer.word == WORD_SIGN && i < sizeof binaries / sizeof *binaries;
          i++)
-        if (is_same(parser->lexer.text, binaries[i].sign))
+        if (equals_word(parser->lexer.text, binaries[i].sign))
             return &binaries[i];
     return NULL;
 }
 
-static uint32_t take_binary(struct tracepoint_parser *parser, unsigned level, unsigned depth)
+static uint32_t parse_binary(struct tracepoint_parser *parser, unsigned level, unsigned depth)
 {
-    uint32_t left = take_primary(parser, depth);
+    uint32_t left = parse_primary(parser, depth);
     const struct binary *binary;
-    while (!parser->why && (binary = at_binary(parser)) && binary->level >= level) {
+    while (!parser->why && (binary = find_binary_operator(parser)) && binary->level >= level) {
         if (depth > TRACEPOINT_DEPTH_MAX)
             return tracepoint_complain(parser, "the expression is too large", no_word);
         tracepoint_lex(&parser->lexer);
-        left =
-            add_pair(parser, binary->op, left, take_binary(parser, binary->level + 1u, depth + 1));
+        left = add_binary_node(parser, binary->op, left,
+                               parse_binary(parser, binary->level + 1u, depth + 1));
     }
     return parser->why ? NODE_NONE : left;
 }
 
 uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth)
 {
-    uint32_t condition = take_binary(parser, 1, depth);
+    uint32_t condition = parse_binary(parser, 1, depth);
     if (parser->why || !tracepoint_at_sign(parser, "?"))
         return parser->why ? NODE_NONE : condition;
     if (depth > TRACEPOINT_DEPTH_MAX)

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
-static void put_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
+static void print_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     int star = item->has_star ? (int)(uint32_t)tracepoint_value(run, item->star) : -1;
     switch (item->kind) {
@@ -34,17 +34,17 @@ void tracepoint_run_items(const struct tracepoint_run *run)
     size_t before = run->to->n;
     for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX;
          i++)
-        put_item(run, &run->program->item[i]);
+        print_item(run, &run->program->item[i]);
 }
 
 /* --- Fallback: fields by name --- */
 
-static bool has_word(ttr_text type, const char *word)
+static bool has_type_name(ttr_text type, const char *word)
 {
     return memmem(type.p, type.n, word, strlen(word)) != NULL;
 }
 
-static bool is_printable(ttr_text text)
+static bool is_printable_text(ttr_text text)
 {
     for (size_t i = 0; i < text.n && text.p[i]; i++)
         if (!isprint((unsigned char)text.p[i]) && !isspace((unsigned char)text.p[i]))
@@ -52,12 +52,13 @@ static bool is_printable(ttr_text text)
     return true;
 }
 
-static void put_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static void print_array_field(const struct tracepoint_run *run,
+                              const struct tracepoint_field *field)
 {
     ttr_text bytes = tracepoint_array(run, field);
-    bool is_text =
-        has_word(field->type, "char") || has_word(field->type, "u8") || has_word(field->type, "s8");
-    if (is_text && is_printable(bytes)) {
+    bool is_text = has_type_name(field->type, "char") || has_type_name(field->type, "u8") ||
+                   has_type_name(field->type, "s8");
+    if (is_text && is_printable_text(bytes)) {
         const char *zero = bytes.n ? memchr(bytes.p, 0, bytes.n) : NULL;
         buffer_add(run->to, bytes.p, zero ? (size_t)(zero - bytes.p) : bytes.n);
         return;
@@ -73,13 +74,14 @@ static void put_array(const struct tracepoint_run *run, const struct tracepoint_
 
 /* Prints an integer field. A `long` is printed in hexadecimal, because it often contains an
  * address. */
-static void put_number(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static void print_number_field(const struct tracepoint_run *run,
+                               const struct tracepoint_field *field)
 {
     uint64_t x = field->offset <= run->raw.n && field->size <= run->raw.n - field->offset
                      ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
                      : 0;
     char text[NUMBER_MAX];
-    bool is_long = has_word(field->type, "long"),
+    bool is_long = has_type_name(field->type, "long"),
          is_signed = field->is_signed && !field->is_pointer;
     bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
     if (is_hex) {
@@ -95,7 +97,7 @@ static void put_number(const struct tracepoint_run *run, const struct tracepoint
     }
 }
 
-static void put_fields(const struct tracepoint_run *run)
+static void print_all_fields(const struct tracepoint_run *run)
 {
     const struct tracepoint *tp = run->tp;
     size_t before = run->to->n;
@@ -105,14 +107,14 @@ static void put_fields(const struct tracepoint_run *run)
         buffer_add(run->to, tp->field[i].name.p, tp->field[i].name.n);
         buffer_add_byte(run->to, '=');
         if (tp->field[i].is_array || tp->field[i].place >= TRACEPOINT_DATA_LOC)
-            put_array(run, &tp->field[i]);
+            print_array_field(run, &tp->field[i]);
         else
-            put_number(run, &tp->field[i]);
+            print_number_field(run, &tp->field[i]);
     }
 }
 
-static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program,
-                      struct tracepoint_raw raw, struct buffer *to)
+static void print_event(const struct tracepoint *tp, const struct tracepoint_program *program,
+                        struct tracepoint_raw raw, struct buffer *to)
 {
     const struct tracepoint_run run = {.tp = tp,
                                        .program = program,
@@ -123,7 +125,7 @@ static void put_event(const struct tracepoint *tp, const struct tracepoint_progr
     if (!program->why)
         return;
     buffer_add_text(to, "[FAILED TO PARSE]");
-    put_fields(&run);
+    print_all_fields(&run);
 }
 
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
@@ -136,7 +138,7 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
     if (tp->role == TRACEPOINT_BPRINT)
         tracepoint_put_bprint(tp, raw, to);
     else
-        put_event(tp, tp->lazy->program, raw, to);
+        print_event(tp, tp->lazy->program, raw, to);
     return true;
 }
 

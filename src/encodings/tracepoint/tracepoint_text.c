@@ -7,7 +7,7 @@
 
 /* --- Conversions of numbers and texts --- */
 
-static void add_padding(struct buffer *to, char with, int n)
+static void append_padding(struct buffer *to, char with, int n)
 {
     uint8_t *at = n > 0 ? buffer_room(to, (size_t)n) : NULL;
     if (!at)
@@ -27,7 +27,7 @@ void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits)
 }
 
 /* Writes the digits of a number right-aligned at the end of `text` and returns their count. */
-static unsigned digits_of(char *text, uint64_t x, char conversion)
+static unsigned write_digits(char *text, uint64_t x, char conversion)
 {
     const char *letters = conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
     unsigned n = 0, bits = conversion == 'o' ? 3 : 4;
@@ -46,7 +46,8 @@ static unsigned digits_of(char *text, uint64_t x, char conversion)
 
 /* Truncates or sign-extends a value to the size that the conversion's length modifier selects;
  * `is_negative` is set and the absolute value returned for negative numbers. */
-static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_negative)
+static uint64_t truncate_to_conversion(const struct tracepoint_item *item, uint64_t x,
+                                       bool *is_negative)
 {
     unsigned unused = 64 - 8u * (unsigned)item->bytes;
     *is_negative = false;
@@ -57,12 +58,12 @@ static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_neg
     return s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
 }
 
-static void put_formatted(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                          int star)
+static void print_digits(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                         int star)
 {
     char text[DIGITS_MAX], head[4];
     bool is_negative, is_left = item->is_left;
-    uint64_t number = cut(item, x, &is_negative);
+    uint64_t number = truncate_to_conversion(item, x, &is_negative);
     int width = item->has_star && !item->star_is_precision ? star : item->width;
     int precision = item->has_star && item->star_is_precision ? star : item->precision;
     unsigned head_n = 0;
@@ -72,7 +73,7 @@ static void put_formatted(struct buffer *to, const struct tracepoint_item *item,
     }
     width = width > 1024 ? 1024 : width;
     precision = precision > 1024 ? 1024 : precision;
-    int n = (int)digits_of(text, number, item->conversion);
+    int n = (int)write_digits(text, number, item->conversion);
     if (precision == 0 && number == 0)
         n = 0;
     if (item->conversion == 'd' && (is_negative || item->has_sign || item->has_blank))
@@ -86,12 +87,12 @@ static void put_formatted(struct buffer *to, const struct tracepoint_item *item,
         zeros = width - n - (int)head_n;
     int blanks = width - n - zeros - (int)head_n;
     if (!is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
     buffer_add(to, head, head_n);
-    add_padding(to, '0', zeros);
+    append_padding(to, '0', zeros);
     buffer_add(to, text + DIGITS_MAX - n, (size_t)n);
     if (is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
 }
 
 void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
@@ -99,10 +100,10 @@ void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item
 {
     bool is_negative;
     if (!item->is_plain) {
-        put_formatted(to, item, x, star);
+        print_digits(to, item, x, star);
         return;
     }
-    uint64_t number = cut(item, x, &is_negative);
+    uint64_t number = truncate_to_conversion(item, x, &is_negative);
     char *at = (char *)buffer_room(to, NUMBER_MAX);
     if (!at)
         return;
@@ -114,7 +115,7 @@ void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item
         buffer_filled(to,
                       number_put_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
     else
-        put_formatted(to, item, x, star);
+        print_digits(to, item, x, star);
 }
 
 void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
@@ -131,15 +132,15 @@ void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item
     size_t n = precision >= 0 && (size_t)precision < text.n ? (size_t)precision : text.n;
     int blanks = width - (int)(n > 2048 ? 2048 : n);
     if (!is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
     buffer_add(to, text.p, n);
     if (is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
 }
 
 /* --- Texts of nodes --- */
 
-static ttr_text up_to_zero(const uint8_t *p, size_t n)
+static ttr_text text_up_to_zero(const uint8_t *p, size_t n)
 {
     const uint8_t *zero = n ? memchr(p, 0, n) : NULL;
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
@@ -147,8 +148,8 @@ static ttr_text up_to_zero(const uint8_t *p, size_t n)
 
 /* Prints %s of a field: its characters. If the field is a pointer, prints the printk text at its
  * address if known, else the number. */
-static void put_field(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                      const struct tracepoint_field *field, int star)
+static void print_field_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                               const struct tracepoint_field *field, int star)
 {
     const struct tracepoints *all = run->tp->all;
     if (!field || field->offset > run->raw.n || field->size > run->raw.n - field->offset)
@@ -164,25 +165,26 @@ static void put_field(const struct tracepoint_run *run, const struct tracepoint_
         return;
     }
     size_t n = field->size ? field->size : run->raw.n - field->offset;
-    tracepoint_put_padded(run->to, item, up_to_zero(run->raw.p + field->offset, n), star);
+    tracepoint_put_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
 }
 
-static void put_array_text(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           const struct tracepoint_field *field, int star)
+static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                               const struct tracepoint_field *field, int star)
 {
     ttr_text text = tracepoint_array(run, field);
     if (text.n)
-        tracepoint_put_padded(run->to, item, up_to_zero((const uint8_t *)text.p, text.n), star);
+        tracepoint_put_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
+                              star);
 }
 
-static void put_rest(const struct tracepoint_run *run, uint64_t value)
+static void print_unnamed_flags(const struct tracepoint_run *run, uint64_t value)
 {
     buffer_add(run->to, "0x", 2);
     tracepoint_put_hex(run->to, value, 1);
 }
 
-static void put_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                      const struct tracepoint_node *node, int star)
+static void print_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                        const struct tracepoint_node *node, int star)
 {
     uint64_t value = tracepoint_value(run, node->a);
     bool is_first = true;
@@ -204,11 +206,11 @@ static void put_flags(const struct tracepoint_run *run, const struct tracepoint_
         return;
     if (!is_first)
         buffer_add(run->to, node->text.p, node->text.n);
-    put_rest(run, value);
+    print_unnamed_flags(run, value);
 }
 
-static void put_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                       const struct tracepoint_node *node, int star)
+static void print_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                         const struct tracepoint_node *node, int star)
 {
     uint64_t value = tracepoint_value(run, node->a);
     for (uint32_t i = 0; i < node->table->n; i++) {
@@ -217,11 +219,11 @@ static void put_symbol(const struct tracepoint_run *run, const struct tracepoint
         tracepoint_put_padded(run->to, item, node->table->label[i].text, star);
         return;
     }
-    put_rest(run, value);
+    print_unnamed_flags(run, value);
 }
 
 /* Returns the bytes from the start of an array or field to the end of the record. */
-static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
+static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     const struct tracepoint_field *field = node->field;
@@ -236,9 +238,9 @@ static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
     return (ttr_text){(const char *)run->raw.p + field->offset, run->raw.n - field->offset};
 }
 
-static void put_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static void print_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_from(run, node->a);
+    ttr_text bytes = bytes_of_node(run, node->a);
     uint32_t n = (uint32_t)tracepoint_value(run, node->b);
     for (uint32_t i = 0; i < n && i < bytes.n; i++) {
         if (i && node->op == OP_HEX)
@@ -247,9 +249,9 @@ static void put_hex_bytes(const struct tracepoint_run *run, const struct tracepo
     }
 }
 
-static void put_numbers(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static void print_number_array(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_from(run, node->a);
+    ttr_text bytes = bytes_of_node(run, node->a);
     uint32_t n = (uint32_t)tracepoint_value(run, node->b),
              size = (uint32_t)tracepoint_value(run, node->c);
     if (size != 1 && size != 2 && size != 4 && size != 8)
@@ -272,7 +274,7 @@ static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t
 }
 
 /* Prints a mask in hexadecimal, with a comma between groups of 32 bits, as the kernel does. */
-static void put_mask_digits(const struct tracepoint_run *run, ttr_text mask)
+static void print_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
         tracepoint_put_hex(run->to, mask_byte(run, mask, i), 2);
@@ -303,13 +305,13 @@ void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t
 }
 
 /* Prints a mask, then pads it: its length is unknown before. */
-static void put_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                     const struct tracepoint_node *node, int star)
+static void print_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                       const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
     ttr_text mask = tracepoint_array(run, node->field);
     if (node->op == OP_BITS)
-        put_mask_digits(run, mask);
+        print_mask_digits(run, mask);
     else
         tracepoint_put_bits(run, mask, 8 * mask.n);
     int width = item->has_star ? star : item->width;
@@ -317,7 +319,7 @@ static void put_mask(const struct tracepoint_run *run, const struct tracepoint_i
     if (run->to->failed || width <= 0 || (size_t)width <= n || width > 1024)
         return;
     int blanks = width - (int)n;
-    add_padding(run->to, ' ', blanks);
+    append_padding(run->to, ' ', blanks);
     if (item->is_left || run->to->failed)
         return;
     memmove(run->to->bytes + before + blanks, run->to->bytes + before, n);
@@ -338,27 +340,27 @@ void tracepoint_put_string(const struct tracepoint_run *run, const struct tracep
         break;
     case OP_LOAD:
     case OP_WHOLE:
-        put_field(run, item, node->field, star);
+        print_field_string(run, item, node->field, star);
         break;
     case OP_STRING:
-        put_array_text(run, item, node->field, star);
+        print_array_string(run, item, node->field, star);
         break;
     case OP_FLAGS:
-        put_flags(run, item, node, star);
+        print_flags(run, item, node, star);
         break;
     case OP_SYMBOL:
-        put_symbol(run, item, node, star);
+        print_symbol(run, item, node, star);
         break;
     case OP_HEX:
     case OP_HEX_TEXT:
-        put_hex_bytes(run, node);
+        print_hex_bytes(run, node);
         break;
     case OP_NUMBERS:
-        put_numbers(run, node);
+        print_number_array(run, node);
         break;
     case OP_BITS:
     case OP_CPUS:
-        put_mask(run, item, node, star);
+        print_mask(run, item, node, star);
         break;
     case OP_ARGUMENT:
         if (node->value < run->arguments_n)

@@ -5,7 +5,7 @@
 #include "encodings/tracepoint/tracepoint.h"
 #include "model/type.h"
 
-static struct type *new_type(struct arena *arena, struct type type)
+static struct type *copy_type(struct arena *arena, struct type type)
 {
     struct type *made = arena_take(arena, sizeof *made);
     if (made)
@@ -41,16 +41,16 @@ static const struct type *type_of_field(const struct tracepoint *tp,
         type.kind = is_here ? TYPE_ARRAY : TYPE_SEQUENCE;
         type.count = field->element ? field->size / field->element : 0;
         type.element =
-            new_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT,
-                                          .bits = field->element * 8u,
-                                          .is_big_endian = type.is_big_endian});
+            copy_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT,
+                                           .bits = field->element * 8u,
+                                           .is_big_endian = type.is_big_endian});
         if (!type.element)
             return NULL;
     }
-    return new_type(arena, type);
+    return copy_type(arena, type);
 }
 
-static const struct type *make_type(const struct tracepoint *tp)
+static const struct type *make_payload_type(const struct tracepoint *tp)
 {
     struct arena *arena = &tp->all->arena;
     uint32_t n = tp->fields_n - tp->common_n;
@@ -61,21 +61,21 @@ static const struct type *make_type(const struct tracepoint *tp)
         members = members[i].type ? members : NULL;
     }
     return members
-               ? new_type(arena,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? copy_type(arena,
+                           (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
 const struct type *tracepoint_fields_type(const struct tracepoint *tp)
 {
     if (tp->lazy && !tp->lazy->type && !tp->is_broken)
-        tp->lazy->type = make_type(tp);
+        tp->lazy->type = make_payload_type(tp);
     return tp->lazy ? tp->lazy->type : NULL;
 }
 
 /* --- Types of EventHeader fields, from a compiled plan --- */
 
-static struct type type_of_value(const struct event_header_step *step, bool is_big_endian)
+static struct type type_of_step(const struct event_header_step *step, bool is_big_endian)
 {
     struct type type = {.kind = TYPE_UINT,
                         .bits = step->bytes * 8u,
@@ -114,32 +114,33 @@ static struct type type_of_value(const struct event_header_step *step, bool is_b
     return type;
 }
 
-static const struct type *struct_of_steps(struct arena *arena, const struct event_header_plan *plan,
-                                          uint32_t at, uint32_t end, unsigned depth)
+static const struct type *make_struct_type(struct arena *arena,
+                                           const struct event_header_plan *plan, uint32_t at,
+                                           uint32_t end, unsigned depth)
 {
     struct type_member *members = arena_take(arena, (end - at + (size_t)1) * sizeof *members);
     uint32_t n = 0;
     while (members && at < end) {
         const struct event_header_step *step = &plan->step[at];
-        struct type value = type_of_value(step, plan->is_big_endian);
+        struct type value = type_of_step(step, plan->is_big_endian);
         const struct type *type =
             step->members && depth < EVENT_HEADER_DEPTH
-                ? struct_of_steps(arena, plan, at + 1, step->behind, depth + 1)
-                : new_type(arena, value);
+                ? make_struct_type(arena, plan, at + 1, step->after_members, depth + 1)
+                : copy_type(arena, value);
         if (type && step->array)
             type =
-                new_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY
-                                                                                 : TYPE_SEQUENCE,
-                                              .count = step->count,
-                                              .element = type,
-                                              .has_inline_length = step->array == ARRAY_COUNTED});
-        at = step->members ? step->behind : at + 1;
+                copy_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY
+                                                                                  : TYPE_SEQUENCE,
+                                               .count = step->count,
+                                               .element = type,
+                                               .has_inline_length = step->array == ARRAY_COUNTED});
+        at = step->members ? step->after_members : at + 1;
         members[n++] = (struct type_member){.name = step->name, .type = type};
         members = type ? members : NULL;
     }
     return members
-               ? new_type(arena,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? copy_type(arena,
+                           (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
@@ -151,7 +152,7 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
     struct event_header_plan *plan = all->plan[i];
     const struct event_header_kind *kind = plan->kind;
     if (!plan->type)
-        plan->type = struct_of_steps(&all->arena, plan, 0, plan->steps, 0);
+        plan->type = make_struct_type(&all->arena, plan, 0, plan->steps, 0);
     *about = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
                                   .id = i,
                                   .stream_id = kind->provider,

@@ -3,7 +3,7 @@
 #include "encodings/tracepoint/tracepoint_print.h"
 
 /* Loads a field from the record. Sizes other than 1, 2, 4 and 8 bytes yield 0. */
-static uint64_t load(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
+static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
 {
     if (offset > run->raw.n || size > run->raw.n - offset)
         return 0;
@@ -19,34 +19,37 @@ ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepo
     return (ttr_text){(const char *)p, n};
 }
 
-static uint64_t length_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static uint64_t dynamic_array_length(const struct tracepoint_run *run,
+                                     const struct tracepoint_field *field)
 {
     return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC
                ? tracepoint_array(run, field).n
                : 0;
 }
 
-static uint64_t element_of(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static uint64_t eval_element(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
     uint64_t index = tracepoint_value(run, node->a);
     if (index > UINT16_MAX)
         return 0;
-    return load(run, node->field->offset + index * node->size, node->size) & node->value;
+    return load_from_record(run, node->field->offset + index * node->size, node->size) &
+           node->value;
 }
 
-static uint64_t whole_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static uint64_t eval_whole_field(const struct tracepoint_run *run,
+                                 const struct tracepoint_field *field)
 {
-    return field ? load(run, field->offset, field->size) : 0;
+    return field ? load_from_record(run, field->offset, field->size) : 0;
 }
 
-static uint64_t shift(uint64_t a, uint64_t b, bool is_left)
+static uint64_t shift_bits(uint64_t a, uint64_t b, bool is_left)
 {
     /* Only the low six bits of the shift count matter, as on x86-64 and ARM64; C leaves larger
      * counts undefined. */
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
-static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
     case OP_MULTIPLY:
@@ -60,9 +63,9 @@ static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
     case OP_SUBTRACT:
         return a - b;
     case OP_SHIFT_LEFT:
-        return shift(a, b, true);
+        return shift_bits(a, b, true);
     case OP_SHIFT_RIGHT:
-        return shift(a, b, false);
+        return shift_bits(a, b, false);
     case OP_LESS:
         return a < b;
     case OP_MORE:
@@ -97,9 +100,9 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     case OP_NUMBER:
         return node->value;
     case OP_LOAD:
-        return load(run, node->value, node->size);
+        return load_from_record(run, node->value, node->size);
     case OP_LENGTH:
-        return length_of(run, node->field);
+        return dynamic_array_length(run, node->field);
     case OP_CAST:
         return tracepoint_value(run, node->a) & node->value;
     case OP_NOT:
@@ -114,9 +117,9 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
         return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b)
                                               : tracepoint_value(run, node->c);
     case OP_ELEMENT:
-        return element_of(run, node);
+        return eval_element(run, node);
     case OP_WHOLE:
-        return whole_of(run, node->field);
+        return eval_whole_field(run, node->field);
     case OP_TEXT:
         return node->value;
     case OP_ARGUMENT:
@@ -124,6 +127,7 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     default:
         if (node->op >= OP_STRING)
             return 0;
-        return combine(node->op, tracepoint_value(run, node->a), tracepoint_value(run, node->b));
+        return eval_operator(node->op, tracepoint_value(run, node->a),
+                             tracepoint_value(run, node->b));
     }
 }

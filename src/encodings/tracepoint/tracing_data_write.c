@@ -66,13 +66,13 @@ void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t i
 }
 
 /* State while one block is written. */
-struct block {
+struct block_writer {
     const struct tracing_put *put;
     const struct tracing_machine *machine;
     struct buffer *to;
 };
 
-static void put_u32(const struct block *block, uint32_t x)
+static void append_block_u32(const struct block_writer *block, uint32_t x)
 {
     uint8_t bytes[4];
     if (block->machine->is_big_endian)
@@ -82,7 +82,7 @@ static void put_u32(const struct block *block, uint32_t x)
     buffer_add(block->to, bytes, sizeof bytes);
 }
 
-static void put_u64(const struct block *block, uint64_t x)
+static void append_block_u64(const struct block_writer *block, uint64_t x)
 {
     uint8_t bytes[8];
     if (block->machine->is_big_endian)
@@ -92,15 +92,15 @@ static void put_u64(const struct block *block, uint64_t x)
     buffer_add(block->to, bytes, sizeof bytes);
 }
 
-static void put_long_text(const struct block *block, ttr_text text)
+static void append_long_text(const struct block_writer *block, ttr_text text)
 {
-    put_u64(block, text.n);
+    append_block_u64(block, text.n);
     buffer_add(block->to, text.p, text.n);
 }
 
-static void put_short_text(const struct block *block, ttr_text text)
+static void append_short_text(const struct block_writer *block, ttr_text text)
 {
-    put_u32(block, (uint32_t)text.n);
+    append_block_u32(block, (uint32_t)text.n);
     buffer_add(block->to, text.p, text.n);
 }
 
@@ -122,7 +122,7 @@ static const char header_event[] = "# compressed entry header\n\ttype_len    :  
                                    "\tpadding     : type == 29\n\ttime_extend : type == "
                                    "30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
 
-static bool is_of_system(const struct block *block, size_t a, size_t b)
+static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
 {
     const struct tracing_format *one = &block->put->formats[a], *other = &block->put->formats[b];
     const uint8_t *texts = block->put->texts.bytes;
@@ -132,46 +132,46 @@ static bool is_of_system(const struct block *block, size_t a, size_t b)
 
 /* Returns true if format `i` is the first one of its system, which then writes all formats of the
  * system. */
-static bool is_first(const struct block *block, size_t i)
+static bool is_first_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (is_of_system(block, k, i))
+        if (is_same_system(block, k, i))
             return false;
     return true;
 }
 
-static void put_system(const struct block *block, size_t first)
+static void append_system(const struct block_writer *block, size_t first)
 {
     const struct tracing_put *put = block->put;
     const struct tracing_format *format = &put->formats[first];
     uint32_t n = 0;
     for (size_t i = first; i < put->formats_n; i++)
-        n += is_of_system(block, i, first);
+        n += is_same_system(block, i, first);
     buffer_add(block->to, put->texts.bytes + format->system_at, format->system_n);
     buffer_add_byte(block->to, 0);
-    put_u32(block, n);
+    append_block_u32(block, n);
     for (size_t i = first; i < put->formats_n; i++)
-        if (is_of_system(block, i, first))
-            put_long_text(block,
-                          (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at,
-                                     put->formats[i].text_n});
+        if (is_same_system(block, i, first))
+            append_long_text(block,
+                             (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at,
+                                        put->formats[i].text_n});
 }
 
-static void put_systems(const struct block *block)
+static void append_systems(const struct block_writer *block)
 {
     uint32_t systems = 0;
     for (size_t i = 0; i < block->put->formats_n; i++)
-        systems += is_first(block, i);
-    put_u32(block, systems);
+        systems += is_first_of_system(block, i);
+    append_block_u32(block, systems);
     for (size_t i = 0; i < block->put->formats_n; i++)
-        if (is_first(block, i))
-            put_system(block, i);
+        if (is_first_of_system(block, i))
+            append_system(block, i);
 }
 
 void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
                        struct buffer *to)
 {
-    const struct block block = {put, machine, to};
+    const struct block_writer block = {put, machine, to};
     char made[512];
     if (put->is_out_of_memory) {
         to->failed = true;
@@ -181,17 +181,17 @@ void tracing_put_block(const struct tracing_put *put, const struct tracing_machi
     buffer_add(to, "0.6", 4);
     buffer_add_byte(to, machine->is_big_endian);
     buffer_add_byte(to, machine->long_bytes);
-    put_u32(&block, machine->page_bytes);
+    append_block_u32(&block, machine->page_bytes);
     buffer_add(to, "header_page", 12);
-    put_long_text(&block, machine->header_page.n ? machine->header_page
-                                                 : make_header_page(machine, made, sizeof made));
+    append_long_text(&block, machine->header_page.n ? machine->header_page
+                                                    : make_header_page(machine, made, sizeof made));
     buffer_add(to, "header_event", 13);
-    put_long_text(&block, machine->header_event.n
-                              ? machine->header_event
-                              : (ttr_text){header_event, sizeof header_event - 1});
-    put_u32(&block, 0);
-    put_systems(&block);
-    put_short_text(&block, machine->kallsyms);
-    put_short_text(&block, machine->printk);
-    put_long_text(&block, machine->comms);
+    append_long_text(&block, machine->header_event.n
+                                 ? machine->header_event
+                                 : (ttr_text){header_event, sizeof header_event - 1});
+    append_block_u32(&block, 0);
+    append_systems(&block);
+    append_short_text(&block, machine->kallsyms);
+    append_short_text(&block, machine->printk);
+    append_long_text(&block, machine->comms);
 }
