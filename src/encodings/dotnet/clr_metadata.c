@@ -74,7 +74,7 @@ static const struct type *parse_type(struct clr_fields *making, uint32_t code, u
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     if (depth >= DEPTH_MAX) {
-        making->problem = "objects and arrays inside one another, too deep";
+        making->problem = "objects and arrays are nested too deeply";
         return NULL;
     }
     if (code == NETTRACE_OBJECT)
@@ -132,7 +132,7 @@ static struct type *parse_member_list(struct clr_fields *making, unsigned depth)
 {
     uint32_t n = cursor_u32le(&making->c);
     if (n > cursor_left(&making->c) / FIELD_BYTES_MIN) {
-        making->problem = "more fields are announced than there are";
+        making->problem = "more fields are declared than stored";
         return NULL;
     }
     struct type_member *members = arena_take(making->arena, n ? n * sizeof *members : 1);

@@ -421,7 +421,7 @@ static bool learn_metadata(struct clr_user_kind *kind, uint64_t process, uint32_
     if (!known && !parse_metadata_block(all, &metadata, &block))
         return false;
     if (!known && metadata.failed) {
-        *why = "metadata that are not whole";
+        *why = "metadata are truncated";
         return true;
     }
     if (!known && (!create_event_type(kind, &block) ||
@@ -443,7 +443,7 @@ static bool parse_extension_parts(struct clr_user_kind *kind, uint64_t process,
                                                   : cursor_u32le(&c);
         struct cursor part = cursor_part(&c, n);
         if (what == 0 || what > LABEL_RELATED || part.failed)
-            *why = "an extension that is not known, or not whole";
+            *why = "extension is unknown or truncated";
         else if (what == LABEL_ACTIVITY)
             event->activity = part.p;
         else if (what == LABEL_RELATED)

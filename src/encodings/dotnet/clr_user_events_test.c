@@ -175,12 +175,12 @@ static void damaged_record_reports_reason_and_keeps_rest(void **state)
     (void)state;
     begin_scene(&scene);
     assert_string_equal(decode_as_json(&scene, 5, 1, 2, "09", "05"), "\"undecoded\":\"0x05\"");
-    assert_string_equal(scene.why, "an extension that is not known, or not whole");
+    assert_string_equal(scene.why, "extension is unknown or truncated");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
     (void)decode_as_json(&scene, 5, 1, 2, "01 ffff0000 00", "05");
     assert_non_null(scene.why);
     (void)decode_as_json(&scene, 5, 1, 3, "01 05000000 0000000041", "05");
-    assert_string_equal(scene.why, "metadata that are not whole");
+    assert_string_equal(scene.why, "metadata are truncated");
     end_scene(&scene);
 }
 

@@ -108,13 +108,13 @@ static void parse_extension(struct event_header_parts *parts, uint16_t kind, str
 {
     size_t n = cursor_left(&content);
     if (kind == 0)
-        parts->why = "an extension of kind 0, which is none";
+        parts->why = "extension has kind 0, which is invalid";
     if (kind == EVENT_HEADER_METADATA && parts->metadata)
-        parts->why = "metadata stand twice";
+        parts->why = "metadata occur twice";
     if (kind == EVENT_HEADER_ACTIVITY && parts->activity)
-        parts->why = "activity ids stand twice";
+        parts->why = "activity ids occur twice";
     if (kind == EVENT_HEADER_ACTIVITY && n != 16 && n != 32)
-        parts->why = "an activity id of neither 16 nor 32 bytes";
+        parts->why = "activity id has neither 16 nor 32 bytes";
     if (parts->why)
         return;
     if (kind == EVENT_HEADER_METADATA) {
@@ -136,7 +136,7 @@ static void parse_extensions(struct event_header_parts *parts)
         kind = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
         content = cursor_part(&parts->payload, n);
         if (parts->payload.failed)
-            parts->why = "an extension is not whole";
+            parts->why = "extension is truncated";
         else
             parse_extension(parts, kind & EVENT_HEADER_KIND, content);
         if (parts->why)
@@ -162,7 +162,7 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
     parts->level = head[7];
     parts->payload = c;
     if (head[0] & ~EVENT_HEADER_FLAGS)
-        parts->why = "flags that are not known";
+        parts->why = "unknown flags are set";
     else if (head[0] & EVENT_HEADER_EXTENSION)
         parse_extensions(parts);
     return true;
@@ -201,7 +201,7 @@ static struct event_header_plan *create_plan(struct event_header_kind *kind,
     if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
         return NULL;
     if (first == UINT32_MAX)
-        plan->why = "the name of the event does not end";
+        plan->why = "name of the event has no terminating zero";
     plan->schema =
         intern_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
     return plan->schema ? plan : NULL;
@@ -287,7 +287,7 @@ static bool set_name_without_plan(const struct event_header_kind *kind,
     if (!parts->metadata)
         return true;
     if (event_header_event_name(&metadata, &name) == UINT32_MAX)
-        *why = "the name of the event does not end";
+        *why = "name of the event has no terminating zero";
     return intern_text(kind->all, event_header_proper(name), &event->name);
 }
 
@@ -295,9 +295,9 @@ static const char *check_tracepoint_name(const struct event_header_kind *kind,
                                          const struct event_header_parts *parts)
 {
     if (!kind->is_named)
-        return "the tracepoint is not called as those of EventHeader are (PROVIDER_L4K1)";
+        return "name of the tracepoint does not have the form PROVIDER_L4K1";
     return kind->name.level == parts->level ? NULL
-                                            : "the level is not the one in the tracepoint's name";
+                                            : "level differs from the one in the tracepoint's name";
 }
 
 /* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
@@ -321,7 +321,7 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     event->provider = kind->provider;
     event->name = kind->tracepoint;
     event->schema = kind->schema;
-    *why = "the event is shorter than an EventHeader";
+    *why = "event is shorter than an EventHeader";
     event->flags |= TTR_EVENT_PARTIAL;
     if (!event_header_parse(raw, kind->skip, &parts))
         return true;

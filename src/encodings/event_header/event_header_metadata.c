@@ -39,13 +39,13 @@ static const char *derive_value_form(struct event_header_step *step)
         [EVENT_HEADER_STRING8] = 1,  [EVENT_HEADER_STRING16] = 2,  [EVENT_HEADER_STRING32] = 4,
         [EVENT_HEADER_BINARY] = 1};
     if (step->encoding == 0)
-        return "a field of encoding 0, which is none";
+        return "field has encoding 0, which is invalid";
     if (step->encoding >= EVENT_HEADER_ENCODINGS)
-        return "a field of an encoding that is not known (14 to 31 are reserved)";
+        return "field has an unknown encoding (14 to 31 are reserved)";
     if (step->encoding == EVENT_HEADER_STRUCT && step->format == 0)
-        return "a struct of no fields";
+        return "struct has no fields";
     if (step->array == ARRAY_FIXED && step->count == 0)
-        return "an array of a fixed length of 0";
+        return "array has the fixed length 0";
     step->members = step->encoding == EVENT_HEADER_STRUCT ? step->format : 0;
     step->bytes = bytes[step->encoding];
     step->unit = units[step->encoding];
@@ -61,7 +61,7 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
 {
     ttr_text name = string_at(metadata, at);
     if (name.n == SIZE_MAX)
-        return "the name of a field does not end";
+        return "name of a field has no terminating zero";
     *step = (struct event_header_step){.name = event_header_proper(name), .at = at};
     struct cursor c = cursor_over(metadata->p + at, metadata->n - at, at);
     (void)cursor_skip(&c, name.n + 1);
@@ -77,9 +77,9 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
                                                           : ARRAY_NONE;
     step->next = (uint32_t)c.offset;
     if ((encoding & EVENT_HEADER_FIXED_ARRAY) && (encoding & EVENT_HEADER_COUNTED_ARRAY))
-        return "an array both of a fixed length and of one that is counted";
+        return "array has both a fixed and a counted length";
     if (c.failed)
-        return "the description of a field is not whole";
+        return "declaration of a field is truncated";
     return derive_value_form(step);
 }
 
@@ -135,7 +135,7 @@ static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
     struct event_header_step *step = &compiler->steps[compiler->n];
     compiler->why = event_header_step_make(&compiler->metadata, *at, step);
     if (!compiler->why && step->members && compiler->depth == EVENT_HEADER_DEPTH)
-        compiler->why = "structs inside one another, more than 8";
+        compiler->why = "structs are nested more than 8 deep";
     if (compiler->why)
         return false;
     *at = step->next;

@@ -208,7 +208,7 @@ static void empty_struct_array_stops_at_limit(void **state)
     (void)state;
     begin_scene(&scene, "P_L5K1");
     decode_event(&scene, bytes, make_event(bytes, 0, "7300 a17f ffff 7400 a17f ffff", "01"));
-    assert_string_equal(scene.why, "more structs than anybody writes");
+    assert_string_equal(scene.why, "more than 4096 structs without data");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
     assert_true(strlen(fields_as_json(&scene)) < 20000);
     end_scene(&scene);

@@ -63,7 +63,7 @@ static enum event_header_place read_zstring(struct event_header_walk *iter, unsi
     bool is_ended = left - iter->value_n >= unit;
     iter->value = cursor_take(&iter->data, iter->value_n);
     if (!is_ended) {
-        (void)stop_iteration(iter, "a string has no end");
+        (void)stop_iteration(iter, "string has no end");
         return iter->value_n ? PLACE_VALUE : PLACE_END;
     }
     (void)cursor_skip(&iter->data, unit);
@@ -86,8 +86,7 @@ static inline enum event_header_place read_value(struct event_header_walk *iter)
         if (!iter->value)
             iter->data = before;
     }
-    return iter->value ? PLACE_VALUE
-                       : stop_iteration(iter, "the payload ends before its fields do");
+    return iter->value ? PLACE_VALUE : stop_iteration(iter, "payload ends before its last field");
 }
 
 /* --- Structs and arrays of structs: a stack of levels --- */
@@ -105,7 +104,7 @@ static enum event_header_place open_struct(struct event_header_walk *iter, uint3
 {
     const struct event_header_level *outer = &iter->level[iter->levels];
     if (iter->levels == EVENT_HEADER_DEPTH)
-        return stop_iteration(iter, "structs inside one another, more than 8");
+        return stop_iteration(iter, "structs are nested more than 8 deep");
     uint8_t members_found = iter->step->members_found;
     if (!iter->plan)
         (void)event_header_pass(&iter->metadata, iter->at, iter->step->members, &members_found);
@@ -130,7 +129,7 @@ static bool next_struct_element(struct event_header_walk *iter)
         return false;
     }
     if (iter->element_budget-- == 0)
-        return !stop_iteration(iter, "more structs than anybody writes");
+        return !stop_iteration(iter, "more than 4096 structs without data");
     level->elements--;
     level->members = level->members_declared;
     iter->at = level->first;
@@ -159,7 +158,7 @@ static enum event_header_place start_array(struct event_header_walk *iter)
 {
     const struct event_header_step *step = iter->step;
     if (step->array == ARRAY_COUNTED && cursor_left(&iter->data) < 2)
-        return stop_iteration(iter, "the payload ends before its fields do");
+        return stop_iteration(iter, "payload ends before its last field");
     iter->count = step->array == ARRAY_FIXED ? step->count : read_payload_u16(iter);
     if (!step->members) {
         iter->elements = iter->count;

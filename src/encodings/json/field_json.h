@@ -43,19 +43,17 @@ enum field_json_loss {
     FIELD_JSON_LOSSES
 };
 
-#define FIELD_JSON_LOSS_ROWS                                                  \
-    {.code = "text.not-utf8",                                                 \
-     .what = "strings with bytes that are no UTF-8",                          \
-     .rule = "have U+FFFD for each such byte"},                               \
-        {.code = "field.bytes",                                               \
-         .what = "byte fields",                                               \
-         .rule = "become strings of hexadecimal digits"},                     \
-        {.code = "field.not-finite",                                          \
-         .what = "floats that are not finite",                                \
-         .rule = "become strings"},                                           \
-    {                                                                         \
-        .code = "field.duplicate", .what = "fields of one name in one event", \
-        .rule = "are numbered: name, name#2"                                  \
+#define FIELD_JSON_LOSS_ROWS                                                                       \
+    {.code = "text.not-utf8",                                                                      \
+     .what = "strings with invalid UTF-8",                                                         \
+     .rule = "get U+FFFD for each invalid byte"},                                                  \
+        {.code = "field.bytes",                                                                    \
+         .what = "byte fields",                                                                    \
+         .rule = "become strings of hexadecimal digits"},                                          \
+        {.code = "field.not-finite", .what = "NaN and infinite floats", .rule = "become strings"}, \
+    {                                                                                              \
+        .code = "field.duplicate", .what = "duplicate field names in one event",                   \
+        .rule = "get a number: name, name#2"                                                       \
     }
 
 /* Location of a name that was appended from a shape. */

@@ -16,8 +16,7 @@ static bool parse_field_argument(struct tracepoint_parser *parser,
                                  const struct tracepoint_field **field, ttr_text *name)
 {
     if (parser->lexer.word != WORD_NAME) {
-        (void)tracepoint_complain(parser, "a name of a field should stand here",
-                                  parser->lexer.text);
+        (void)tracepoint_complain(parser, "expected the name of a field", parser->lexer.text);
         return false;
     }
     *name = parser->lexer.text;
@@ -34,7 +33,7 @@ static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op
         return NODE_NONE;
     bool wants_field = op == OP_ARRAY || op == OP_LENGTH;
     if (wants_field && !field)
-        return tracepoint_complain(parser, "there is no field", name);
+        return tracepoint_complain(parser, "unknown field", name);
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
                                                                  .peer = peer,
                                                                  .field = field,
@@ -83,7 +82,7 @@ static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_labe
     bool is_constant =
         node[value].op == OP_NUMBER && (node[text].op == OP_TEXT || node[text].op == OP_NUMBER);
     if (!is_constant) {
-        (void)tracepoint_complain(parser, "a name for a value that is not constant", no_word);
+        (void)tracepoint_complain(parser, "labelled value is not constant", no_word);
         return false;
     }
     *label = (struct tracepoint_label){.value = value_in_libtraceevent(&node[value]),
@@ -110,7 +109,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
             struct tracepoint_label *grown = arena_take(parser->arena, capacity * sizeof *grown);
             if (!grown || !table) {
                 parser->is_out_of_memory = true;
-                (void)tracepoint_complain(parser, "memory is out", no_word);
+                (void)tracepoint_complain(parser, "out of memory", no_word);
                 return NULL;
             }
             if (n)
@@ -167,7 +166,7 @@ static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t o
         argument[0] = parser->nodes.node[argument[0]].a;
     uint8_t from = parser->nodes.node[argument[0]].op;
     if (from != OP_ARRAY && from != OP_WHOLE && from != OP_LOAD)
-        return tracepoint_complain(parser, "bytes of what is no array", no_word);
+        return tracepoint_complain(parser, "argument is not an array", no_word);
     return tracepoint_add_node(
         parser, &(struct tracepoint_node){
                     .op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
@@ -208,7 +207,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
     ttr_text type = parser->lexer.text;
     uint64_t bytes = 0;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "sizeof of what is no type", type);
+        return tracepoint_complain(parser, "sizeof of something that is not a type", type);
     tracepoint_lex(&parser->lexer);
     if (equals_word(type, "REC")) {
         if (!tracepoint_expect(parser, "->"))
@@ -225,7 +224,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
         bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
-        return tracepoint_complain(parser, "sizeof of a type that is not known", type);
+        return tracepoint_complain(parser, "sizeof of an unknown type", type);
     if (!tracepoint_expect(parser, ")"))
         return NODE_NONE;
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
@@ -271,7 +270,7 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
         {"__print_array", OP_NUMBERS, PEER_INT_ARRAY, 3},
     };
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_complain(parser, "expression is too large", no_word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!equals_word(name, known[i].name))
             continue;
@@ -287,5 +286,5 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
         return parse_sizeof(parser);
     if (equals_word(name, "__builtin_expect"))
         return parse_builtin_expect(parser, depth);
-    return tracepoint_complain(parser, "no such function is known here", name);
+    return tracepoint_complain(parser, "unknown function", name);
 }

@@ -28,7 +28,7 @@ static bool set_format_error(struct format_compiler *compiler, const char *why)
 static bool set_format_out_of_memory(struct format_compiler *compiler)
 {
     compiler->parser.is_out_of_memory = true;
-    return set_format_error(compiler, "memory is out");
+    return set_format_error(compiler, "out of memory");
 }
 
 /* Doubles the capacity of an array in the arena if it is full. Returns false if out of memory or at
@@ -39,7 +39,7 @@ static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n,
     if (n < *capacity)
         return true;
     if (n >= ITEMS_MAX)
-        return set_format_error(compiler, "the format is too large");
+        return set_format_error(compiler, "format is too large");
     uint32_t more = *capacity ? 2 * *capacity : 8;
     void *grown = arena_take(compiler->parser.arena, more * size);
     if (!grown)
@@ -67,7 +67,7 @@ static bool parse_format_arguments(struct format_compiler *compiler)
     struct tracepoint_parser *parser = &compiler->parser;
     tracepoint_lex(&parser->lexer);
     if (parser->lexer.word != WORD_TEXT)
-        return set_format_error(compiler, "the print format does not begin with a text");
+        return set_format_error(compiler, "print format does not begin with a string");
     compiler->format = parser->lexer.text;
     tracepoint_lex(&parser->lexer);
     while (parser->lexer.word != WORD_END) {
@@ -95,7 +95,7 @@ static bool bind_next_argument(struct format_compiler *compiler, uint32_t *node)
         return *node != NODE_NONE;
     }
     if (compiler->next == compiler->arguments_n)
-        return set_format_error(compiler, "a conversion without an argument");
+        return set_format_error(compiler, "conversion has no argument");
     *node = compiler->argument[compiler->next++];
     return true;
 }
@@ -205,7 +205,7 @@ static bool parse_conversion_flags(struct format_compiler *compiler, struct conv
             item->precision = 0;
         } else if (c == '*') {
             if (item->has_star || !bind_next_argument(compiler, &item->star))
-                return set_format_error(compiler, "two widths of one conversion");
+                return set_format_error(compiler, "conversion has two widths");
             item->has_star = true;
             item->star_is_precision = is_precision;
         } else if (!strchr("-#+ hlLzZt", c)) {
@@ -218,7 +218,7 @@ static bool parse_conversion_flags(struct format_compiler *compiler, struct conv
         conversion->longs += c == 'l' ? 1 : c == 'h' ? -1 : 0;
         conversion->longs = c == 'L' ? 2 : strchr("zZt", c) ? 1 : conversion->longs;
     }
-    return set_format_error(compiler, "a conversion without its letter");
+    return set_format_error(compiler, "conversion has no letter");
 }
 
 static bool parse_conversion(struct format_compiler *compiler, size_t *at)
@@ -230,7 +230,7 @@ static bool parse_conversion(struct format_compiler *compiler, size_t *at)
         return false;
     char c = compiler->format.p[conversion.at++];
     if (conversion.longs < -2 || conversion.longs > 2)
-        return set_format_error(compiler, "a length that no number has");
+        return set_format_error(compiler, "length modifier is invalid");
     if (!bind_next_argument(compiler, &item.node))
         return false;
     item.conversion = c == 'i' ? 'd' : c;
@@ -249,7 +249,7 @@ static bool parse_conversion(struct format_compiler *compiler, size_t *at)
             (ttr_text){compiler->format.p + conversion.at, compiler->format.n - conversion.at},
             &item);
     } else {
-        return set_format_error(compiler, "a conversion that is not known");
+        return set_format_error(compiler, "conversion is unknown");
     }
     *at = conversion.at;
     return append_item(compiler, &item);

@@ -320,24 +320,24 @@ static bool parse_field_line(struct format_parser *parser, ttr_text line)
 {
     const char *colon = memchr(line.p, ':', line.n), *end = memchr(line.p, ';', line.n);
     if (!colon || !end || colon > end)
-        return set_parse_error(parser, "a field without \":\" and \";\"");
+        return set_parse_error(parser, "field: expected \":\" and \";\"");
     ttr_text declaration = trim_blanks((ttr_text){colon + 1, (size_t)(end - colon) - 1});
     ttr_text places = text_after(line, (size_t)(end - line.p) + 1);
     uint64_t offset = 0, size = 0, is_signed = 0;
     struct declaration words;
     if (!split_declaration(declaration, &words))
-        return set_parse_error(parser, "a field without a name");
+        return set_parse_error(parser, "field has no name");
     if (!parse_line_number(places, "offset:", &offset) ||
         !parse_line_number(places, "size:", &size))
-        return set_parse_error(parser, "a field without offset and size");
+        return set_parse_error(parser, "field has no offset or size");
     if (offset > FIELD_BYTES_MAX || size > FIELD_BYTES_MAX)
-        return set_parse_error(parser, "a field beyond 64 KiB");
+        return set_parse_error(parser, "field extends beyond 64 KiB");
     bool has_sign = parse_line_number(places, "signed:", &is_signed), means_signed = false;
     if (!has_sign) /* kernels before 2.6.33 do not print "signed:" */
         is_signed =
             integer_type_size(&words, parser->long_bytes, &means_signed) > 0 && means_signed;
     if (words.place != TRACEPOINT_HERE && size != 2 && size != 4)
-        return set_parse_error(parser, "a place that takes neither 2 nor 4 bytes");
+        return set_parse_error(parser, "__data_loc or __rel_loc has neither 2 nor 4 bytes");
     if (parser->tp->fields_n == FIELDS_MAX)
         return set_parse_error(parser, "too many fields");
     struct tracepoint_field *field = append_new_field(parser);
@@ -378,11 +378,11 @@ static bool parse_format_head(struct format_parser *parser)
             continue;
         text = trim_blanks(text_after(text, 3));
         if (!number_get_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
-            return set_parse_error(parser, "\"ID:\" is no number below 65,536");
+            return set_parse_error(parser, "\"ID:\" is not a number below 65,536");
         parser->tp->id = (uint32_t)id;
         has_id = true;
     }
-    return set_parse_error(parser, "the text ends before \"format:\"");
+    return set_parse_error(parser, "text ends before \"format:\"");
 }
 
 /* Parses the field lines, then stores everything after "print fmt:". */

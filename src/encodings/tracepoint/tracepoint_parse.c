@@ -23,7 +23,7 @@ uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, 
 static uint32_t set_parser_out_of_memory(struct tracepoint_parser *parser)
 {
     parser->is_out_of_memory = true;
-    return tracepoint_complain(parser, "memory is out", no_word);
+    return tracepoint_complain(parser, "out of memory", no_word);
 }
 
 bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign)
@@ -97,7 +97,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
              c = node_depth(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_complain(parser, "expression is too large", no_word);
     if (nodes->n == nodes->capacity) {
         uint32_t capacity = nodes->capacity ? 2 * nodes->capacity : 16;
         struct tracepoint_node *grown = arena_take(parser->arena, capacity * sizeof *grown);
@@ -214,8 +214,7 @@ static uint32_t parse_field_reference(struct tracepoint_parser *parser)
     if (!tracepoint_expect(parser, "->"))
         return NODE_NONE;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "a name of a field should stand here",
-                                   parser->lexer.text);
+        return tracepoint_complain(parser, "expected the name of a field", parser->lexer.text);
     ttr_text name = parser->lexer.text;
     tracepoint_lex(&parser->lexer);
     return add_field_node(parser, tracepoint_field_named(parser->tp, name));
@@ -291,7 +290,8 @@ static uint32_t parse_parentheses(struct tracepoint_parser *parser, unsigned dep
     if (!tracepoint_expect(parser, ")"))
         return NODE_NONE;
     if (starts_operand(parser))
-        return tracepoint_complain(parser, "a cast to what is no type", parser->lexer.text);
+        return tracepoint_complain(parser, "cast to something that is not a type",
+                                   parser->lexer.text);
     return node;
 }
 
@@ -335,7 +335,7 @@ static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned d
     case WORD_SIGN:
         return *text.p == '(' ? parse_parentheses(parser, depth) : parse_unary(parser, depth);
     default:
-        return tracepoint_complain(parser, "a value should stand here", text);
+        return tracepoint_complain(parser, "expected a value", text);
     }
 }
 
@@ -356,7 +356,7 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
     bool is_field = (node[from].op == OP_WHOLE || node[from].op == OP_LOAD) && field &&
                     field->place <= TRACEPOINT_REST;
     if (!is_field)
-        return tracepoint_complain(parser, "an element of what is no array", no_word);
+        return tracepoint_complain(parser, "index of something that is not an array", no_word);
     uint8_t size = field->shape == TRACEPOINT_ARRAY ? field->element
                    : field->is_array                ? 1
                                                     : (uint8_t)field->size;
@@ -373,7 +373,7 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_complain(parser, "expression is too large", no_word);
     uint32_t node = parse_plain_primary(parser, depth);
     while (!parser->why && tracepoint_at_sign(parser, "["))
         node = parse_array_index(parser, node, depth);
@@ -409,7 +409,7 @@ static uint32_t parse_binary(struct tracepoint_parser *parser, unsigned level, u
     const struct binary *binary;
     while (!parser->why && (binary = find_binary_operator(parser)) && binary->level >= level) {
         if (depth > TRACEPOINT_DEPTH_MAX)
-            return tracepoint_complain(parser, "the expression is too large", no_word);
+            return tracepoint_complain(parser, "expression is too large", no_word);
         tracepoint_lex(&parser->lexer);
         left = add_binary_node(parser, binary->op, left,
                                parse_binary(parser, binary->level + 1u, depth + 1));
@@ -423,7 +423,7 @@ uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth)
     if (parser->why || !tracepoint_at_sign(parser, "?"))
         return parser->why ? NODE_NONE : condition;
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_complain(parser, "expression is too large", no_word);
     tracepoint_lex(&parser->lexer);
     uint32_t yes = tracepoint_expression(parser, depth + 1);
     if (!tracepoint_expect(parser, ":"))

@@ -362,7 +362,7 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
         return clr_user_take(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
         tp = &all->unknown;
-        *why = "nothing tells which tracepoint has this number";
+        *why = "tracepoint with this id is unknown";
     }
     if (tp->lazy)
         tp->lazy->events++;
@@ -371,9 +371,9 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
     event->schema = tp->schema;
     event->kind = TTR_KIND_INSTANT;
     if (raw.n < tp->fixed_bytes)
-        *why = "the record is shorter than its format says";
+        *why = "record is shorter than its format";
     else if (tp->has_places && !are_locations_valid(tp, raw))
-        *why = "a field of the record lies outside of it";
+        *why = "field is outside of the record";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
     if (tp->role == TRACEPOINT_BPRINT)

@@ -246,7 +246,7 @@ static void short_record_yields_complete_fields(void **state)
     begin_scene(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("u64 b", 9, 8, 0)));
     assert_string_equal(record_as_json(&scene, HEX_HEAD "09 01020304"), "\"a\":9");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
-    assert_string_equal(scene.why, "the record is shorter than its format says");
+    assert_string_equal(scene.why, "record is shorter than its format");
     end_scene(&scene);
     begin_scene(&scene, KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("u8 b", 12, 1, 1)));
     assert_string_equal(record_as_json(&scene, HEX_HEAD "0d00 ffff 07"), "\"a\":null,\"b\":7");
@@ -271,21 +271,22 @@ static void malformed_format_affects_only_its_tracepoint(void **state)
         const char *format, *why;
     } cases[] = {
         {"name: it\nID: 5\nformat:\n\tfield:int;\toffset:0\n",
-         "line 4 of its format: a field without offset and size"},
+         "line 4 of its format: field has no offset or size"},
         {"name: it\nID: 5\nformat:\n\tfield:int a;\tsize:4;\n",
-         "line 4 of its format: a field without offset and size"},
+         "line 4 of its format: field has no offset or size"},
         {"name: it\nID: 5\nformat:\n\tfield:;\toffset:0;\tsize:4;\n",
-         "line 4 of its format: a field without a name"},
+         "line 4 of its format: field has no name"},
         {"name: it\nID: 5\nformat:\n\tfield int a\n",
-         "line 4 of its format: a field without \":\" and \";\""},
+         "line 4 of its format: field: expected \":\" and \";\""},
         {"name: it\nID: 5\nformat:\n\tfield:int a;\toffset:99999;\tsize:4;\n",
-         "line 4 of its format: a field beyond 64 KiB"},
+         "line 4 of its format: field extends beyond 64 KiB"},
         {"name: it\nID: 5\nformat:\n\tfield:__data_loc char[] a;\toffset:8;\tsize:8;\n",
-         "line 4 of its format: a place that takes neither 2 nor 4 bytes"},
-        {"name: it\nID: x\nformat:\n", "line 2 of its format: \"ID:\" is no number below 65,536"},
+         "line 4 of its format: __data_loc or __rel_loc has neither 2 nor 4 bytes"},
+        {"name: it\nID: x\nformat:\n",
+         "line 2 of its format: \"ID:\" is not a number below 65,536"},
         {"name: it\nformat:\n", "line 2 of its format: \"format:\" before \"name:\" and \"ID:\""},
-        {"name: it\nID: 5\n", "line 2 of its format: the text ends before \"format:\""},
-        {"", "line 0 of its format: the text ends before \"format:\""},
+        {"name: it\nID: 5\n", "line 2 of its format: text ends before \"format:\""},
+        {"", "line 0 of its format: text ends before \"format:\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
