@@ -20,16 +20,16 @@
 
 /* Events of one number in one process, or of several processes with equal metadata. */
 struct clr_user_type {
-    struct clr_user_kind *kind;
+    struct clr_user_tracepoint *kind;
     const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
     ttr_id schema, name;
     uint64_t keyword;
     uint8_t level, opcode;
 };
 
-struct clr_user_kind {
-    struct clr_user_events *all;
-    struct clr_user_places places;
+struct clr_user_tracepoint {
+    struct clr_user_decoder *all;
+    struct clr_user_offsets places;
     struct clr_user_type unknown;
     const void *owner;
     const char *known; /* name of the runtime's provider if the tracepoint contains it, else NULL */
@@ -37,14 +37,14 @@ struct clr_user_kind {
     uint32_t index;
 };
 
-struct clr_user_events {
+struct clr_user_decoder {
     struct event_headers_spec spec;
     struct arena arena, scratch;
     /* maps (process, tracepoint and event number) to an index in the list of types */
     struct pairmap by_process;
     /* maps (hash of metadata, tracepoint) to an index in the list of types */
     struct pairmap by_bytes;
-    struct clr_user_kind **kind;
+    struct clr_user_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
@@ -78,7 +78,7 @@ static struct cursor locate_rel_loc(struct event_header_raw raw, uint32_t at, bo
     return c.failed ? c : cursor_part(&c, word >> 16);
 }
 
-static bool parse_record(const struct clr_user_kind *kind, struct event_header_raw raw,
+static bool parse_record(const struct clr_user_tracepoint *kind, struct event_header_raw raw,
                          struct clr_record_parts *parts)
 {
     bool is_big_endian = kind->places.is_big_endian;
@@ -197,7 +197,7 @@ static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
                                               .label = find_field_label,
                                               .frames = copy_clr_frames};
 
-const void *clr_user_owner(const struct schema *schema)
+const void *clr_user_schema_owner(const struct schema *schema)
 {
     const struct clr_user_type *type = schema->own;
     return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
@@ -205,10 +205,10 @@ const void *clr_user_owner(const struct schema *schema)
 
 /* --- Tracepoints --- */
 
-struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec)
+struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec)
 {
     const struct alloc *alloc = &spec->t->counted;
-    struct clr_user_events *all = alloc_zero(alloc, 1, sizeof *all);
+    struct clr_user_decoder *all = alloc_zero(alloc, 1, sizeof *all);
     if (!all)
         return NULL;
     all->spec = *spec;
@@ -219,7 +219,7 @@ struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spe
     return all;
 }
 
-void clr_user_events_free(struct clr_user_events *all)
+void clr_user_decoder_free(struct clr_user_decoder *all)
 {
     if (!all)
         return;
@@ -237,7 +237,7 @@ void clr_user_events_free(struct clr_user_events *all)
     alloc_free(alloc, all, 1, sizeof *all);
 }
 
-void clr_user_events_batch(struct clr_user_events *all)
+void clr_user_begin_batch(struct clr_user_decoder *all)
 {
     arena_reset(&all->scratch);
 }
@@ -259,13 +259,13 @@ static bool contains_provider(ttr_text name, const char *provider)
     return false;
 }
 
-static bool intern_clr_text(const struct clr_user_events *all, ttr_text text, ttr_id *id)
+static bool intern_clr_text(const struct clr_user_decoder *all, ttr_text text, ttr_id *id)
 {
     *id = intern_add(&all->spec.t->strings, text.p, text.n);
     return *id != UINT32_MAX;
 }
 
-static bool add_type_schema(const struct clr_user_events *all, struct clr_user_type *type)
+static bool add_type_schema(const struct clr_user_decoder *all, struct clr_user_type *type)
 {
     type->schema = context_add_schema(
         all->spec.t,
@@ -273,18 +273,19 @@ static bool add_type_schema(const struct clr_user_events *all, struct clr_user_t
     return type->schema != 0;
 }
 
-struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name,
-                                           const struct clr_user_places *places, const void *owner)
+struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
+                                                    const struct clr_user_offsets *places,
+                                                    const void *owner)
 {
-    struct clr_user_kind *kind = arena_take(&all->arena, sizeof *kind);
+    struct clr_user_tracepoint *kind = arena_take(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
                                 all->kinds_n + 1, sizeof *all->kind))
         return NULL;
-    *kind = (struct clr_user_kind){.all = all,
-                                   .places = *places,
-                                   .owner = owner,
-                                   .index = (uint32_t)all->kinds_n,
-                                   .unknown = {.kind = kind}};
+    *kind = (struct clr_user_tracepoint){.all = all,
+                                         .places = *places,
+                                         .owner = owner,
+                                         .index = (uint32_t)all->kinds_n,
+                                         .unknown = {.kind = kind}};
     for (size_t i = 0; i < clr_providers_n; i++)
         if (contains_provider(name, clr_providers[i].name))
             kind->known = clr_providers[i].name;
@@ -308,7 +309,7 @@ struct clr_metadata_block {
 
 /* Parses fields at the cursor and advances it. Returns false if out of memory; damaged fields leave
  * block->root unchanged. */
-static bool parse_block_fields(struct clr_user_events *all, struct cursor *c, bool is_second,
+static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {
     struct clr_fields fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
@@ -321,7 +322,7 @@ static bool parse_block_fields(struct clr_user_events *all, struct cursor *c, bo
 
 /* Parses a metadata block. Returns false if out of memory. The cursor has failed if even the
  * event's name is truncated. */
-static bool parse_metadata_block(struct clr_user_events *all, struct cursor *c,
+static bool parse_metadata_block(struct clr_user_decoder *all, struct cursor *c,
                                  struct clr_metadata_block *block)
 {
     (void)cursor_u32le(c);
@@ -356,10 +357,10 @@ static uint8_t level_from_clr(uint32_t level)
 
 /* Creates an event type. Returns NULL if out of memory. If the fields cannot be decoded, events of
  * the type show raw bytes. */
-static struct clr_user_type *create_event_type(struct clr_user_kind *kind,
+static struct clr_user_type *create_event_type(struct clr_user_tracepoint *kind,
                                                const struct clr_metadata_block *block)
 {
-    struct clr_user_events *all = kind->all;
+    struct clr_user_decoder *all = kind->all;
     struct clr_user_type *type = arena_take(&all->arena, sizeof *type);
     ttr_error error = {.status = TTR_OK};
     if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity,
@@ -384,7 +385,7 @@ static struct clr_user_type *create_event_type(struct clr_user_kind *kind,
 
 /* Creates the type of a runtime event from clr_events.h, or a type without fields if its metadata
  * were not recorded. Returns NULL if out of memory. */
-static struct clr_user_type *create_builtin_type(struct clr_user_kind *kind, uint32_t id)
+static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kind, uint32_t id)
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
     ttr_text provider = ttr_text_get(kind->all->spec.t, kind->provider);
@@ -401,22 +402,22 @@ static struct clr_user_type *create_builtin_type(struct clr_user_kind *kind, uin
     return known && !block.root ? NULL : create_event_type(kind, &block);
 }
 
-static uint64_t type_key(const struct clr_user_kind *kind, uint32_t id)
+static uint64_t type_key(const struct clr_user_tracepoint *kind, uint32_t id)
 {
     return (uint64_t)kind->index << 16 | id;
 }
 
 /* Learns the metadata of an event number in a process; equal metadata share a type. Returns false
  * if out of memory. */
-static bool learn_metadata(struct clr_user_kind *kind, uint64_t process, uint32_t id,
+static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
                            struct cursor metadata, const char **why)
 {
-    struct clr_user_events *all = kind->all;
+    struct clr_user_decoder *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
     const uint32_t *known = pairmap_get(&all->by_bytes, hash, kind->index);
     uint32_t index = known ? *known : (uint32_t)all->types_n;
     struct clr_metadata_block block = {.name = {"", 0}};
-    if (!known && (all->types_n == CLR_USER_EVENTS_MOST || all->tries++ >= CLR_USER_EVENTS_MOST))
+    if (!known && (all->types_n == CLR_USER_TYPES_MAX || all->tries++ >= CLR_USER_TYPES_MAX))
         return true;
     if (!known && !parse_metadata_block(all, &metadata, &block))
         return false;
@@ -431,7 +432,7 @@ static bool learn_metadata(struct clr_user_kind *kind, uint64_t process, uint32_
            pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
 }
 
-static bool parse_extension_parts(struct clr_user_kind *kind, uint64_t process,
+static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t process,
                                   const struct clr_record_parts *parts, ttr_event *event,
                                   const char **why)
 {
@@ -455,16 +456,16 @@ static bool parse_extension_parts(struct clr_user_kind *kind, uint64_t process,
 }
 
 /* Returns the type of an event, creating it if necessary, or NULL if out of memory. */
-static const struct clr_user_type *find_or_create_type(struct clr_user_kind *kind, uint64_t process,
-                                                       uint32_t id)
+static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoint *kind,
+                                                       uint64_t process, uint32_t id)
 {
-    struct clr_user_events *all = kind->all;
+    struct clr_user_decoder *all = kind->all;
     const uint32_t *index = pairmap_get(&all->by_process, process, type_key(kind, id));
     if (!index)
         index = pairmap_get(&all->by_process, UINT64_MAX, type_key(kind, id));
     if (index)
         return all->type[*index];
-    if (all->types_n == CLR_USER_EVENTS_MOST)
+    if (all->types_n == CLR_USER_TYPES_MAX)
         return &kind->unknown;
     if (!create_builtin_type(kind, id) ||
         !pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
@@ -472,8 +473,8 @@ static const struct clr_user_type *find_or_create_type(struct clr_user_kind *kin
     return all->type[all->types_n - 1];
 }
 
-bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw, ttr_event *event,
-                   const char **why)
+bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
+                     ttr_event *event, const char **why)
 {
     struct clr_record_parts parts;
     ttr_thread thread = {.pid = 0};

@@ -14,47 +14,48 @@
  * tracepoint's name, which contains the provider's name with '-' and '.' replaced by '_'
  * (OC_DotNet_Microsoft_Windows_DotNETRuntime_1234).
  *
- * Order of calls: clr_user_events_new once per trace, clr_user_events_kind once per tracepoint,
- * clr_user_events_batch per batch, clr_user_take per event, clr_user_events_free at the end.
+ * Order of calls: clr_user_decoder_new once per trace, clr_user_add_tracepoint once per tracepoint,
+ * clr_user_begin_batch per batch, clr_user_decode per event, clr_user_decoder_free at the end.
  * tracepoints.c does all of this.
  *
- * Ownership: tracepoints and types belong to clr_user_events. Thread rule: that of the context. */
+ * Ownership: tracepoints and types belong to clr_user_decoder. Thread rule: that of the context. */
 #ifndef TRACETTA_ENCODINGS_DOTNET_CLR_USER_EVENTS_H
 #define TRACETTA_ENCODINGS_DOTNET_CLR_USER_EVENTS_H
 
 #include "encodings/event_header/event_header.h"
 
-#define CLR_USER_EVENTS_MOST 16384u /* limit on event types; events beyond it show raw bytes */
+#define CLR_USER_TYPES_MAX 16384u /* limit on event types; events beyond it show raw bytes */
 
-struct clr_user_events; /* decoder of one trace */
-struct clr_user_kind;   /* one tracepoint of the trace */
+struct clr_user_decoder;    /* decoder of one trace */
+struct clr_user_tracepoint; /* one tracepoint of the trace */
 
 /* Offsets in bytes of the tracepoint's fields in the stored record. */
-struct clr_user_places {
+struct clr_user_offsets {
     uint32_t id, extension, payload;
     bool is_big_endian; /* byte order of the traced machine */
     uint8_t long_bytes;
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
-struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec);
-void clr_user_events_free(struct clr_user_events *all);
+struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec);
+void clr_user_decoder_free(struct clr_user_decoder *all);
 
 /* Starts a batch: recycles the texts decoded for the previous batch. */
-void clr_user_events_batch(struct clr_user_events *all);
+void clr_user_begin_batch(struct clr_user_decoder *all);
 
 /* Returns the tracepoint `name`, or NULL if out of memory. `owner` is an opaque pointer for the
  * container. */
-struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name,
-                                           const struct clr_user_places *places, const void *owner);
+struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
+                                                    const struct clr_user_offsets *places,
+                                                    const void *owner);
 
 /* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is of
  * another kind. */
-const void *clr_user_owner(const struct schema *schema);
+const void *clr_user_schema_owner(const struct schema *schema);
 
 /* Decodes one event, as event_header_take does. event->thread must be set, since metadata are
  * learned per process. */
-TTR_MUST bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw,
-                            ttr_event *event, const char **why);
+TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
+                              ttr_event *event, const char **why);
 
 #endif

@@ -48,7 +48,8 @@ void event_headers_batch(struct event_headers *all)
 
 /* --- Tracepoints and their schemas --- */
 
-static ttr_id add_schema(const struct event_headers *all, const struct event_header_own *own)
+static ttr_id add_schema(const struct event_headers *all,
+                         const struct event_header_schema_data *own)
 {
     return context_add_schema(
         all->spec.t,
@@ -73,7 +74,7 @@ static struct event_header_kind *create_tracepoint(struct event_headers *all, tt
     kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
     if (!kind->is_named)
         kind->name = (struct event_header_name){.provider = {"", 0}};
-    kind->own_without_plan = (struct event_header_own){.kind = kind};
+    kind->own_without_plan = (struct event_header_schema_data){.kind = kind};
     if (!intern_text(all, kind->name.provider, &kind->provider))
         return NULL;
     kind->schema = add_schema(all, &kind->own_without_plan);
@@ -96,9 +97,9 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
     return kind;
 }
 
-const void *event_header_owner(const struct schema *schema)
+const void *event_header_schema_owner(const struct schema *schema)
 {
-    const struct event_header_own *own = schema->own;
+    const struct event_header_schema_data *own = schema->own;
     return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
 }
 
@@ -183,7 +184,7 @@ static struct event_header_plan *create_plan(struct event_header_kind *kind,
 {
     struct event_headers *all = kind->all;
     struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
-    struct event_header_own *own = arena_take(&all->arena, sizeof *own);
+    struct event_header_schema_data *own = arena_take(&all->arena, sizeof *own);
     uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
     ttr_text name;
     uint64_t *events = arena_take(&all->arena, sizeof *events);
@@ -195,15 +196,16 @@ static struct event_header_plan *create_plan(struct event_header_kind *kind,
                                        .bytes_n = parts->metadata_n,
                                        .is_big_endian = parts->is_big_endian,
                                        .events = events};
-    *own = (struct event_header_own){kind, plan};
-    uint32_t first = event_header_event_name(
+    *own = (struct event_header_schema_data){kind, plan};
+    uint32_t first = event_header_read_event_name(
         &(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
-    if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
+    if (!event_header_compile_plan(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
         return NULL;
     if (first == UINT32_MAX)
         plan->why = "name of the event has no terminating zero";
-    plan->schema =
-        intern_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
+    plan->schema = intern_text(all, event_header_strip_attributes(name), &plan->name)
+                       ? add_schema(all, own)
+                       : 0;
     return plan->schema ? plan : NULL;
 }
 
@@ -215,7 +217,7 @@ static bool store_plan(struct event_header_kind *kind, const struct event_header
     struct event_headers *all = kind->all;
     size_t before = all->arena.total;
     *plan = NULL;
-    if (all->plans_n == EVENT_HEADER_PLANS || all->plan_bytes > EVENT_HEADER_PLAN_BYTES)
+    if (all->plans_n == EVENT_HEADER_PLANS_MAX || all->plan_bytes > EVENT_HEADER_PLAN_BYTES_MAX)
         return true;
     struct event_header_plan *made = create_plan(kind, parts);
     if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity,
@@ -256,13 +258,13 @@ static bool find_or_compile_plan(struct event_header_kind *kind,
 static const char *check_payload(const struct event_header_plan *plan,
                                  const struct event_header_parts *parts)
 {
-    struct event_header_walk iter;
+    struct event_header_iter iter;
     bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
     if (is_fixed ? plan->size <= cursor_left(&parts->payload)
-                 : plan && event_header_fits(plan, parts->payload))
+                 : plan && event_header_payload_fits(plan, parts->payload))
         return NULL;
-    event_header_walk_begin(&iter, plan, parts);
-    while (event_header_walk_next(&iter) != PLACE_END)
+    event_header_iter_begin(&iter, plan, parts);
+    while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
     return iter.why;
 }
@@ -286,9 +288,9 @@ static bool set_name_without_plan(const struct event_header_kind *kind,
     event->name = kind->tracepoint;
     if (!parts->metadata)
         return true;
-    if (event_header_event_name(&metadata, &name) == UINT32_MAX)
+    if (event_header_read_event_name(&metadata, &name) == UINT32_MAX)
         *why = "name of the event has no terminating zero";
-    return intern_text(kind->all, event_header_proper(name), &event->name);
+    return intern_text(kind->all, event_header_strip_attributes(name), &event->name);
 }
 
 static const char *check_tracepoint_name(const struct event_header_kind *kind,

@@ -21,9 +21,10 @@
  * metadata before use, so a hash collision cannot select a wrong plan. Interpreting metadata
  * directly yields the same fields as a plan (event_header_test.c compares both on random payloads).
  *
- * Cost: memory is bounded by EVENT_HEADER_PLANS and EVENT_HEADER_PLAN_BYTES. Metadata that arrive
- * after the limit are interpreted from the event on each access, which is slower but yields the
- * same fields. Decoding an event allocates nothing, except scratch texts that are reused per batch.
+ * Cost: memory is bounded by EVENT_HEADER_PLANS_MAX and EVENT_HEADER_PLAN_BYTES_MAX. Metadata that
+ * arrive after the limit are interpreted from the event on each access, which is slower but yields
+ * the same fields. Decoding an event allocates nothing, except scratch texts that are reused per
+ * batch.
  *
  * Left out: writing (event_header_write.h), and the lookup of tracepoints in the container.
  *
@@ -35,8 +36,8 @@
 #include "model/context.h"
 #include "model/format.h"
 
-#define EVENT_HEADER_PLANS 16384u
-#define EVENT_HEADER_PLAN_BYTES ((size_t)16 << 20)
+#define EVENT_HEADER_PLANS_MAX 16384u
+#define EVENT_HEADER_PLAN_BYTES_MAX ((size_t)16 << 20)
 
 struct event_headers;     /* decoder of one trace */
 struct event_header_kind; /* one tracepoint of the trace */
@@ -88,7 +89,7 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
 
 /* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is not of
  * EventHeader. */
-const void *event_header_owner(const struct schema *schema);
+const void *event_header_schema_owner(const struct schema *schema);
 
 /* Decodes the header of one event: fills name, provider, kind, level, keyword, opcode, tag,
  * activity ids and schema. An activity start or stop becomes the begin or end of an async span.

@@ -26,9 +26,9 @@ enum stage {
 };
 
 struct event_header_field_iter {
-    struct event_header_walk payload;
+    struct event_header_iter payload;
     struct event_header_parts parts;
-    const struct event_header_own *own;
+    const struct event_header_schema_data *own;
     ttr_text name;    /* name that contains the attributes being returned */
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field within the current stage */
@@ -49,7 +49,7 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
 static void parse_event(ttr_fields *fields)
 {
     struct event_header_field_iter *iter = (struct event_header_field_iter *)fields->state;
-    const struct event_header_own *own = fields->own;
+    const struct event_header_schema_data *own = fields->own;
     const struct event_headers_spec *spec = &own->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->own, fields->event);
     iter->own = own;
@@ -76,9 +76,9 @@ static void begin_fields(ttr_fields *fields)
 {
     struct event_header_field_iter *iter = (struct event_header_field_iter *)fields->state;
     parse_event(fields);
-    const struct event_header_own *own = iter->own;
+    const struct event_header_schema_data *own = iter->own;
     const struct event_header_plan *plan = iter->parts.metadata ? own->plan : NULL;
-    event_header_walk_begin(&iter->payload, plan, &iter->parts);
+    event_header_iter_begin(&iter->payload, plan, &iter->parts);
     iter->has_context =
         iter->parts.id || iter->parts.version || iter->parts.level == 0 || iter->parts.level > 5;
     iter->has_attributes =
@@ -94,10 +94,10 @@ static uint32_t start_attributes(struct event_header_field_iter *iter, ttr_text 
 {
     ttr_text key, value;
     uint32_t n = 0;
-    size_t at = event_header_proper(name).n + 1;
+    size_t at = event_header_strip_attributes(name).n + 1;
     iter->name = name;
     iter->attribute = at;
-    while (event_header_attribute(name, &at, &key, &value))
+    while (event_header_next_attribute(name, &at, &key, &value))
         n++;
     return n;
 }
@@ -105,11 +105,11 @@ static uint32_t start_attributes(struct event_header_field_iter *iter, ttr_text 
 static bool next_attribute(struct event_header_field_iter *iter, ttr_field *field)
 {
     ttr_text key, value;
-    if (!event_header_attribute(iter->name, &iter->attribute, &key, &value))
+    if (!event_header_next_attribute(iter->name, &iter->attribute, &key, &value))
         return false;
     init_field(field, "", TTR_TYPE_TEXT);
     field->name = key;
-    field->value.text = event_header_unescape(value, &iter->own->kind->all->scratch);
+    field->value.text = event_header_unescape_value(value, &iter->own->kind->all->scratch);
     return true;
 }
 
@@ -120,7 +120,7 @@ static bool start_event_attributes(struct event_header_field_iter *iter, ttr_fie
     struct event_header_metadata metadata = {iter->parts.metadata, iter->parts.metadata_n,
                                              iter->parts.is_big_endian};
     if (iter->parts.metadata)
-        (void)event_header_event_name(&metadata, &name);
+        (void)event_header_read_event_name(&metadata, &name);
     uint32_t n = start_attributes(iter, name);
     if (n == 0)
         return false;
@@ -182,7 +182,7 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
 
 /* --- Payload fields and undecoded bytes --- */
 
-size_t event_header_padding(const struct event_headers *all, const struct cursor *rest)
+size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest)
 {
     size_t n = cursor_left(rest), zeros = 0;
     while (zeros < n && rest->p[zeros] == 0)
@@ -195,7 +195,7 @@ static bool return_undecoded(struct event_header_field_iter *iter, ttr_field *fi
     const struct cursor *rest = &iter->payload.data;
     iter->stage = STAGE_OVER;
     iter->is_item = false;
-    if (cursor_left(rest) == 0 || (event_header_padding(iter->own->kind->all, rest) &&
+    if (cursor_left(rest) == 0 || (event_header_padding_size(iter->own->kind->all, rest) &&
                                    !iter->payload.why && !iter->parts.why))
         return false;
     init_field(field, "undecoded", TTR_TYPE_BYTES);
@@ -206,9 +206,9 @@ static bool return_undecoded(struct event_header_field_iter *iter, ttr_field *fi
 
 static inline bool next_payload_field(struct event_header_field_iter *iter, ttr_field *field)
 {
-    struct event_header_walk *payload = &iter->payload;
-    enum event_header_place place = event_header_walk_next(payload);
-    if (place == PLACE_END)
+    struct event_header_iter *payload = &iter->payload;
+    enum event_header_iter_result place = event_header_iter_next(payload);
+    if (place == EVENT_HEADER_ITER_END)
         return return_undecoded(iter, field);
     field_clear(field);
     iter->is_item = true;
@@ -217,11 +217,11 @@ static inline bool next_payload_field(struct event_header_field_iter *iter, ttr_
         field->name = payload->step->name;
         field->name_id = payload->step->name_id;
     }
-    if (place == PLACE_VALUE) {
-        event_header_value(payload, &iter->own->kind->all->scratch, &field->value);
+    if (place == EVENT_HEADER_ITER_VALUE) {
+        event_header_convert_value(payload, &iter->own->kind->all->scratch, &field->value);
         return true;
     }
-    field->value.type = place == PLACE_ARRAY ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT;
+    field->value.type = place == EVENT_HEADER_ITER_ARRAY ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT;
     field->value.count = payload->count;
     return true;
 }
@@ -279,7 +279,7 @@ static bool start_declared_field(struct event_header_field_iter *iter, ttr_field
                                              iter->parts.is_big_endian};
     struct event_header_step step;
     while (iter->parts.metadata && iter->index < metadata.n &&
-           !event_header_step_make(&metadata, iter->index, &step)) {
+           !event_header_parse_field(&metadata, iter->index, &step)) {
         const char *whole = (const char *)metadata.p + iter->index;
         uint32_t n = start_attributes(iter, (ttr_text){whole, strlen(whole)});
         iter->index = step.next;
@@ -316,7 +316,8 @@ static bool next_header_group_field(struct event_header_field_iter *iter, ttr_fi
         struct event_header_metadata metadata = {iter->parts.metadata, iter->parts.metadata_n,
                                                  iter->parts.is_big_endian};
         ttr_text name;
-        iter->index = iter->parts.metadata ? event_header_event_name(&metadata, &name) : UINT32_MAX;
+        iter->index =
+            iter->parts.metadata ? event_header_read_event_name(&metadata, &name) : UINT32_MAX;
         iter->stage = STAGE_FIELDS;
     }
     if (iter->stage == STAGE_FIELD) {
@@ -358,8 +359,8 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
     uint32_t n = 0;
     for (;;) {
         if (iter->stage == STAGE_PAYLOAD)
-            n += event_header_take_values(&iter->payload, &iter->own->kind->all->scratch, field + n,
-                                          room - n);
+            n += event_header_decode_values(&iter->payload, &iter->own->kind->all->scratch,
+                                            field + n, room - n);
         if (n == room || !next_event_field(fields, &field[n]))
             return n;
         n++;
@@ -370,7 +371,7 @@ static uint32_t copy_frames(const void *own, const ttr_event *event, uint64_t *a
                             uint32_t room)
 {
     const struct event_headers_spec *spec =
-        &((const struct event_header_own *)own)->kind->all->spec;
+        &((const struct event_header_schema_data *)own)->kind->all->spec;
     return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
 }
 
@@ -405,7 +406,7 @@ bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
 bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head)
 {
     const struct schema *schema = context_schema(t, event->schema);
-    const struct event_header_own *own = schema->own;
+    const struct event_header_schema_data *own = schema->own;
     struct event_header_parts parts;
     if (schema->ops != &event_header_field_ops || !own)
         return false;

@@ -20,7 +20,7 @@
 #define EVENT_HEADER_BYTES 8u
 #define EVENT_HEADER_EXTENSION_BYTES 4u
 #define EVENT_HEADER_NAME_MAX 256u /* bytes of a tracepoint's name, with its terminating zero */
-#define EVENT_HEADER_DEPTH 8u      /* maximum nesting of structs */
+#define EVENT_HEADER_DEPTH_MAX 8u  /* maximum nesting of structs */
 
 /* Bits of the header's flags byte. */
 #define EVENT_HEADER_POINTER64 1u

@@ -11,7 +11,7 @@ static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t
     return (ttr_text){(const char *)begin, zero ? (size_t)(zero - begin) : SIZE_MAX};
 }
 
-uint32_t event_header_event_name(const struct event_header_metadata *metadata, ttr_text *name)
+uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name)
 {
     *name = metadata->n ? string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
     if (name->n != SIZE_MAX)
@@ -56,13 +56,13 @@ static const char *derive_value_form(struct event_header_step *step)
     return NULL;
 }
 
-const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
-                                   struct event_header_step *step)
+const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
+                                     struct event_header_step *step)
 {
     ttr_text name = string_at(metadata, at);
     if (name.n == SIZE_MAX)
         return "name of a field has no terminating zero";
-    *step = (struct event_header_step){.name = event_header_proper(name), .at = at};
+    *step = (struct event_header_step){.name = event_header_strip_attributes(name), .at = at};
     struct cursor c = cursor_over(metadata->p + at, metadata->n - at, at);
     (void)cursor_skip(&c, name.n + 1);
     unsigned encoding = cursor_u8(&c),
@@ -89,22 +89,22 @@ struct unfinished_struct {
     uint32_t index; /* index of the struct's step in the plan */
 };
 
-uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
-                           unsigned members, uint8_t *members_found)
+uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
+                                  unsigned members, uint8_t *members_found)
 {
     struct event_header_step step;
-    uint32_t left[EVENT_HEADER_DEPTH + 1] = {members};
+    uint32_t left[EVENT_HEADER_DEPTH_MAX + 1] = {members};
     unsigned depth = 0;
     *members_found = 0;
     while (at < metadata->n) {
         while (left[depth] == 0 && depth > 0)
             depth--;
-        if (left[depth] == 0 || event_header_step_make(metadata, at, &step))
+        if (left[depth] == 0 || event_header_parse_field(metadata, at, &step))
             break;
         left[depth]--;
         *members_found = (uint8_t)(*members_found + (depth == 0));
         at = step.next;
-        if (step.members && depth < EVENT_HEADER_DEPTH)
+        if (step.members && depth < EVENT_HEADER_DEPTH_MAX)
             left[++depth] = step.members;
     }
     return at;
@@ -117,7 +117,7 @@ struct plan_compiler {
     struct event_header_metadata metadata;
     struct event_header_step *steps;
     uint32_t n;
-    struct unfinished_struct open[EVENT_HEADER_DEPTH]; /* stack of unfinished structs */
+    struct unfinished_struct open[EVENT_HEADER_DEPTH_MAX]; /* stack of unfinished structs */
     unsigned depth;
     const char *why;
 };
@@ -133,8 +133,8 @@ static void close_finished_structs(struct plan_compiler *compiler, bool is_end)
 static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
 {
     struct event_header_step *step = &compiler->steps[compiler->n];
-    compiler->why = event_header_step_make(&compiler->metadata, *at, step);
-    if (!compiler->why && step->members && compiler->depth == EVENT_HEADER_DEPTH)
+    compiler->why = event_header_parse_field(&compiler->metadata, *at, step);
+    if (!compiler->why && step->members && compiler->depth == EVENT_HEADER_DEPTH_MAX)
         compiler->why = "structs are nested more than 8 deep";
     if (compiler->why)
         return false;
@@ -173,7 +173,7 @@ static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
 {
     size_t n = 1;
     struct event_header_step step;
-    while (at < compiler->metadata.n && !event_header_step_make(&compiler->metadata, at, &step)) {
+    while (at < compiler->metadata.n && !event_header_parse_field(&compiler->metadata, at, &step)) {
         at = step.next;
         n++;
     }
@@ -194,7 +194,8 @@ static bool intern_step_names(struct plan_compiler *compiler)
     return true;
 }
 
-bool event_header_compile(struct event_headers *all, struct event_header_plan *plan, uint32_t first)
+bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
+                               uint32_t first)
 {
     struct plan_compiler compiler = {.all = all,
                                      .metadata = {plan->bytes, plan->bytes_n, plan->is_big_endian}};

@@ -85,13 +85,13 @@ bool event_header_name_take(ttr_text text, struct event_header_name *name)
     return parse_hex(text, &at, 16, &name->keyword) && parse_options(text, at, name);
 }
 
-ttr_text event_header_proper(ttr_text name)
+ttr_text event_header_strip_attributes(ttr_text name)
 {
     const char *end = memchr(name.p, ';', name.n);
     return end ? (ttr_text){name.p, (size_t)(end - name.p)} : name;
 }
 
-bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value)
+bool event_header_next_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value)
 {
     if (*at >= name.n)
         return false;
@@ -106,7 +106,7 @@ bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *
     return true;
 }
 
-ttr_text event_header_unescape(ttr_text value, struct arena *scratch)
+ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch)
 {
     if (!value.n || !memchr(value.p, ';', value.n))
         return value;

@@ -3,9 +3,9 @@
  *   event_header.c           tracepoints, plan cache, decoding of an event's header
  *   event_header_name.c      parser for tracepoint names and field attributes
  *   event_header_metadata.c  parser for field declarations; compiler of plans
- *   event_header_walk.c      iterator over the values of a payload
+ *   event_header_iter.c      iterator over the values of a payload
  *   event_header_fields.c    field operations of the schema: context, payload, header group
- *   event_header_value.c     conversion of stored bytes to a ttr_value
+ *   event_header_convert_value.c     conversion of stored bytes to a ttr_value
  *
  * A plan is a list of steps, one per declared field; positions are indexes of steps. If an event
  * has no plan, positions are byte offsets in its metadata, and each step is parsed when the
@@ -21,7 +21,7 @@
 
 #define EVENT_HEADER_VARIES UINT32_MAX
 /* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. */
-#define EVENT_HEADER_SPINS 4096u
+#define EVENT_HEADER_EMPTY_ELEMENTS_MAX 4096u
 
 enum event_header_array { ARRAY_NONE = 0, ARRAY_FIXED, ARRAY_COUNTED };
 
@@ -63,14 +63,14 @@ struct event_header_plan {
 
 /* Context of a schema: shared by all events that have it. `plan` is NULL if the event has no
  * metadata or the plan cache was full. */
-struct event_header_own {
+struct event_header_schema_data {
     struct event_header_kind *kind;
     const struct event_header_plan *plan;
 };
 
 struct event_header_kind {
     struct event_headers *all;
-    struct event_header_own own_without_plan;
+    struct event_header_schema_data own_without_plan;
     ttr_id schema;               /* schema of events without a plan */
     ttr_id provider, tracepoint; /* interned strings; tracepoint: full name */
     /* parsed tracepoint name; its texts live as long as the context */
@@ -114,13 +114,13 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
 /* --- event_header_name.c --- */
 
 /* Returns `name` without its attributes (up to the first ';'). */
-ttr_text event_header_proper(ttr_text name);
+ttr_text event_header_strip_attributes(ttr_text name);
 
 /* Reads the attribute that starts at `*at` in `name` (the byte after its ';') and advances `*at`.
- * Returns false at the end of the name. `value` still has doubled ';'; event_header_unescape
+ * Returns false at the end of the name. `value` still has doubled ';'; event_header_unescape_value
  * resolves them. */
-bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value);
-ttr_text event_header_unescape(ttr_text value, struct arena *scratch);
+bool event_header_next_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value);
+ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch);
 
 /* --- event_header_metadata.c --- */
 
@@ -132,30 +132,30 @@ struct event_header_metadata {
 
 /* Reads the event's name with its attributes and returns the position of the first field, or
  * UINT32_MAX if the name has no terminating zero. */
-uint32_t event_header_event_name(const struct event_header_metadata *metadata, ttr_text *name);
+uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name);
 
 /* Parses the field declaration at position `at`, which must be before the end. Returns NULL on
  * success, else a static description of the damage. */
-const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
-                                   struct event_header_step *step);
+const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
+                                     struct event_header_step *step);
 
 /* Skips the members of a struct; the first member is at `at`. Returns the position after them and
  * sets `*direct` to the number found. Stops early at damaged metadata. */
-uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
-                           unsigned members, uint8_t *members_found);
+uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
+                                  unsigned members, uint8_t *members_found);
 
 /* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
  * damage is recorded in plan->why. */
-TTR_MUST bool event_header_compile(struct event_headers *all, struct event_header_plan *plan,
-                                   uint32_t first);
+TTR_MUST bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
+                                        uint32_t first);
 
-/* --- event_header_walk.c --- */
+/* --- event_header_iter.c --- */
 
-enum event_header_place {
-    PLACE_VALUE,  /* a value; its bytes are in iter->value */
-    PLACE_ARRAY,  /* start of an array of iter->count elements, which follow */
-    PLACE_STRUCT, /* start of a struct of iter->count members, which follow */
-    PLACE_END     /* end of the payload; iter->why is set if it ended early */
+enum event_header_iter_result {
+    EVENT_HEADER_ITER_VALUE,  /* a value; its bytes are in iter->value */
+    EVENT_HEADER_ITER_ARRAY,  /* start of an array of iter->count elements, which follow */
+    EVENT_HEADER_ITER_STRUCT, /* start of a struct of iter->count members, which follow */
+    EVENT_HEADER_ITER_END     /* end of the payload; iter->why is set if it ended early */
 };
 
 struct event_header_level {
@@ -167,7 +167,7 @@ struct event_header_level {
     bool is_array;
 };
 
-struct event_header_walk {
+struct event_header_iter {
     const struct event_header_plan *plan; /* NULL if the metadata are interpreted directly */
     struct event_header_metadata metadata;
     struct cursor data;
@@ -184,20 +184,20 @@ struct event_header_walk {
     bool is_element; /* the field returned last is an array element, so it has no name */
     const char *why;
     /* open structs; [0] is the event itself */
-    struct event_header_level level[EVENT_HEADER_DEPTH + 1];
+    struct event_header_level level[EVENT_HEADER_DEPTH_MAX + 1];
 };
 
 /* Starts iterating over the payload in `parts`. */
-void event_header_walk_begin(struct event_header_walk *iter, const struct event_header_plan *plan,
+void event_header_iter_begin(struct event_header_iter *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts);
 
 /* Advances to the next value, array or struct. */
-enum event_header_place event_header_walk_next(struct event_header_walk *iter);
+enum event_header_iter_result event_header_iter_next(struct event_header_iter *iter);
 
 /* Reads the bytes of one value of `step` at the cursor and advances it. Returns false, without
  * moving the cursor, if the value is truncated or is a zero-terminated string of 16- or 32-bit
  * characters. */
-static inline bool event_header_next_value(const struct event_header_step *step, bool is_big_endian,
+static inline bool event_header_read_value(const struct event_header_step *step, bool is_big_endian,
                                            struct cursor *c, const uint8_t **p, uint32_t *n)
 {
     struct cursor at = *c;
@@ -223,20 +223,20 @@ static inline bool event_header_next_value(const struct event_header_step *step,
 
 /* Returns true if the payload is long enough for all its fields. May return false for a valid
  * payload if its size cannot be checked without iterating (arrays of structs, wide strings). */
-bool event_header_fits(const struct event_header_plan *plan, struct cursor payload);
+bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload);
 
-/* --- event_header_value.c --- */
+/* --- event_header_convert_value.c --- */
 
 /* Converts the current value of `iter`. If `scratch` is out of memory, text becomes a value of type
  * BYTES. */
-void event_header_value(const struct event_header_walk *iter, struct arena *scratch,
-                        ttr_value *value);
+void event_header_convert_value(const struct event_header_iter *iter, struct arena *scratch,
+                                ttr_value *value);
 
 /* Decodes up to `room` consecutive plain values into `field` (fast path without structs and
  * arrays). Returns how many were decoded and advances `iter`. Returns 0 if the next field needs
- * event_header_walk_next. */
-uint32_t event_header_take_values(struct event_header_walk *iter, struct arena *scratch,
-                                  ttr_field *field, uint32_t room);
+ * event_header_iter_next. */
+uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena *scratch,
+                                    ttr_field *field, uint32_t room);
 
 /* --- event_header_fields.c --- */
 
@@ -244,6 +244,6 @@ extern const struct field_ops event_header_field_ops;
 
 /* Returns how many bytes after the last field are padding: the container may append up to
  * spec.padding arbitrary bytes, or fewer than 8 zeros. Returns 0 if the bytes are data. */
-size_t event_header_padding(const struct event_headers *all, const struct cursor *rest);
+size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest);
 
 #endif

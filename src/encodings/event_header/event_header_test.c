@@ -129,7 +129,7 @@ static void metadata_beyond_limit_same_fields_bounded_memory(void **state)
         assert_string_equal(fields_as_json(&scene), shapes[number].shown);
         why[number] = scene.why;
     }
-    for (; number < EVENT_HEADER_PLANS; number++)
+    for (; number < EVENT_HEADER_PLANS_MAX; number++)
         decode_event(&scene, bytes, make_event(bytes, number, "6100 02", "00"));
     uint64_t memory = scene.t->memory;
     for (unsigned i = 0; i < 1000 * shapes_n; i++) {
@@ -179,7 +179,7 @@ static void random_payload_same_fields_in_every_mode(void **state)
     (void)state;
     begin_scene(&planned, "P_L5K1");
     begin_scene(&unplanned, "P_L5K1");
-    for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS; number++)
+    for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS_MAX; number++)
         decode_event(&unplanned, bytes, make_event(bytes, number, "6100 02", "05"));
     for (unsigned i = 0; i < 5500; i++) {
         unsigned number = i % (unsigned)(sizeof shapes / sizeof *shapes);

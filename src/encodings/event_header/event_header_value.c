@@ -386,8 +386,8 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     }
 }
 
-void event_header_value(const struct event_header_walk *iter, struct arena *scratch,
-                        ttr_value *value)
+void event_header_convert_value(const struct event_header_iter *iter, struct arena *scratch,
+                                ttr_value *value)
 {
     const struct stored_value stored = {iter->step, iter->value, iter->value_n,
                                         iter->metadata.is_big_endian};
@@ -396,7 +396,7 @@ void event_header_value(const struct event_header_walk *iter, struct arena *scra
 
 /* --- Fast path: many plain values per call --- */
 
-static uint32_t decode_members(struct event_header_walk *iter, struct arena *scratch,
+static uint32_t decode_members(struct event_header_iter *iter, struct arena *scratch,
                                ttr_field *field, uint32_t room)
 {
     struct event_header_level *level = &iter->level[iter->levels];
@@ -407,7 +407,7 @@ static uint32_t decode_members(struct event_header_walk *iter, struct arena *scr
     most = most < level->members ? most : level->members;
     most = most < room ? most : room;
     for (; n < most && !stored.step->array && !stored.step->members; n++, stored.step++) {
-        if (!event_header_next_value(stored.step, stored.is_big_endian, &c, &stored.p, &stored.n))
+        if (!event_header_read_value(stored.step, stored.is_big_endian, &c, &stored.p, &stored.n))
             break;
         field_clear(&field[n]);
         field[n].name = stored.step->name;
@@ -421,13 +421,13 @@ static uint32_t decode_members(struct event_header_walk *iter, struct arena *scr
     return n;
 }
 
-static uint32_t decode_elements(struct event_header_walk *iter, struct arena *scratch,
+static uint32_t decode_elements(struct event_header_iter *iter, struct arena *scratch,
                                 ttr_field *field, uint32_t room)
 {
     struct stored_value stored = {.step = iter->step,
                                   .is_big_endian = iter->metadata.is_big_endian};
     uint32_t n = 0, most = iter->elements < room ? iter->elements : room;
-    for (; n < most && event_header_next_value(stored.step, stored.is_big_endian, &iter->data,
+    for (; n < most && event_header_read_value(stored.step, stored.is_big_endian, &iter->data,
                                                &stored.p, &stored.n);
          n++) {
         field_clear(&field[n]);
@@ -438,8 +438,8 @@ static uint32_t decode_elements(struct event_header_walk *iter, struct arena *sc
     return n;
 }
 
-uint32_t event_header_take_values(struct event_header_walk *iter, struct arena *scratch,
-                                  ttr_field *field, uint32_t room)
+uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena *scratch,
+                                    ttr_field *field, uint32_t room)
 {
     if (!iter->plan)
         return 0;

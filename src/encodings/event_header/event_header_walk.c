@@ -5,7 +5,7 @@
 #include "base/find_zero.h"
 #include "encodings/event_header/event_header_parts.h"
 
-void event_header_walk_begin(struct event_header_walk *iter, const struct event_header_plan *plan,
+void event_header_iter_begin(struct event_header_iter *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts)
 {
     ttr_text name;
@@ -16,27 +16,27 @@ void event_header_walk_begin(struct event_header_walk *iter, const struct event_
     iter->at = 0;
     iter->end = plan ? plan->steps : parts->metadata_n;
     iter->elements = 0;
-    iter->element_budget = EVENT_HEADER_SPINS + (uint64_t)cursor_left(&parts->payload);
+    iter->element_budget = EVENT_HEADER_EMPTY_ELEMENTS_MAX + (uint64_t)cursor_left(&parts->payload);
     iter->levels = 0;
     iter->is_element = false;
     iter->why = NULL;
     iter->level[0] = (struct event_header_level){.members = UINT32_MAX};
     if (!plan && parts->metadata)
-        iter->at = event_header_event_name(&iter->metadata, &name);
+        iter->at = event_header_read_event_name(&iter->metadata, &name);
     if (iter->at > iter->end)
         iter->at = iter->end;
 }
 
-static enum event_header_place stop_iteration(struct event_header_walk *iter, const char *why)
+static enum event_header_iter_result stop_iteration(struct event_header_iter *iter, const char *why)
 {
     iter->why = why;
     iter->at = iter->end;
     iter->elements = 0;
     iter->levels = 0;
-    return PLACE_END;
+    return EVENT_HEADER_ITER_END;
 }
 
-static uint16_t read_payload_u16(struct event_header_walk *iter)
+static uint16_t read_payload_u16(struct event_header_iter *iter)
 {
     return iter->metadata.is_big_endian ? cursor_u16be(&iter->data) : cursor_u16le(&iter->data);
 }
@@ -50,7 +50,7 @@ static uint32_t wide_string_length(const uint8_t *p, size_t n, unsigned unit)
     return (uint32_t)at;
 }
 
-static enum event_header_place read_zstring(struct event_header_walk *iter, unsigned unit)
+static enum event_header_iter_result read_zstring(struct event_header_iter *iter, unsigned unit)
 {
     size_t left = cursor_left(&iter->data);
     const uint8_t *p = iter->data.p;
@@ -64,14 +64,14 @@ static enum event_header_place read_zstring(struct event_header_walk *iter, unsi
     iter->value = cursor_take(&iter->data, iter->value_n);
     if (!is_ended) {
         (void)stop_iteration(iter, "string has no end");
-        return iter->value_n ? PLACE_VALUE : PLACE_END;
+        return iter->value_n ? EVENT_HEADER_ITER_VALUE : EVENT_HEADER_ITER_END;
     }
     (void)cursor_skip(&iter->data, unit);
-    return PLACE_VALUE;
+    return EVENT_HEADER_ITER_VALUE;
 }
 
 /* Reads one value of the current step; stops the iteration if it is truncated. */
-static inline enum event_header_place read_value(struct event_header_walk *iter)
+static inline enum event_header_iter_result read_value(struct event_header_iter *iter)
 {
     const struct event_header_step *step = iter->step;
     if (step->bytes) {
@@ -86,28 +86,30 @@ static inline enum event_header_place read_value(struct event_header_walk *iter)
         if (!iter->value)
             iter->data = before;
     }
-    return iter->value ? PLACE_VALUE : stop_iteration(iter, "payload ends before its last field");
+    return iter->value ? EVENT_HEADER_ITER_VALUE
+                       : stop_iteration(iter, "payload ends before its last field");
 }
 
 /* --- Structs and arrays of structs: a stack of levels --- */
 
 /* Skips the member declarations of an empty array of structs. */
-static void skip_members(struct event_header_walk *iter)
+static void skip_members(struct event_header_iter *iter)
 {
     uint8_t members_found;
     iter->at = iter->plan ? iter->step->after_members
-                          : event_header_pass(&iter->metadata, iter->at, iter->step->members,
-                                              &members_found);
+                          : event_header_skip_fields(&iter->metadata, iter->at, iter->step->members,
+                                                     &members_found);
 }
 
-static enum event_header_place open_struct(struct event_header_walk *iter, uint32_t elements)
+static enum event_header_iter_result open_struct(struct event_header_iter *iter, uint32_t elements)
 {
     const struct event_header_level *outer = &iter->level[iter->levels];
-    if (iter->levels == EVENT_HEADER_DEPTH)
+    if (iter->levels == EVENT_HEADER_DEPTH_MAX)
         return stop_iteration(iter, "structs are nested more than 8 deep");
     uint8_t members_found = iter->step->members_found;
     if (!iter->plan)
-        (void)event_header_pass(&iter->metadata, iter->at, iter->step->members, &members_found);
+        (void)event_header_skip_fields(&iter->metadata, iter->at, iter->step->members,
+                                       &members_found);
     bool is_array = iter->step->array != ARRAY_NONE;
     iter->level[++iter->levels] =
         (struct event_header_level){.first = iter->at,
@@ -116,12 +118,12 @@ static enum event_header_place open_struct(struct event_header_walk *iter, uint3
                                     .members_found = members_found,
                                     .depth = (uint8_t)(outer->depth + 1 + is_array),
                                     .is_array = is_array};
-    return PLACE_STRUCT;
+    return EVENT_HEADER_ITER_STRUCT;
 }
 
 /* Starts the next element of the innermost array of structs. Returns false, and closes the level,
  * if no elements remain. */
-static bool next_struct_element(struct event_header_walk *iter)
+static bool next_struct_element(struct event_header_iter *iter)
 {
     struct event_header_level *level = &iter->level[iter->levels];
     if (level->elements == 0) {
@@ -141,20 +143,20 @@ static bool next_struct_element(struct event_header_walk *iter)
 
 /* --- Fields of the current level --- */
 
-static const char *fetch_step(struct event_header_walk *iter)
+static const char *fetch_step(struct event_header_iter *iter)
 {
     if (iter->plan) {
         iter->step = &iter->plan->step[iter->at];
         iter->at = iter->step->next;
         return NULL;
     }
-    const char *why = event_header_step_make(&iter->metadata, iter->at, &iter->direct_step);
+    const char *why = event_header_parse_field(&iter->metadata, iter->at, &iter->direct_step);
     iter->step = &iter->direct_step;
     iter->at = iter->direct_step.next;
     return why;
 }
 
-static enum event_header_place start_array(struct event_header_walk *iter)
+static enum event_header_iter_result start_array(struct event_header_iter *iter)
 {
     const struct event_header_step *step = iter->step;
     if (step->array == ARRAY_COUNTED && cursor_left(&iter->data) < 2)
@@ -162,16 +164,17 @@ static enum event_header_place start_array(struct event_header_walk *iter)
     iter->count = step->array == ARRAY_FIXED ? step->count : read_payload_u16(iter);
     if (!step->members) {
         iter->elements = iter->count;
-        return PLACE_ARRAY;
+        return EVENT_HEADER_ITER_ARRAY;
     }
     if (iter->count == 0) {
         skip_members(iter);
-        return PLACE_ARRAY;
+        return EVENT_HEADER_ITER_ARRAY;
     }
-    return open_struct(iter, iter->count) == PLACE_STRUCT ? PLACE_ARRAY : PLACE_END;
+    return open_struct(iter, iter->count) == EVENT_HEADER_ITER_STRUCT ? EVENT_HEADER_ITER_ARRAY
+                                                                      : EVENT_HEADER_ITER_END;
 }
 
-static enum event_header_place next_field(struct event_header_walk *iter)
+static enum event_header_iter_result next_field(struct event_header_iter *iter)
 {
     struct event_header_level *level = &iter->level[iter->levels];
     const char *why = fetch_step(iter);
@@ -184,22 +187,22 @@ static enum event_header_place next_field(struct event_header_walk *iter)
         return start_array(iter);
     if (!iter->step->members)
         return read_value(iter);
-    if (open_struct(iter, 0) != PLACE_STRUCT)
-        return PLACE_END;
+    if (open_struct(iter, 0) != EVENT_HEADER_ITER_STRUCT)
+        return EVENT_HEADER_ITER_END;
     level = &iter->level[iter->levels];
     level->members = level->members_declared;
     iter->count = level->members_found;
-    return PLACE_STRUCT;
+    return EVENT_HEADER_ITER_STRUCT;
 }
 
 /* Returns true if damage cut the metadata short. A struct with missing members is an error then;
  * metadata that simply end early are allowed to omit members. */
-static bool is_metadata_damaged(const struct event_header_walk *iter)
+static bool is_metadata_damaged(const struct event_header_iter *iter)
 {
     return iter->plan && iter->plan->why;
 }
 
-enum event_header_place event_header_walk_next(struct event_header_walk *iter)
+enum event_header_iter_result event_header_iter_next(struct event_header_iter *iter)
 {
     if (iter->elements) {
         iter->elements--;
@@ -212,7 +215,7 @@ enum event_header_place event_header_walk_next(struct event_header_walk *iter)
         if (level->members > 0 && (iter->at != iter->end || is_metadata_damaged(iter)))
             break;
         if (next_struct_element(iter))
-            return iter->why ? PLACE_END : PLACE_STRUCT;
+            return iter->why ? EVENT_HEADER_ITER_END : EVENT_HEADER_ITER_STRUCT;
     }
     if (iter->at != iter->end)
         return next_field(iter);
@@ -220,7 +223,7 @@ enum event_header_place event_header_walk_next(struct event_header_walk *iter)
                           !iter->why && is_metadata_damaged(iter) ? iter->plan->why : iter->why);
 }
 
-bool event_header_fits(const struct event_header_plan *plan, struct cursor payload)
+bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload)
 {
     const uint8_t *p;
     uint32_t size;
@@ -234,7 +237,7 @@ bool event_header_fits(const struct event_header_plan *plan, struct cursor paylo
         if (step->bytes)
             (void)cursor_skip(&payload, (uint64_t)n * step->bytes);
         for (; !step->bytes && !step->members && n > 0; n--)
-            if (!event_header_next_value(step, plan->is_big_endian, &payload, &p, &size))
+            if (!event_header_read_value(step, plan->is_big_endian, &payload, &p, &size))
                 return false;
     }
     return !payload.failed;

@@ -73,11 +73,11 @@ static void undo_to_mark(struct event_header_put *put, struct buffer_mark mark)
 
 /* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
  * else NULL. */
-static const struct event_header_own *decoder_data_of(const struct event_header_put *put,
-                                                      const ttr_event *event)
+static const struct event_header_schema_data *decoder_data_of(const struct event_header_put *put,
+                                                              const ttr_event *event)
 {
     const struct schema *schema = context_schema(put->t, event->schema);
-    const struct event_header_own *own = schema->own;
+    const struct event_header_schema_data *own = schema->own;
     return schema->ops == &event_header_field_ops && own && own->kind->is_named ? own : NULL;
 }
 
@@ -112,7 +112,7 @@ static size_t write_hex(char *to, uint64_t x)
 size_t event_header_put_name(struct event_header_put *put, const ttr_event *event,
                              char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_own *own = decoder_data_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(put, event);
     if (own) {
         ttr_text name = ttr_text_get(put->t, own->kind->tracepoint);
         size_t n = name.n - (own->kind->name.shape.n ? own->kind->name.shape.n + 1 : 0);
@@ -433,7 +433,7 @@ static void encode_array(struct event_header_put *put, size_t i, ttr_text name)
 {
     if (encode_value_array(put, i, name))
         return;
-    bool has_room = put->depth < EVENT_HEADER_DEPTH;
+    bool has_room = put->depth < EVENT_HEADER_DEPTH_MAX;
     if (has_room && encode_struct_array(put, i, name))
         return;
     count_loss(put, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
@@ -447,7 +447,7 @@ static size_t encode_field(struct event_header_put *put, size_t i, ttr_text name
     const ttr_value *value = &put->field[i].value;
     if (value->type == TTR_TYPE_ARRAY) {
         encode_array(put, i, name);
-    } else if (value->type == TTR_TYPE_STRUCT && put->depth == EVENT_HEADER_DEPTH) {
+    } else if (value->type == TTR_TYPE_STRUCT && put->depth == EVENT_HEADER_DEPTH_MAX) {
         count_loss(put, EVENT_HEADER_LOSS_CUT);
     } else if (value->type == TTR_TYPE_STRUCT) {
         encode_struct(put, i, name, false);
@@ -591,16 +591,16 @@ static bool encode_fields(struct event_header_put *put, const ttr_event *event)
     return true;
 }
 
-struct event_header_says event_header_says(const ttr_event *event)
+struct event_header_ids event_header_ids_of(const ttr_event *event)
 {
-    return (struct event_header_says){event->opcode, event->activity, event->related};
+    return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
 
 static void append_header(struct event_header_put *put, const ttr_event *event,
-                          const struct event_header_says *says, struct buffer *to)
+                          const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
-        count_loss(put, EVENT_HEADER_LOSS_NOBODY);
+        count_loss(put, EVENT_HEADER_LOSS_NO_PROVIDER);
     else if (is_provider_renamed(put, event->provider))
         count_loss(put, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
@@ -611,13 +611,13 @@ static void append_header(struct event_header_put *put, const ttr_event *event,
     buffer_add_byte(to, 0);
     append_u16(put, to, 0);
     append_u16(put, to, is_kind_implied(event) ? event->tag : 0);
-    buffer_add_byte(to, says->opcode);
+    buffer_add_byte(to, ids->opcode);
     buffer_add_byte(to, (uint8_t)level_to_event_header(event->level));
-    if (says->activity) {
-        append_u16(put, to, says->related ? 32 : 16);
+    if (ids->activity) {
+        append_u16(put, to, ids->related ? 32 : 16);
         append_u16(put, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
-        buffer_add(to, says->activity, 16);
-        buffer_add(to, says->related, says->related ? 16 : 0);
+        buffer_add(to, ids->activity, 16);
+        buffer_add(to, ids->related, ids->related ? 16 : 0);
     }
     append_u16(put, to, (unsigned)put->metadata.n);
     append_u16(put, to, EVENT_HEADER_METADATA);
@@ -628,30 +628,30 @@ static void append_header(struct event_header_put *put, const ttr_event *event,
 static bool copy_stored_event(const struct event_header_put *put, const ttr_event *event,
                               struct buffer *to)
 {
-    const struct event_header_own *own = decoder_data_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(put, event);
     struct event_header_parts parts;
-    struct event_header_walk iter;
+    struct event_header_iter iter;
     if (!own)
         return false;
     const struct event_headers_spec *spec = &own->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->own, event);
     if (!event_header_parse(raw, own->kind->skip, &parts) || parts.why)
         return false;
-    event_header_walk_begin(&iter, parts.metadata ? own->plan : NULL, &parts);
-    while (event_header_walk_next(&iter) != PLACE_END)
+    event_header_iter_begin(&iter, parts.metadata ? own->plan : NULL, &parts);
+    while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
     struct cursor all = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&all, own->kind->skip);
-    size_t filled = event_header_padding(own->kind->all, &iter.data);
+    size_t filled = event_header_padding_size(own->kind->all, &iter.data);
     buffer_add(to, all.p, cursor_left(&all) - (iter.why ? 0 : filled));
     return true;
 }
 
 void event_header_put_event(struct event_header_put *put, const ttr_event *event,
-                            const struct event_header_says *says, struct buffer *to)
+                            const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_says own = event_header_says(event);
-    if (!says && copy_stored_event(put, event, to))
+    struct event_header_ids own = event_header_ids_of(event);
+    if (!ids && copy_stored_event(put, event, to))
         return;
     buffer_clear(&put->metadata);
     buffer_clear(&put->payload);
@@ -660,7 +660,7 @@ void event_header_put_event(struct event_header_put *put, const ttr_event *event
     to->failed |= put->metadata.failed || put->payload.failed;
     if (to->failed)
         return;
-    append_header(put, event, says ? says : &own, to);
+    append_header(put, event, ids ? ids : &own, to);
     buffer_add(to, put->metadata.bytes, put->metadata.n);
     buffer_add(to, put->payload.bytes, put->payload.n);
 }

@@ -28,16 +28,16 @@
 /* Losses counted while encoding. The loss table of each format that uses this encoder must begin
  * with EVENT_HEADER_LOSS_ROWS, so that these numbers index it. */
 enum event_header_loss {
-    EVENT_HEADER_LOSS_PROVIDER, /* characters that tracepoint names must not contain */
-    EVENT_HEADER_LOSS_NOBODY,   /* event without a provider */
-    EVENT_HEADER_LOSS_LEVEL,    /* event without a level, or of level trace */
-    EVENT_HEADER_LOSS_NAME,     /* ';' or NUL in the name of an event or field */
-    EVENT_HEADER_LOSS_KIND,     /* event that is not an instant */
-    EVENT_HEADER_LOSS_LABEL,    /* symbolic names of numbers (enum labels) */
-    EVENT_HEADER_LOSS_CONTEXT,  /* context fields, which become payload fields */
-    EVENT_HEADER_LOSS_ARRAY,    /* array with elements of different types */
-    EVENT_HEADER_LOSS_EMPTY,    /* struct without members */
-    EVENT_HEADER_LOSS_CUT,      /* value that is too long or nested too deeply */
+    EVENT_HEADER_LOSS_PROVIDER,    /* characters that tracepoint names must not contain */
+    EVENT_HEADER_LOSS_NO_PROVIDER, /* event without a provider */
+    EVENT_HEADER_LOSS_LEVEL,       /* event without a level, or of level trace */
+    EVENT_HEADER_LOSS_NAME,        /* ';' or NUL in the name of an event or field */
+    EVENT_HEADER_LOSS_KIND,        /* event that is not an instant */
+    EVENT_HEADER_LOSS_LABEL,       /* symbolic names of numbers (enum labels) */
+    EVENT_HEADER_LOSS_CONTEXT,     /* context fields, which become payload fields */
+    EVENT_HEADER_LOSS_ARRAY,       /* array with elements of different types */
+    EVENT_HEADER_LOSS_EMPTY,       /* struct without members */
+    EVENT_HEADER_LOSS_CUT,         /* value that is too long or nested too deeply */
     EVENT_HEADER_LOSSES
 };
 
@@ -100,18 +100,18 @@ size_t event_header_put_name(struct event_header_put *put, const ttr_event *even
                              char to[EVENT_HEADER_NAME_MAX]);
 
 /* Opcode and activity ids to write into the header. */
-struct event_header_says {
+struct event_header_ids {
     uint8_t opcode;
     const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
 };
 
 /* Returns the opcode and activity ids of the event itself. */
-struct event_header_says event_header_says(const ttr_event *event);
+struct event_header_ids event_header_ids_of(const ttr_event *event);
 
-/* Appends one encoded event, starting at its header. If `says` is NULL, the event's own opcode and
+/* Appends one encoded event, starting at its header. If `ids` is NULL, the event's own opcode and
  * ids are used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed
  * if out of memory. */
 void event_header_put_event(struct event_header_put *put, const ttr_event *event,
-                            const struct event_header_says *says, struct buffer *to);
+                            const struct event_header_ids *ids, struct buffer *to);
 
 #endif

@@ -305,8 +305,8 @@ static void event_header_event_keeps_bytes(void **state)
     assert_int_equal(scene.bytes.n, n);
     assert_memory_equal(scene.bytes.bytes, bytes, n);
     buffer_clear(&scene.bytes);
-    const struct event_header_says says = {.opcode = 2};
-    event_header_put_event(&scene.put, &event, &says, &scene.bytes);
+    const struct event_header_ids ids = {.opcode = 2};
+    event_header_put_event(&scene.put, &event, &ids, &scene.bytes);
     (void)read_back(&scene, "P_L4K1Gg");
     assert_int_equal(scene.back.opcode, 2);
     end_scene(&scene);

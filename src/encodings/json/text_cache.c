@@ -32,7 +32,7 @@ static bool reserve_slot(struct text_cache *cache, ttr_id id)
     return true;
 }
 
-const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id)
+const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id)
 {
     ttr_text text = ttr_text_get(t, id);
     struct buffer *scratch = &cache->scratch;

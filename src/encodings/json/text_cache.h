@@ -36,7 +36,7 @@ void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_e
 void text_cache_free(struct text_cache *cache);
 
 /* Escapes a string that is not cached yet (slow path of text_cache_get). */
-const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id);
+const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id);
 
 /* Returns the escaped form of a string; text.p is never NULL. The pointer to the piece is valid
  * until the next call, the text until text_cache_free. */
@@ -45,7 +45,7 @@ static inline const struct text_piece *text_cache_get(struct text_cache *cache, 
 {
     if (id < cache->pieces_n && cache->pieces[id].text.p)
         return &cache->pieces[id];
-    return text_cache_add(cache, t, id);
+    return text_cache_escape(cache, t, id);
 }
 
 #endif

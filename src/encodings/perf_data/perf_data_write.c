@@ -20,7 +20,7 @@ bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec)
     buffer_init(&put->ids, spec->alloc);
     buffer_init(&put->names, spec->alloc);
     buffer_init(&put->plain, spec->alloc);
-    for (size_t i = 0; i < PERF_PUT_FEATURES; i++)
+    for (size_t i = 0; i < PERF_WRITER_FEATURES; i++)
         buffer_init(&put->feature[i], spec->alloc);
     if (!spec->zstd_level)
         return true;
@@ -31,7 +31,7 @@ bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec)
 void perf_put_free(struct perf_put *put)
 {
     perf_zstd_free(put->zstd);
-    for (size_t i = 0; i < PERF_PUT_FEATURES && put->spec.alloc; i++)
+    for (size_t i = 0; i < PERF_WRITER_FEATURES && put->spec.alloc; i++)
         buffer_free(&put->feature[i]);
     if (!put->spec.alloc)
         return;
@@ -78,13 +78,13 @@ static void write_frame(struct perf_put *put, const void *bytes, size_t n)
 
 static void write_frame_u32(struct perf_put *put, uint32_t x)
 {
-    perf_add_u32(put->spec.to, put->spec.is_big_endian, x);
+    perf_append_u32(put->spec.to, put->spec.is_big_endian, x);
     put->at += 4;
 }
 
 static void write_frame_u64(struct perf_put *put, uint64_t x)
 {
-    perf_add_u64(put->spec.to, put->spec.is_big_endian, x);
+    perf_append_u64(put->spec.to, put->spec.is_big_endian, x);
     put->at += 8;
 }
 
@@ -96,7 +96,7 @@ static void write_record_header(struct perf_put *put, uint32_t type, size_t size
     write_frame(put, header, sizeof header);
 }
 
-static uint64_t event_id_at(const struct perf_put *put, const struct perf_put_event *event,
+static uint64_t event_id_at(const struct perf_put *put, const struct perf_data_writer_event *event,
                             size_t i)
 {
     uint64_t id;
@@ -104,16 +104,16 @@ static uint64_t event_id_at(const struct perf_put *put, const struct perf_put_ev
     return id;
 }
 
-static void write_ids(struct perf_put *put, const struct perf_put_event *event)
+static void write_ids(struct perf_put *put, const struct perf_data_writer_event *event)
 {
     for (size_t i = 0; i < event->ids_n; i++)
         write_frame_u64(put, event_id_at(put, event, i));
 }
 
 /* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
-static void write_event_records(struct perf_put *put, const struct perf_put_event *event)
+static void write_event_records(struct perf_put *put, const struct perf_data_writer_event *event)
 {
-    struct perf_put_event limited = *event;
+    struct perf_data_writer_event limited = *event;
     size_t room = (PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
     if (limited.ids_n > room)
         limited.ids_n = room;
@@ -123,7 +123,7 @@ static void write_event_records(struct perf_put *put, const struct perf_put_even
     write_ids(put, &limited);
     if (!event->name_n || !event->ids_n)
         return;
-    size_t padded = perf_padded(event->name_n, 8);
+    size_t padded = perf_padded_size(event->name_n, 8);
     write_record_header(put, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
     write_frame_u64(put, UPDATE_NAME);
     write_frame_u64(put, event_id_at(put, event, 0));
@@ -180,8 +180,8 @@ void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], tt
         return;
     }
     put->events = events;
-    struct perf_put_event *event = &put->events[put->events_n];
-    *event = (struct perf_put_event){
+    struct perf_data_writer_event *event = &put->events[put->events_n];
+    *event = (struct perf_data_writer_event){
         .ids_at = put->ids.n, .ids_n = n, .name_at = put->names.n, .name_n = name.n};
     memcpy(event->attr, attr, PERF_ATTR_VER7);
     perf_store_u32(event->attr + PERF_ATTR_SIZE, put->spec.is_big_endian, PERF_ATTR_VER7);
@@ -217,7 +217,7 @@ void perf_put_feature(struct perf_put *put, enum perf_feature feature, const voi
 void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_text text)
 {
     buffer_clear(&put->feature[feature]);
-    perf_add_text(&put->feature[feature], put->spec.is_big_endian, text.p, text.n);
+    perf_append_text(&put->feature[feature], put->spec.is_big_endian, text.p, text.n);
     publish_feature(put, feature);
 }
 
@@ -225,9 +225,9 @@ void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, con
                             uint32_t n)
 {
     buffer_clear(&put->feature[feature]);
-    perf_add_u32(&put->feature[feature], put->spec.is_big_endian, n);
+    perf_append_u32(&put->feature[feature], put->spec.is_big_endian, n);
     for (uint32_t i = 0; i < n; i++)
-        perf_add_text(&put->feature[feature], put->spec.is_big_endian, texts[i].p, texts[i].n);
+        perf_append_text(&put->feature[feature], put->spec.is_big_endian, texts[i].p, texts[i].n);
     publish_feature(put, feature);
 }
 
@@ -235,8 +235,8 @@ void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t on
 {
     struct buffer *section = &put->feature[PERF_FEATURE_NRCPUS];
     buffer_clear(section);
-    perf_add_u32(section, put->spec.is_big_endian, available);
-    perf_add_u32(section, put->spec.is_big_endian, online);
+    perf_append_u32(section, put->spec.is_big_endian, available);
+    perf_append_u32(section, put->spec.is_big_endian, online);
     publish_feature(put, PERF_FEATURE_NRCPUS);
 }
 
@@ -246,10 +246,10 @@ void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wal
     struct buffer *section = &put->feature[PERF_FEATURE_CLOCK_DATA];
     bool is_big = put->spec.is_big_endian;
     buffer_clear(section);
-    perf_add_u32(section, is_big, 1);
-    perf_add_u32(section, is_big, clockid);
-    perf_add_u64(section, is_big, wall_ns);
-    perf_add_u64(section, is_big, clock_ns);
+    perf_append_u32(section, is_big, 1);
+    perf_append_u32(section, is_big, clockid);
+    perf_append_u64(section, is_big, wall_ns);
+    perf_append_u64(section, is_big, clock_ns);
     publish_feature(put, PERF_FEATURE_CLOCK_DATA);
 }
 
@@ -259,7 +259,8 @@ void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, con
     struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
     bool is_big = put->spec.is_big_endian;
     uint8_t fixed[BUILD_ID_FIXED] = {0};
-    size_t path_n = path.n < 4096 ? path.n : 4096, padded = perf_padded(path_n, PERF_TEXT_ALIGN),
+    size_t path_n = path.n < 4096 ? path.n : 4096,
+           padded = perf_padded_size(path_n, PERF_TEXT_ALIGN),
            id_n = n < BUILD_ID_ROOM ? n : BUILD_ID_ROOM;
     perf_store_u32(fixed, is_big, PERF_HEADER_BUILD_ID);
     perf_store_u16(fixed + 4, is_big, (uint16_t)(cpumode | PERF_MISC_BUILD_ID_SIZE));
@@ -301,7 +302,7 @@ static void write_pipe_start(struct perf_put *put)
     put->events_written = put->events_n;
     write_tracing_record(put);
     write_build_ids(put);
-    for (unsigned i = PERF_FEATURE_HOSTNAME; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = PERF_FEATURE_HOSTNAME; i < PERF_WRITER_FEATURES; i++)
         write_feature_record(put, (enum perf_feature)i);
 }
 
@@ -313,7 +314,7 @@ static void write_attrs(struct perf_put *put)
         write_ids(put, &put->events[i]);
     put->attrs_at = put->at;
     for (size_t i = 0; i < put->events_n; i++) {
-        const struct perf_put_event *event = &put->events[i];
+        const struct perf_data_writer_event *event = &put->events[i];
         write_frame(put, event->attr, PERF_ATTR_VER7);
         write_frame_u64(put, ids_at);
         write_frame_u64(put, 8 * event->ids_n);
@@ -333,11 +334,11 @@ static void fill_compressed_section(struct perf_put *put)
     if (!put->zstd)
         return;
     buffer_clear(section);
-    perf_add_u32(section, is_big, 1);
-    perf_add_u32(section, is_big, PERF_COMPRESSION_ZSTD);
-    perf_add_u32(section, is_big, (uint32_t)put->spec.zstd_level);
-    perf_add_u32(section, is_big, (uint32_t)ratio);
-    perf_add_u32(section, is_big, PERF_ZSTD_PIECE);
+    perf_append_u32(section, is_big, 1);
+    perf_append_u32(section, is_big, PERF_COMPRESSION_ZSTD);
+    perf_append_u32(section, is_big, (uint32_t)put->spec.zstd_level);
+    perf_append_u32(section, is_big, (uint32_t)ratio);
+    perf_append_u32(section, is_big, PERF_ZSTD_PIECE_MAX);
 }
 
 /* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
@@ -348,23 +349,23 @@ static void fill_event_desc_section(struct perf_put *put)
     buffer_clear(section);
     if (!put->events_n)
         return;
-    perf_add_u32(section, is_big, (uint32_t)put->events_n);
-    perf_add_u32(section, is_big, PERF_ATTR_VER7);
+    perf_append_u32(section, is_big, (uint32_t)put->events_n);
+    perf_append_u32(section, is_big, PERF_ATTR_VER7);
     for (size_t i = 0; i < put->events_n; i++) {
-        const struct perf_put_event *event = &put->events[i];
+        const struct perf_data_writer_event *event = &put->events[i];
         buffer_add(section, event->attr, PERF_ATTR_VER7);
-        perf_add_u32(section, is_big, (uint32_t)event->ids_n);
-        perf_add_text(section, is_big, put->names.bytes + event->name_at, event->name_n);
+        perf_append_u32(section, is_big, (uint32_t)event->ids_n);
+        perf_append_text(section, is_big, put->names.bytes + event->name_at, event->name_n);
         for (size_t k = 0; k < event->ids_n; k++)
-            perf_add_u64(section, is_big, event_id_at(put, event, k));
+            perf_append_u64(section, is_big, event_id_at(put, event, k));
     }
     put->is_out_of_memory |= section->failed;
 }
 
 static void write_early_sections(struct perf_put *put)
 {
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        put->early_sections[i] = (struct perf_put_place){put->at, put->feature[i].n};
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
+        put->early_sections[i] = (struct perf_section){put->at, put->feature[i].n};
         write_frame(put, put->feature[i].bytes, put->feature[i].n);
     }
 }
@@ -406,9 +407,9 @@ static void start_carrier(struct perf_put *put, size_t n)
 static void write_carried_feature(struct perf_put *put, enum perf_feature feature)
 {
     const struct buffer *section = &put->feature[feature];
-    size_t padded = perf_padded(section->n, 8);
+    size_t padded = perf_padded_size(section->n, 8);
     start_carrier(put, padded);
-    put->early_sections[feature] = (struct perf_put_place){put->at, section->n};
+    put->early_sections[feature] = (struct perf_section){put->at, section->n};
     write_frame(put, section->bytes, section->n);
     write_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
 }
@@ -442,11 +443,11 @@ void perf_put_mark(struct perf_put *put)
     if (put->is_late)
         write_late_declarations(put);
     put->marked_bytes = put->data_bytes;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
         size += put->early_sections[i].n ? PERF_SECTION_BYTES : 0;
     write_record_header(put, PERF_HEADER_EVENT_TYPE, size);
     write_frame_u64(put, UINT64_MAX);
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
         if (!put->early_sections[i].n)
             continue;
         write_frame_u64(put, put->early_sections[i].at);
@@ -461,17 +462,17 @@ void perf_put_mark(struct perf_put *put)
 static void write_features(struct perf_put *put)
 {
     uint64_t count = 0;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
         count += put->feature[i].n > 0;
     uint64_t at = put->at + count * PERF_SECTION_BYTES;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
         if (!put->feature[i].n)
             continue;
         write_frame_u64(put, at);
         write_frame_u64(put, put->feature[i].n);
         at += put->feature[i].n;
     }
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
         write_frame(put, put->feature[i].bytes, put->feature[i].n);
 }
 
@@ -501,7 +502,7 @@ void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
     bool is_big = put->spec.is_big_endian, is_open = put->spec.is_live && !put->has_ended;
     uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0,
              data_bytes = is_open ? put->marked_bytes : put->data_bytes;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
         features |= (uint64_t)(is_open ? put->early_sections[i].n > 0
                                        : put->has_ended && put->feature[i].n > 0)
                     << i;

@@ -56,7 +56,7 @@ struct perf_zstd;
 
 /* bytes that one carrier record of a live file can contain */
 #define PERF_PUT_CARRIED_MOST ((size_t)65512)
-#define PERF_PUT_FEATURES 32u
+#define PERF_WRITER_FEATURES 32u
 
 /* Options of a writer. */
 struct perf_put_spec {
@@ -68,12 +68,12 @@ struct perf_put_spec {
 };
 
 /* File offset and size of a feature section written before the records. */
-struct perf_put_place {
+struct perf_section {
     uint64_t at, n;
 };
 
 /* Declared event, kept until the end of the file. */
-struct perf_put_event {
+struct perf_data_writer_event {
     uint8_t attr[PERF_ATTR_VER7];
     size_t ids_at, ids_n;   /* offset in `ids` in bytes, and number of ids */
     size_t name_at, name_n; /* offset and length in `names` */
@@ -81,13 +81,14 @@ struct perf_put_event {
 
 struct perf_put {
     struct perf_put_spec spec;
-    struct perf_put_event *events;
+    struct perf_data_writer_event *events;
     size_t events_n, events_capacity;
     size_t events_written; /* number of events already written */
     struct buffer ids;     /* array of u64 in host byte order */
     struct buffer names;
-    struct buffer feature[PERF_PUT_FEATURES]; /* feature sections by bit number; empty = absent */
-    struct perf_put_place early_sections[PERF_PUT_FEATURES];
+    struct buffer
+        feature[PERF_WRITER_FEATURES]; /* feature sections by bit number; empty = absent */
+    struct perf_section early_sections[PERF_WRITER_FEATURES];
     uint64_t marked_bytes;    /* bytes of the data section up to the last mark */
     size_t build_ids_written; /* pipe: bytes of the BUILD_ID section already written */
     struct buffer plain;      /* records waiting for compression */

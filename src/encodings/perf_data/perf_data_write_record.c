@@ -33,8 +33,9 @@ static void compress_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
     uint8_t *to = buffer_room(put->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
         return;
-    size_t size = PERF_RECORD_HEADER + perf_zstd_pack(put->zstd, bytes, n, to + PERF_RECORD_HEADER,
-                                                      PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
+    size_t size =
+        PERF_RECORD_HEADER + perf_zstd_compress(put->zstd, bytes, n, to + PERF_RECORD_HEADER,
+                                                PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
     if (size == PERF_RECORD_HEADER) {
         put->is_out_of_memory = true;
         return;
@@ -43,13 +44,15 @@ static void compress_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
     count_written(put, size);
 }
 
-/* Compresses waiting records in pieces of PERF_ZSTD_PIECE bytes. A shorter last piece is compressed
- * only with with_short_piece. */
+/* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. A shorter last piece is
+ * compressed only with with_short_piece. */
 static void compress_waiting(struct perf_put *put, bool with_short_piece)
 {
     size_t at = 0;
-    while (!perf_put_failed(put) && put->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE)) {
-        size_t n = put->plain.n - at < PERF_ZSTD_PIECE ? put->plain.n - at : PERF_ZSTD_PIECE;
+    while (!perf_put_failed(put) &&
+           put->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE_MAX)) {
+        size_t n =
+            put->plain.n - at < PERF_ZSTD_PIECE_MAX ? put->plain.n - at : PERF_ZSTD_PIECE_MAX;
         compress_piece(put, put->plain.bytes + at, n);
         at += n;
     }
@@ -81,7 +84,7 @@ static void commit_record(struct perf_put *put, size_t n)
     put->plain_bytes += n;
     if (put->zstd) {
         buffer_filled(&put->plain, n);
-        if (put->plain.n >= PERF_ZSTD_PIECE)
+        if (put->plain.n >= PERF_ZSTD_PIECE_MAX)
             compress_waiting(put, false);
         return;
     }
@@ -239,7 +242,7 @@ bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
 void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *values,
                    ttr_text name, bool is_exec)
 {
-    size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded(name_n, 8);
+    size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded_size(name_n, 8);
     size_t n = PERF_RECORD_HEADER + 8 + padded + trailer_size(sample_type);
     struct record_position position = {
         reserve_record(put, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n),
@@ -272,7 +275,7 @@ void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct p
 {
     enum { PROT_EXECUTE = 4 };
     size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES,
-           padded = perf_padded(path_n, 8);
+           padded = perf_padded_size(path_n, 8);
     size_t n = PERF_RECORD_HEADER + 64 + padded + trailer_size(sample_type);
     unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) |
                     (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) |

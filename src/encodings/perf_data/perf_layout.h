@@ -28,7 +28,7 @@
 #define PERF_FEATURES_MAX 256u
 
 /* Offsets in the header of a file. */
-enum perf_header_place {
+enum perf_header_offset {
     PERF_AT_HEADER_SIZE = 8,
     PERF_AT_ATTR_SIZE = 16,
     PERF_AT_ATTRS = 24,
@@ -145,7 +145,7 @@ enum perf_type {
 };
 
 /* Offsets in a perf_event_attr. */
-enum perf_attr_place {
+enum perf_attr_offset {
     PERF_ATTR_TYPE = 0,   /* u32, enum perf_type */
     PERF_ATTR_SIZE = 4,   /* u32 size of the attribute, which reveals its version */
     PERF_ATTR_CONFIG = 8, /* u64; the id of a tracepoint */

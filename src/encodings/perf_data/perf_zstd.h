@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 
 /* maximum size of a piece, bytes: even if incompressible, it fits into one record */
-#define PERF_ZSTD_PIECE 61440u
+#define PERF_ZSTD_PIECE_MAX 61440u
 
 struct perf_zstd;
 
@@ -18,8 +18,9 @@ struct perf_zstd;
 struct perf_zstd *perf_zstd_new(const struct alloc *alloc, int level);
 void perf_zstd_free(struct perf_zstd *stream);
 
-/* Compresses n <= PERF_ZSTD_PIECE bytes into `to`. Returns the compressed size, or 0 if out of
+/* Compresses n <= PERF_ZSTD_PIECE_MAX bytes into `to`. Returns the compressed size, or 0 if out of
  * memory or if `room` is too small. */
-size_t perf_zstd_pack(struct perf_zstd *stream, const void *bytes, size_t n, void *to, size_t room);
+size_t perf_zstd_compress(struct perf_zstd *stream, const void *bytes, size_t n, void *to,
+                          size_t room);
 
 #endif

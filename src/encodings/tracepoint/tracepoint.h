@@ -21,7 +21,7 @@ enum tracepoint_shape {
 };
 
 /* Location of a field's bytes in the record. */
-enum tracepoint_place {
+enum tracepoint_location {
     TRACEPOINT_HERE, /* `size` bytes at `offset` */
     TRACEPOINT_REST, /* from `offset` to the end of the record */
     /* a u32 at `offset` locates them: length << 16 | offset from the start of the record */
@@ -33,7 +33,7 @@ struct tracepoint_field {
     ttr_text name, type; /* type: as declared, for example "__data_loc char[]" */
     ttr_id name_id;
     uint32_t offset, size; /* of the fixed part, in bytes */
-    uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_place */
+    uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_location */
     uint8_t element;       /* bytes per element, for shape ARRAY */
     bool is_signed;        /* as declared by "signed:"; for shape ARRAY, of each element */
     bool is_array;         /* the declaration has brackets */
@@ -57,7 +57,7 @@ struct tracepoint_roles {
 };
 
 /* Display hints for a field, derived from the print format. */
-struct tracepoint_look {
+struct tracepoint_display {
     const struct tracepoint_table *table; /* symbolic names of its values; NULL if none */
     bool is_flags;                        /* the table names bits, not values */
     uint8_t base;                         /* base in which it is printed; 0 if unknown */
@@ -66,7 +66,7 @@ struct tracepoint_look {
 /* State created when the first event of the tracepoint arrives; members are NULL before. */
 struct tracepoint_lazy {
     const struct tracepoint_program *program; /* compiled print format */
-    const struct tracepoint_look *look;       /* array with one entry per field */
+    const struct tracepoint_display *look;    /* array with one entry per field */
     uint64_t events;                          /* number of events so far */
     /* payload type for format.describe; NULL until first requested */
     const struct type *type;
@@ -89,8 +89,8 @@ struct tracepoint {
     struct tracepoint_roles roles;
     /* not NULL if the events use the EventHeader convention, which then decodes them */
     struct event_header_kind *header;
-    struct clr_user_kind *clr; /* not NULL if the events come from the .NET runtime */
-    ttr_text print;            /* text after "print fmt:" */
+    struct clr_user_tracepoint *clr; /* not NULL if the events come from the .NET runtime */
+    ttr_text print;                  /* text after "print fmt:" */
 };
 
 /* --- tracepoint_format.c --- */
@@ -98,12 +98,12 @@ struct tracepoint {
 /* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must outlive
  * `tp`. Returns false with a reason and a line number, or with a NULL reason if out of memory. Name
  * and id are set even on failure if they precede the error. */
-struct tracepoint_complaint {
+struct tracepoint_parse_error {
     const char *why;
     uint32_t line;
 };
 TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
-                               unsigned long_bytes, struct tracepoint_complaint *complaint);
+                               unsigned long_bytes, struct tracepoint_parse_error *complaint);
 
 /* --- tracepoint_fields.c --- */
 
@@ -176,8 +176,8 @@ void tracepoint_find_role(struct tracepoint *tp);
 
 /* Applies the role to an event: turns it into a switch or wake-up, or names a thread. The record
  * must have at least fixed_bytes. Returns false if out of memory. */
-TTR_MUST bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw,
-                                   ttr_event *event);
+TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
+                                    ttr_event *event);
 
 /* --- tracepoint_names.c --- */
 
@@ -226,7 +226,7 @@ struct tracepoints {
         *pid; /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
     struct event_headers *headers; /* EventHeader decoder; NULL until the first such tracepoint */
     /* decoder of .NET events; NULL until the first such tracepoint */
-    struct clr_user_events *clr;
+    struct clr_user_decoder *clr;
     struct tracepoint unknown; /* used for records with an unknown tracepoint id */
     struct tracepoint_names names;
 };

@@ -20,21 +20,21 @@ static void print_decimal(struct buffer *to, uint64_t x)
 
 /* --- Kernel functions and plain pointers --- */
 
-void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
+void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
 {
     const struct tracepoint_symbols *kernel = &run->tp->all->names.kernel;
     const struct tracepoint_symbol *symbol = tracepoint_symbol_at(kernel, address);
     bool is_last = symbol && symbol == &kernel->symbol[kernel->n - 1];
     if (!symbol || (is_last && symbol->address != address)) {
         print_text(run->to, "0x");
-        tracepoint_put_hex(run->to, address, 1);
+        tracepoint_print_hex(run->to, address, 1);
         return;
     }
     buffer_add(run->to, symbol->name.p, symbol->name.n);
     if (!has_place)
         return;
     print_text(run->to, "+0x");
-    tracepoint_put_hex(run->to, address - symbol->address, 1);
+    tracepoint_print_hex(run->to, address - symbol->address, 1);
 }
 
 static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
@@ -44,7 +44,7 @@ static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
         return;
     }
     print_text(run->to, "0x");
-    tracepoint_put_hex(run->to, x, 1);
+    tracepoint_print_hex(run->to, x, 1);
 }
 
 /* --- Bytes of a field: %pM, %pU, %ph --- */
@@ -80,7 +80,7 @@ static void print_mac(const struct tracepoint_run *run, const struct tracepoint_
     for (unsigned i = 0; p && i < 6; i++) {
         if (i && !is_bare)
             buffer_add_byte(run->to, item->form == 'F' ? '-' : ':');
-        tracepoint_put_hex(run->to, p[item->form == 'R' ? 5 - i : i], 2);
+        tracepoint_print_hex(run->to, p[item->form == 'R' ? 5 - i : i], 2);
     }
 }
 
@@ -110,12 +110,12 @@ static void print_byte_dump(const struct tracepoint_run *run, const struct trace
         print_decimal(run->to, node->peer);
         return;
     }
-    ttr_text bytes = tracepoint_array(run, node->field);
+    ttr_text bytes = tracepoint_array_bytes(run, node->field);
     int n = item->has_star ? star : 1;
     for (int i = 0; i < n && (size_t)i < bytes.n; i++) {
         if (i && item->form != 'N')
             buffer_add_byte(run->to, item->form == 'C' ? ':' : item->form == 'D' ? '-' : ' ');
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
 }
 
@@ -139,7 +139,7 @@ static void print_ipv6_long(const struct tracepoint_run *run, const struct trace
                             const uint8_t *p)
 {
     for (unsigned i = 0; i < 16; i += 2) {
-        tracepoint_put_hex(run->to, load_u16be(p + i), 4);
+        tracepoint_print_hex(run->to, load_u16be(p + i), 4);
         if (item->conversion == 'I' && i < 14)
             buffer_add_byte(run->to, ':');
     }
@@ -180,7 +180,7 @@ static void print_ipv6_short(const struct tracepoint_run *run, const struct trac
         }
         if (needs_colon)
             buffer_add_byte(run->to, ':');
-        tracepoint_put_hex(run->to, load_u16be(p + (size_t)i * 2), 1);
+        tracepoint_print_hex(run->to, load_u16be(p + (size_t)i * 2), 1);
         needs_colon = true;
     }
     if (!has_ip4)
@@ -214,7 +214,7 @@ static void print_sockaddr(const struct tracepoint_run *run, const struct tracep
     const struct tracepoint_field *field = node->field;
     ttr_text bytes = {"", 0};
     if (node->op == OP_ARRAY)
-        bytes = tracepoint_array(run, field);
+        bytes = tracepoint_array_bytes(run, field);
     else if (field && field->offset <= run->raw.n && field->size <= run->raw.n - field->offset)
         bytes = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (bytes.n < 2)
@@ -265,20 +265,20 @@ static void print_bit_list(const struct tracepoint_run *run, const struct tracep
     const struct tracepoint_field *field = node->field;
     ttr_text mask = {"", 0};
     if (node->op == OP_ARRAY || node->op == OP_BITS)
-        mask = tracepoint_array(run, field);
-    else if (node->op == OP_WHOLE && field && field->offset <= run->raw.n &&
+        mask = tracepoint_array_bytes(run, field);
+    else if (node->op == OP_FIELD && field && field->offset <= run->raw.n &&
              field->size <= run->raw.n - field->offset)
         mask = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (mask.n)
-        tracepoint_put_bits(run, mask,
-                            item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star
-                                                                                     : 8 * mask.n);
+        tracepoint_print_bit_ranges(
+            run, mask,
+            item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star : 8 * mask.n);
     else if (node->op != OP_ARRAY && node->op != OP_BITS)
-        print_plain_pointer(run, tracepoint_value(run, item->node));
+        print_plain_pointer(run, tracepoint_eval_number(run, item->node));
 }
 
-void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                            int star)
+void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                              int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     if (node->op == OP_ARGUMENT && node->value < run->arguments_n &&
@@ -291,8 +291,8 @@ void tracepoint_put_pointer(const struct tracepoint_run *run, const struct trace
     case 's':
     case 'F':
     case 'f':
-        tracepoint_put_function(run, tracepoint_value(run, item->node),
-                                item->conversion == 'S' || item->conversion == 'F');
+        tracepoint_print_function(run, tracepoint_eval_number(run, item->node),
+                                  item->conversion == 'S' || item->conversion == 'F');
         break;
     case 'M':
     case 'm':
@@ -312,6 +312,6 @@ void tracepoint_put_pointer(const struct tracepoint_run *run, const struct trace
         print_bit_list(run, item, star);
         break;
     default:
-        print_plain_pointer(run, tracepoint_value(run, item->node));
+        print_plain_pointer(run, tracepoint_eval_number(run, item->node));
     }
 }

@@ -18,7 +18,7 @@ static bool equals_word(ttr_text text, const char *word)
 
 static const struct tracepoint_field *find_own_field(const struct tracepoint *tp, const char *name)
 {
-    return tracepoint_field_named(tp, (ttr_text){name, strlen(name)});
+    return tracepoint_find_field(tp, (ttr_text){name, strlen(name)});
 }
 
 bool tracepoint_is_bprint(const struct tracepoint *tp)
@@ -129,8 +129,8 @@ static void decode_item_arguments(struct argument_decoder *decoder,
     }
 }
 
-void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
-                           struct buffer *to)
+void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
+                             struct buffer *to)
 {
     struct tracepoint_argument arguments[TRACEPOINT_ARGUMENTS_MAX];
     struct tracepoint_run run = {.tp = tp,
@@ -141,11 +141,11 @@ void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw ra
     const struct tracepoint_symbol *symbol = find_printk_format(tp, raw);
     struct argument_decoder decoder = {.run = &run, .argument = arguments};
     const struct tracepoint_field *field = find_own_field(tp, "buf");
-    tracepoint_put_function(&run, read_field_number(tp, "ip", raw), false);
+    tracepoint_print_function(&run, read_field_number(tp, "ip", raw), false);
     buffer_add(to, ": ", 2);
     if (!symbol || !symbol->program || symbol->program->why) {
         buffer_add_text(to, "(NO FORMAT FOUND at ");
-        tracepoint_put_hex(to, read_field_number(tp, "fmt", raw), 1);
+        tracepoint_print_hex(to, read_field_number(tp, "fmt", raw), 1);
         buffer_add_text(to, ")\n");
         return;
     }

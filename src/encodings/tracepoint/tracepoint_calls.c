@@ -16,13 +16,13 @@ static bool parse_field_argument(struct tracepoint_parser *parser,
                                  const struct tracepoint_field **field, ttr_text *name)
 {
     if (parser->lexer.word != WORD_NAME) {
-        (void)tracepoint_complain(parser, "expected the name of a field", parser->lexer.text);
+        (void)tracepoint_set_error(parser, "expected the name of a field", parser->lexer.text);
         return false;
     }
     *name = parser->lexer.text;
-    *field = tracepoint_field_named(parser->tp, *name);
-    tracepoint_lex(&parser->lexer);
-    return tracepoint_expect(parser, ")");
+    *field = tracepoint_find_field(parser->tp, *name);
+    tracepoint_next_word(&parser->lexer);
+    return tracepoint_expect_sign(parser, ")");
 }
 
 static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op, uint8_t peer)
@@ -33,7 +33,7 @@ static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op
         return NODE_NONE;
     bool wants_field = op == OP_ARRAY || op == OP_LENGTH;
     if (wants_field && !field)
-        return tracepoint_complain(parser, "unknown field", name);
+        return tracepoint_set_error(parser, "unknown field", name);
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
                                                                  .peer = peer,
                                                                  .field = field,
@@ -70,19 +70,19 @@ static int64_t value_in_libtraceevent(const struct tracepoint_node *node)
 /* Parses one entry of a table: "{ value, text }". */
 static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
 {
-    if (!tracepoint_expect(parser, "{"))
+    if (!tracepoint_expect_sign(parser, "{"))
         return false;
-    uint32_t value = tracepoint_expression(parser, 0);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, 0);
+    if (!tracepoint_expect_sign(parser, ","))
         return false;
-    uint32_t text = tracepoint_expression(parser, 0);
-    if (!tracepoint_expect(parser, "}"))
+    uint32_t text = tracepoint_parse_expression(parser, 0);
+    if (!tracepoint_expect_sign(parser, "}"))
         return false;
     const struct tracepoint_node *node = parser->nodes.node;
     bool is_constant =
         node[value].op == OP_NUMBER && (node[text].op == OP_TEXT || node[text].op == OP_NUMBER);
     if (!is_constant) {
-        (void)tracepoint_complain(parser, "labelled value is not constant", no_word);
+        (void)tracepoint_set_error(parser, "labelled value is not constant", no_word);
         return false;
     }
     *label = (struct tracepoint_label){.value = value_in_libtraceevent(&node[value]),
@@ -109,7 +109,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
             struct tracepoint_label *grown = arena_take(parser->arena, capacity * sizeof *grown);
             if (!grown || !table) {
                 parser->is_out_of_memory = true;
-                (void)tracepoint_complain(parser, "out of memory", no_word);
+                (void)tracepoint_set_error(parser, "out of memory", no_word);
                 return NULL;
             }
             if (n)
@@ -117,28 +117,28 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
             label = grown;
         }
         label[n++] = one;
-        if (!tracepoint_at_sign(parser, ","))
+        if (!tracepoint_is_at_sign(parser, ","))
             break;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
     *table = (struct tracepoint_table){.label = label, .n = n};
-    return tracepoint_expect(parser, ")") ? table : NULL;
+    return tracepoint_expect_sign(parser, ")") ? table : NULL;
 }
 
 static uint32_t parse_named_values(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
                                    unsigned depth)
 {
     ttr_text between = no_word;
-    uint32_t value = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ","))
         return NODE_NONE;
     if (op == OP_FLAGS) {
         between = parser->lexer.text;
         if (parser->lexer.word != WORD_SIGN)
-            tracepoint_lex(&parser->lexer);
+            tracepoint_next_word(&parser->lexer);
         else
             between = no_word;
-        if (!tracepoint_expect(parser, ","))
+        if (!tracepoint_expect_sign(parser, ","))
             return NODE_NONE;
     }
     const struct tracepoint_table *table = parse_table(parser);
@@ -158,15 +158,15 @@ static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t o
 {
     uint32_t argument[3] = {NODE_NONE, NODE_NONE, NODE_NONE};
     for (unsigned i = 0; i < n; i++) {
-        argument[i] = tracepoint_expression(parser, depth + 1);
-        if (!tracepoint_expect(parser, i + 1 < n ? "," : ")"))
+        argument[i] = tracepoint_parse_expression(parser, depth + 1);
+        if (!tracepoint_expect_sign(parser, i + 1 < n ? "," : ")"))
             return NODE_NONE;
     }
     while (parser->nodes.node[argument[0]].op == OP_CAST)
         argument[0] = parser->nodes.node[argument[0]].a;
     uint8_t from = parser->nodes.node[argument[0]].op;
-    if (from != OP_ARRAY && from != OP_WHOLE && from != OP_LOAD)
-        return tracepoint_complain(parser, "argument is not an array", no_word);
+    if (from != OP_ARRAY && from != OP_FIELD && from != OP_LOAD)
+        return tracepoint_set_error(parser, "argument is not an array", no_word);
     return tracepoint_add_node(
         parser, &(struct tracepoint_node){
                     .op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
@@ -207,25 +207,25 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
     ttr_text type = parser->lexer.text;
     uint64_t bytes = 0;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "sizeof of something that is not a type", type);
-    tracepoint_lex(&parser->lexer);
+        return tracepoint_set_error(parser, "sizeof of something that is not a type", type);
+    tracepoint_next_word(&parser->lexer);
     if (equals_word(type, "REC")) {
-        if (!tracepoint_expect(parser, "->"))
+        if (!tracepoint_expect_sign(parser, "->"))
             return NODE_NONE;
         const struct tracepoint_field *field =
-            tracepoint_field_named(parser->tp, parser->lexer.text);
+            tracepoint_find_field(parser->tp, parser->lexer.text);
         bytes = field && !field->is_array ? field->size : 0;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     } else {
         while (parser->lexer.word == WORD_NAME) {
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
-            tracepoint_lex(&parser->lexer);
+            tracepoint_next_word(&parser->lexer);
         }
         bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
-        return tracepoint_complain(parser, "sizeof of an unknown type", type);
-    if (!tracepoint_expect(parser, ")"))
+        return tracepoint_set_error(parser, "sizeof of an unknown type", type);
+    if (!tracepoint_expect_sign(parser, ")"))
         return NODE_NONE;
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
                                                                  .peer = PEER_ATOM,
@@ -239,14 +239,14 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
 /* Parses __builtin_expect(value, hint) and ignores the hint, which only guides the C compiler. */
 static uint32_t parse_builtin_expect(struct tracepoint_parser *parser, unsigned depth)
 {
-    uint32_t value = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ","))
         return NODE_NONE;
-    (void)tracepoint_expression(parser, depth + 1);
-    return tracepoint_expect(parser, ")") ? value : NODE_NONE;
+    (void)tracepoint_parse_expression(parser, depth + 1);
+    return tracepoint_expect_sign(parser, ")") ? value : NODE_NONE;
 }
 
-uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth)
+uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth)
 {
     static const struct {
         const char *name;
@@ -270,7 +270,7 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
         {"__print_array", OP_NUMBERS, PEER_INT_ARRAY, 3},
     };
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "expression is too large", no_word);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!equals_word(name, known[i].name))
             continue;
@@ -286,5 +286,5 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
         return parse_sizeof(parser);
     if (equals_word(name, "__builtin_expect"))
         return parse_builtin_expect(parser, depth);
-    return tracepoint_complain(parser, "unknown function", name);
+    return tracepoint_set_error(parser, "unknown function", name);
 }

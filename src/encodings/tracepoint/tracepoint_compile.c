@@ -21,7 +21,7 @@ struct format_compiler {
 
 static bool set_format_error(struct format_compiler *compiler, const char *why)
 {
-    (void)tracepoint_complain(&compiler->parser, why, (ttr_text){"", 0});
+    (void)tracepoint_set_error(&compiler->parser, why, (ttr_text){"", 0});
     return false;
 }
 
@@ -65,15 +65,15 @@ static bool append_item(struct format_compiler *compiler, const struct tracepoin
 static bool parse_format_arguments(struct format_compiler *compiler)
 {
     struct tracepoint_parser *parser = &compiler->parser;
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     if (parser->lexer.word != WORD_TEXT)
         return set_format_error(compiler, "print format does not begin with a string");
     compiler->format = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     while (parser->lexer.word != WORD_END) {
-        if (!tracepoint_expect(parser, ","))
+        if (!tracepoint_expect_sign(parser, ","))
             return false;
-        uint32_t node = tracepoint_expression(parser, 0);
+        uint32_t node = tracepoint_parse_expression(parser, 0);
         if (parser->why || !grow_list(compiler, (void **)&compiler->argument, compiler->arguments_n,
                                       &compiler->arguments_capacity, sizeof node))
             return false;

@@ -7,11 +7,11 @@
 
 struct tracepoint_field_iter {
     struct tracepoint_raw raw;
-    const struct tracepoint_look *look; /* display hints, one per field; NULL = none */
-    const struct tracepoint_look *last; /* display hint of the field returned last */
-    const uint8_t *at;                  /* next array element to return */
-    uint32_t left;                      /* number of elements left */
-    uint32_t next, end;                 /* range of fields left to return */
+    const struct tracepoint_display *look; /* display hints, one per field; NULL = none */
+    const struct tracepoint_display *last; /* display hint of the field returned last */
+    const uint8_t *at;                     /* next array element to return */
+    uint32_t left;                         /* number of elements left */
+    uint32_t next, end;                    /* range of fields left to return */
     /* index of the container's next field; UINT32_MAX after the last one */
     uint32_t extra;
     uint8_t element; /* size of an array element in bytes */
@@ -85,7 +85,7 @@ static void start_array_field(struct tracepoint_field_iter *iter,
 }
 
 static void decode_field(struct tracepoint_field_iter *iter, const struct tracepoint_field *from,
-                         const struct tracepoint_look *look, ttr_field *field)
+                         const struct tracepoint_display *look, ttr_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -99,7 +99,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
                    tracepoint_load(iter->raw.p + from->offset, from->size, iter->is_big_endian),
                    from->size);
         if (look && (look->table || look->base))
-            tracepoint_look_at(look, &field->value);
+            tracepoint_apply_display(look, &field->value);
         iter->last = look;
         return;
     }
@@ -189,7 +189,7 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
         *text = value->text;
         return value->count > 0;
     }
-    return iter->last && iter->last->table && tracepoint_look_label(iter->last, value, i, text);
+    return iter->last && iter->last->table && tracepoint_display_label(iter->last, value, i, text);
 }
 
 static uint32_t copy_record_frames(const void *own, const ttr_event *event, uint64_t *addresses,

@@ -30,7 +30,7 @@ struct format_parser {
     struct arena *arena;
     ttr_text rest;
     unsigned long_bytes;
-    struct tracepoint_complaint *complaint;
+    struct tracepoint_parse_error *complaint;
     struct tracepoint_field *field;
     uint32_t capacity;
 };
@@ -413,11 +413,11 @@ static uint32_t count_common_fields(const struct tracepoint *tp)
 }
 
 bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
-                      unsigned long_bytes, struct tracepoint_complaint *complaint)
+                      unsigned long_bytes, struct tracepoint_parse_error *complaint)
 {
     struct format_parser parser = {
         .tp = tp, .arena = arena, .rest = text, .long_bytes = long_bytes, .complaint = complaint};
-    *complaint = (struct tracepoint_complaint){.why = NULL, .line = 0};
+    *complaint = (struct tracepoint_parse_error){.why = NULL, .line = 0};
     bool is_fine = parse_format_head(&parser) && parse_field_lines(&parser);
     tp->field = parser.field;
     if (is_fine)

@@ -19,12 +19,12 @@ static const struct tracepoint_field *field_of_node(const struct tracepoint_prog
 }
 
 static void adopt_table(const struct tracepoint *tp, const struct tracepoint_program *program,
-                        const struct tracepoint_node *node, struct tracepoint_look *look)
+                        const struct tracepoint_node *node, struct tracepoint_display *look)
 {
     const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
         return;
-    struct tracepoint_look *of = &look[field - tp->field];
+    struct tracepoint_display *of = &look[field - tp->field];
     if (of->table)
         return;
     of->table = node->table;
@@ -32,7 +32,7 @@ static void adopt_table(const struct tracepoint *tp, const struct tracepoint_pro
 }
 
 static void adopt_base(const struct tracepoint *tp, const struct tracepoint_program *program,
-                       const struct tracepoint_item *item, struct tracepoint_look *look)
+                       const struct tracepoint_item *item, struct tracepoint_display *look)
 {
     const struct tracepoint_field *field =
         item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
@@ -42,11 +42,10 @@ static void adopt_base(const struct tracepoint *tp, const struct tracepoint_prog
     look[field - tp->field].base = c == 'x' || c == 'X' ? 16 : c == 'o' ? 8 : 10;
 }
 
-const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp,
-                                                    const struct tracepoint_program *program,
-                                                    struct arena *arena)
+const struct tracepoint_display *tracepoint_derive_displays(
+    const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena)
 {
-    struct tracepoint_look *look = arena_take(arena, (tp->fields_n + (size_t)1) * sizeof *look);
+    struct tracepoint_display *look = arena_take(arena, (tp->fields_n + (size_t)1) * sizeof *look);
     if (!look)
         return NULL;
     memset(look, 0, (tp->fields_n + (size_t)1) * sizeof *look);
@@ -64,15 +63,15 @@ static uint64_t field_width_mask(const ttr_value *value)
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;
 }
 
-static bool matches_label(const struct tracepoint_look *look, const struct tracepoint_label *label,
-                          uint64_t x, uint64_t bits)
+static bool matches_label(const struct tracepoint_display *look,
+                          const struct tracepoint_label *label, uint64_t x, uint64_t bits)
 {
     uint64_t real = label->real & bits;
     return look->is_flags ? real != 0 && (x & real) == real : real == x;
 }
 
-bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
-                           ttr_text *label)
+bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
+                              uint32_t i, ttr_text *label)
 {
     uint64_t bits = field_width_mask(value), x = value->v.u & bits;
     for (uint32_t k = 0; k < look->table->n; k++) {
@@ -85,7 +84,7 @@ bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *
     return false;
 }
 
-void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value)
+void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value)
 {
     value->base = look->base == 10 ? 0 : look->base;
     if (!look->table)

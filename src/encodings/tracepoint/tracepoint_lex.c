@@ -99,7 +99,7 @@ static size_t operator_length(ttr_text text)
     return 1;
 }
 
-void tracepoint_lex(struct tracepoint_lexer *lexer)
+void tracepoint_next_word(struct tracepoint_lexer *lexer)
 {
     skip_lexer_blanks(&lexer->rest);
     if (lexer->rest.n == 0) {

@@ -113,7 +113,7 @@ bool tracepoints_printk(struct tracepoints *all, ttr_text lines)
     return true;
 }
 
-bool tracepoints_comms(struct tracepoints *all, ttr_text lines)
+bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines)
 {
     ttr *t = all->spec.t;
     ttr_text line;

@@ -11,7 +11,7 @@ static bool equals_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, ttr_text what)
+uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what)
 {
     if (!parser->why) {
         parser->why = why;
@@ -23,27 +23,27 @@ uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, 
 static uint32_t set_parser_out_of_memory(struct tracepoint_parser *parser)
 {
     parser->is_out_of_memory = true;
-    return tracepoint_complain(parser, "out of memory", no_word);
+    return tracepoint_set_error(parser, "out of memory", no_word);
 }
 
-bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign)
+bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign)
 {
     return parser->lexer.word == WORD_SIGN && equals_word(parser->lexer.text, sign);
 }
 
-bool tracepoint_expect(struct tracepoint_parser *parser, const char *sign)
+bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign)
 {
     if (parser->why)
         return false;
-    if (!tracepoint_at_sign(parser, sign)) {
-        (void)tracepoint_complain(parser, "unexpected", parser->lexer.text);
+    if (!tracepoint_is_at_sign(parser, sign)) {
+        (void)tracepoint_set_error(parser, "unexpected", parser->lexer.text);
         return false;
     }
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     return true;
 }
 
-const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *tp, ttr_text name)
+const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp, ttr_text name)
 {
     for (uint32_t i = 0; i < tp->fields_n; i++)
         if (tp->field[i].name.n == name.n && memcmp(tp->field[i].name.p, name.p, name.n) == 0)
@@ -80,7 +80,7 @@ static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
     struct tracepoint_node node[3] = {
         {.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
     const struct tracepoint_program program = {.node = node, .nodes_n = 3};
-    return tracepoint_value(&(struct tracepoint_run){.program = &program}, 2);
+    return tracepoint_eval_number(&(struct tracepoint_run){.program = &program}, 2);
 }
 
 static unsigned node_depth(const struct tracepoint_parser *parser, uint32_t node)
@@ -97,7 +97,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
              c = node_depth(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
-        return tracepoint_complain(parser, "expression is too large", no_word);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
     if (nodes->n == nodes->capacity) {
         uint32_t capacity = nodes->capacity ? 2 * nodes->capacity : 16;
         struct tracepoint_node *grown = arena_take(parser->arena, capacity * sizeof *grown);
@@ -132,7 +132,7 @@ static bool is_number_node(const struct tracepoint_parser *parser, uint32_t node
 static uint32_t add_binary_node(struct tracepoint_parser *parser, uint8_t op, uint32_t a,
                                 uint32_t b)
 {
-    if (a == NODE_NONE || (b == NODE_NONE && op > OP_SAME))
+    if (a == NODE_NONE || (b == NODE_NONE && op > OP_UNARY_PLUS))
         return NODE_NONE;
     bool is_constant = is_number_node(parser, a) && (b == NODE_NONE || is_number_node(parser, b));
     if (!is_constant)
@@ -150,7 +150,7 @@ static uint32_t add_binary_node(struct tracepoint_parser *parser, uint8_t op, ui
 static uint32_t add_field_node(struct tracepoint_parser *parser,
                                const struct tracepoint_field *field)
 {
-    struct tracepoint_node node = {.op = OP_WHOLE,
+    struct tracepoint_node node = {.op = OP_FIELD,
                                    .peer = PEER_FIELD,
                                    .field = field,
                                    .a = NODE_NONE,
@@ -211,13 +211,13 @@ static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, b
 
 static uint32_t parse_field_reference(struct tracepoint_parser *parser)
 {
-    if (!tracepoint_expect(parser, "->"))
+    if (!tracepoint_expect_sign(parser, "->"))
         return NODE_NONE;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "expected the name of a field", parser->lexer.text);
+        return tracepoint_set_error(parser, "expected the name of a field", parser->lexer.text);
     ttr_text name = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
-    return add_field_node(parser, tracepoint_field_named(parser->tp, name));
+    tracepoint_next_word(&parser->lexer);
+    return add_field_node(parser, tracepoint_find_field(parser->tp, name));
 }
 
 /* Parses one or more words as a single name, such as "unsigned int" in a cast. */
@@ -225,10 +225,10 @@ static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
     const char *end = first.p + first.n;
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     while (parser->lexer.word == WORD_NAME) {
         end = parser->lexer.text.p + parser->lexer.text.n;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
     return (ttr_text){first.p, (size_t)(end - first.p)};
 }
@@ -236,16 +236,16 @@ static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text name = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     if (equals_word(name, "REC"))
         return parse_field_reference(parser);
-    if (tracepoint_at_sign(parser, "(")) {
-        tracepoint_lex(&parser->lexer);
-        return tracepoint_call(parser, name, depth);
+    if (tracepoint_is_at_sign(parser, "(")) {
+        tracepoint_next_word(&parser->lexer);
+        return tracepoint_parse_call(parser, name, depth);
     }
     while (parser->lexer.word == WORD_NAME) {
         name.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - name.p);
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
     return add_number_node(parser, parse_leading_number(name), name);
 }
@@ -255,7 +255,7 @@ static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
 static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
-           parser->lexer.word == WORD_CHAR || tracepoint_at_sign(parser, "(");
+           parser->lexer.word == WORD_CHAR || tracepoint_is_at_sign(parser, "(");
 }
 
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
@@ -265,15 +265,15 @@ static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned de
 {
     struct tracepoint_lexer before = parser->lexer;
     ttr_text name = parse_multiword_name(parser);
-    bool is_pointer = tracepoint_at_sign(parser, "*");
+    bool is_pointer = tracepoint_is_at_sign(parser, "*");
     if (is_pointer)
-        tracepoint_lex(&parser->lexer);
-    if (!tracepoint_at_sign(parser, ")")) {
+        tracepoint_next_word(&parser->lexer);
+    if (!tracepoint_is_at_sign(parser, ")")) {
         parser->lexer = before;
-        uint32_t node = tracepoint_expression(parser, depth + 1);
-        return tracepoint_expect(parser, ")") ? node : NODE_NONE;
+        uint32_t node = tracepoint_parse_expression(parser, depth + 1);
+        return tracepoint_expect_sign(parser, ")") ? node : NODE_NONE;
     }
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     if (equals_word(name, "REC") && !is_pointer)
         return parse_field_reference(parser);
     if (starts_operand(parser))
@@ -283,15 +283,15 @@ static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned de
 
 static uint32_t parse_parentheses(struct tracepoint_parser *parser, unsigned depth)
 {
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     if (parser->lexer.word == WORD_NAME)
         return parse_cast_or_name(parser, depth);
-    uint32_t node = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ")"))
+    uint32_t node = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ")"))
         return NODE_NONE;
     if (starts_operand(parser))
-        return tracepoint_complain(parser, "cast to something that is not a type",
-                                   parser->lexer.text);
+        return tracepoint_set_error(parser, "cast to something that is not a type",
+                                    parser->lexer.text);
     return node;
 }
 
@@ -300,15 +300,15 @@ static uint32_t parse_unary(struct tracepoint_parser *parser, unsigned depth)
     static const struct {
         char sign;
         uint8_t op;
-    } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_SAME}};
+    } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_UNARY_PLUS}};
     ttr_text sign = parser->lexer.text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (sign.n != 1 || *sign.p != known[i].sign)
             continue;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
         return add_binary_node(parser, known[i].op, parse_primary(parser, depth + 1), NODE_NONE);
     }
-    return tracepoint_complain(parser, "unexpected", sign);
+    return tracepoint_set_error(parser, "unexpected", sign);
 }
 
 static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned depth)
@@ -320,7 +320,7 @@ static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned d
     case WORD_TEXT:
     case WORD_CHAR: {
         bool is_character = parser->lexer.word == WORD_CHAR;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
         uint64_t value =
             is_character && text.n ? (uint8_t)text.p[text.n - 1] : parse_leading_number(text);
         return tracepoint_add_node(
@@ -335,16 +335,16 @@ static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned d
     case WORD_SIGN:
         return *text.p == '(' ? parse_parentheses(parser, depth) : parse_unary(parser, depth);
     default:
-        return tracepoint_complain(parser, "expected a value", text);
+        return tracepoint_set_error(parser, "expected a value", text);
     }
 }
 
 /* Parses the index of REC->field[index]; a cast of the field is ignored. */
 static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
-    tracepoint_lex(&parser->lexer);
-    uint32_t index = tracepoint_expression(parser, depth + 1), from = of;
-    if (!tracepoint_expect(parser, "]") || index == NODE_NONE || of == NODE_NONE)
+    tracepoint_next_word(&parser->lexer);
+    uint32_t index = tracepoint_parse_expression(parser, depth + 1), from = of;
+    if (!tracepoint_expect_sign(parser, "]") || index == NODE_NONE || of == NODE_NONE)
         return NODE_NONE;
     const struct tracepoint_node *node = parser->nodes.node;
     uint64_t mask = UINT64_MAX;
@@ -353,10 +353,10 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
         from = node[from].a;
     }
     const struct tracepoint_field *field = node[from].field;
-    bool is_field = (node[from].op == OP_WHOLE || node[from].op == OP_LOAD) && field &&
+    bool is_field = (node[from].op == OP_FIELD || node[from].op == OP_LOAD) && field &&
                     field->place <= TRACEPOINT_REST;
     if (!is_field)
-        return tracepoint_complain(parser, "index of something that is not an array", no_word);
+        return tracepoint_set_error(parser, "index of something that is not an array", no_word);
     uint8_t size = field->shape == TRACEPOINT_ARRAY ? field->element
                    : field->is_array                ? 1
                                                     : (uint8_t)field->size;
@@ -373,9 +373,9 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "expression is too large", no_word);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
     uint32_t node = parse_plain_primary(parser, depth);
-    while (!parser->why && tracepoint_at_sign(parser, "["))
+    while (!parser->why && tracepoint_is_at_sign(parser, "["))
         node = parse_array_index(parser, node, depth);
     return parser->why ? NODE_NONE : node;
 }
@@ -386,12 +386,12 @@ static const struct binary {
     char sign[3];
     uint8_t level, op; /* level: precedence; a higher one binds tighter */
 } binaries[] = {
-    {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},     {"%", 10, OP_REST},
-    {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},    {"<<", 8, OP_SHIFT_LEFT},
-    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS},        {">", 7, OP_MORE},
-    {"<=", 7, OP_LESS_EQUAL},  {">=", 7, OP_MORE_EQUAL}, {"==", 6, OP_EQUAL},
-    {"!=", 6, OP_UNEQUAL},     {"&", 5, OP_AND},         {"^", 4, OP_XOR},
-    {"|", 3, OP_OR},           {"&&", 2, OP_BOTH},       {"||", 1, OP_EITHER},
+    {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},      {"%", 10, OP_REMAINDER},
+    {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},     {"<<", 8, OP_SHIFT_LEFT},
+    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS},         {">", 7, OP_MORE},
+    {"<=", 7, OP_LESS_EQUAL},  {">=", 7, OP_MORE_EQUAL},  {"==", 6, OP_EQUAL},
+    {"!=", 6, OP_UNEQUAL},     {"&", 5, OP_AND},          {"^", 4, OP_XOR},
+    {"|", 3, OP_OR},           {"&&", 2, OP_LOGICAL_AND}, {"||", 1, OP_LOGICAL_OR},
 };
 
 static const struct binary *find_binary_operator(const struct tracepoint_parser *parser)
@@ -409,27 +409,27 @@ static uint32_t parse_binary(struct tracepoint_parser *parser, unsigned level, u
     const struct binary *binary;
     while (!parser->why && (binary = find_binary_operator(parser)) && binary->level >= level) {
         if (depth > TRACEPOINT_DEPTH_MAX)
-            return tracepoint_complain(parser, "expression is too large", no_word);
-        tracepoint_lex(&parser->lexer);
+            return tracepoint_set_error(parser, "expression is too large", no_word);
+        tracepoint_next_word(&parser->lexer);
         left = add_binary_node(parser, binary->op, left,
                                parse_binary(parser, binary->level + 1u, depth + 1));
     }
     return parser->why ? NODE_NONE : left;
 }
 
-uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth)
+uint32_t tracepoint_parse_expression(struct tracepoint_parser *parser, unsigned depth)
 {
     uint32_t condition = parse_binary(parser, 1, depth);
-    if (parser->why || !tracepoint_at_sign(parser, "?"))
+    if (parser->why || !tracepoint_is_at_sign(parser, "?"))
         return parser->why ? NODE_NONE : condition;
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "expression is too large", no_word);
-    tracepoint_lex(&parser->lexer);
-    uint32_t yes = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ":"))
+        return tracepoint_set_error(parser, "expression is too large", no_word);
+    tracepoint_next_word(&parser->lexer);
+    uint32_t yes = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ":"))
         return NODE_NONE;
-    uint32_t no = tracepoint_expression(parser, depth + 1);
+    uint32_t no = tracepoint_parse_expression(parser, depth + 1);
     return tracepoint_add_node(
         parser, &(struct tracepoint_node){
-                    .op = OP_CHOOSE, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
+                    .op = OP_CONDITIONAL, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
 }

@@ -9,7 +9,7 @@
  *
  * Order of calls: tracepoint_compile once per tracepoint, tracepoint_run_items per event (through
  * tracepoint_print). For trace_printk (ftrace:bprint) every record refers to its own format:
- * tracepoint_prepare_bprint compiles it when first seen, tracepoint_put_bprint runs it.
+ * tracepoint_prepare_bprint compiles it when first seen, tracepoint_print_bprint runs it.
  *
  * Semantics are those of libtraceevent, the library that perf and trace-cmd print with. All numbers
  * are unsigned 64-bit; a conversion uses as many bits as its length modifier selects. Names that
@@ -23,12 +23,12 @@
  * Cost: compiling is linear in the length of the format. Running allocates nothing except room in
  * the output buffer; the output per event is limited to TRACEPOINT_TEXT_MAX.
  *
- *   tracepoint_lex.c        lexer
+ *   tracepoint_next_word.c        lexer
  *   tracepoint_parse.c      parser of expressions; folds constants
  *   tracepoint_calls.c      parser of macro calls: __print_symbolic(...), sizeof(...)
  *   tracepoint_compile.c    parser of the format string: text and conversions become items
  *   tracepoint_print_run.c  runs the items of a program; prints fields by name as fallback
- *   tracepoint_value.c      evaluates nodes as numbers
+ *   tracepoint_eval_number.c      evaluates nodes as numbers
  *   tracepoint_text.c       evaluates nodes as texts; formats conversions
  *   tracepoint_address.c    formats %pI4, %pM, %pU, %ph and similar
  *   tracepoint_labels.c     derives display hints of fields (names of values, base)
@@ -68,7 +68,7 @@ struct tracepoint_lexer {
 };
 
 /* Reads the next word into `word` and `text`. Sets WORD_ERROR if a quote is not closed. */
-void tracepoint_lex(struct tracepoint_lexer *lexer);
+void tracepoint_next_word(struct tracepoint_lexer *lexer);
 
 /* --- Nodes of expressions --- */
 
@@ -81,10 +81,10 @@ enum tracepoint_op {
     OP_NOT,
     OP_COMPLEMENT,
     OP_NEGATE,
-    OP_SAME,
+    OP_UNARY_PLUS,
     OP_MULTIPLY,
     OP_DIVIDE,
-    OP_REST,
+    OP_REMAINDER,
     OP_ADD,
     OP_SUBTRACT,
     OP_SHIFT_LEFT,
@@ -98,13 +98,13 @@ enum tracepoint_op {
     OP_AND,
     OP_XOR,
     OP_OR,
-    OP_BOTH,
-    OP_EITHER,
-    OP_CHOOSE,  /* a ? b : c */
-    OP_ELEMENT, /* element a of `field`, `size` bytes each, masked with `value` */
+    OP_LOGICAL_AND,
+    OP_LOGICAL_OR,
+    OP_CONDITIONAL, /* a ? b : c */
+    OP_ELEMENT,     /* element a of `field`, `size` bytes each, masked with `value` */
     /* nodes that evaluate to a text; as a number they are 0 */
     OP_TEXT,     /* constant `text` */
-    OP_WHOLE,    /* `field` itself, for %s and %pI4; as a number its loaded value */
+    OP_FIELD,    /* `field` itself, for %s and %pI4; as a number its loaded value */
     OP_STRING,   /* dynamic array `field`, up to a zero */
     OP_ARRAY,    /* dynamic array `field`, all bytes */
     OP_FLAGS,    /* names of the bits of a in `table`, with `text` as separator */
@@ -182,7 +182,7 @@ struct tracepoint_parser {
 #define NODE_NONE UINT32_MAX
 
 /* Records an error unless there is one already. Returns NODE_NONE. */
-uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, ttr_text what);
+uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what);
 
 /* Appends a node and returns its index. Returns NODE_NONE if it is too deep, if there are
  * TRACEPOINT_NODES_MAX nodes already, or if out of memory. */
@@ -190,20 +190,20 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
 
 /* Parses one expression up to a comma or closing bracket. Returns its node, or NODE_NONE on error.
  */
-uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth);
+uint32_t tracepoint_parse_expression(struct tracepoint_parser *parser, unsigned depth);
 
 /* Parses a macro call after its name and opening parenthesis. Returns its node, or NODE_NONE on
  * error. */
-uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth);
+uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth);
 
-bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign);
+bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign);
 
 /* Consumes the operator or bracket `sign`. Records an error and returns false if the current word
  * differs. */
-bool tracepoint_expect(struct tracepoint_parser *parser, const char *sign);
+bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign);
 
 /* Returns the field with a name, including common fields, or NULL. */
-const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *tp, ttr_text name);
+const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp, ttr_text name);
 
 /* --- Programs: items of a format string --- */
 
@@ -248,14 +248,14 @@ TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct t
 /* --- Display hints of fields --- */
 
 /* Derives one hint per field from a compiled print format. Returns NULL if out of memory. */
-TTR_MUST const struct tracepoint_look *tracepoint_find_looks(
+TTR_MUST const struct tracepoint_display *tracepoint_derive_displays(
     const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena);
 
-/* tracepoint_look_at sets base and label count of a value; tracepoint_look_label returns its i-th
- * label, or false if there is none. */
-void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value);
-bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
-                           ttr_text *label);
+/* tracepoint_apply_display sets base and label count of a value; tracepoint_display_label returns
+ * its i-th label, or false if there is none. */
+void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value);
+bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
+                              uint32_t i, ttr_text *label);
 
 /* --- Interpreter --- */
 
@@ -288,35 +288,36 @@ bool tracepoint_is_bprint(const struct tracepoint *tp);
 TTR_MUST bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_raw raw);
 
 /* Prints a trace_printk record. */
-void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
-                           struct buffer *to);
+void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
+                             struct buffer *to);
 
-uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t node);
+uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t node);
 
 /* Returns the bytes of a dynamic array; empty if they are not entirely inside the record. */
-ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepoint_field *field);
+ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
+                                const struct tracepoint_field *field);
 
 /* Prints a node with %s. `star` is the evaluated width or precision of '*'. */
-void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           uint32_t node, int star);
+void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                             uint32_t node, int star);
 
 /* Print a number or a text with the flags, width and precision of `item`. */
-void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                           int star);
-void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
-                           int star);
+void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                             int star);
+void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
+                             int star);
 
 /* Prints the kernel function at `address`, with offset and size if `has_place`. */
-void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
+void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
 /* Prints a node with %p and its extensions. */
-void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                            int star);
+void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                              int star);
 
 /* Prints the numbers of the bits set among the first `bits` of a mask as ranges: "0-3,7". */
-void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits);
+void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits);
 
 /* Prints a number with at least `digits` hexadecimal digits. */
-void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits);
+void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits);
 
 #endif

@@ -7,25 +7,25 @@
 
 static void print_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
-    int star = item->has_star ? (int)(uint32_t)tracepoint_value(run, item->star) : -1;
+    int star = item->has_star ? (int)(uint32_t)tracepoint_eval_number(run, item->star) : -1;
     switch (item->kind) {
     case ITEM_TEXT:
         buffer_add(run->to, item->text.p, item->text.n);
         break;
     case ITEM_NUMBER:
-        tracepoint_put_number(run->to, item, tracepoint_value(run, item->node), star);
+        tracepoint_print_number(run->to, item, tracepoint_eval_number(run, item->node), star);
         break;
     case ITEM_STRING:
-        tracepoint_put_string(run, item, item->node, star);
+        tracepoint_print_string(run, item, item->node, star);
         break;
     case ITEM_CHARACTER: {
-        char c = (char)tracepoint_value(run, item->node);
-        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0},
-                              star); /* %c of the character 0 prints nothing */
+        char c = (char)tracepoint_eval_number(run, item->node);
+        tracepoint_print_padded(run->to, item, (ttr_text){&c, c != 0},
+                                star); /* %c of the character 0 prints nothing */
         break;
     }
     default:
-        tracepoint_put_pointer(run, item, star);
+        tracepoint_print_pointer(run, item, star);
     }
 }
 
@@ -55,7 +55,7 @@ static bool is_printable_text(ttr_text text)
 static void print_array_field(const struct tracepoint_run *run,
                               const struct tracepoint_field *field)
 {
-    ttr_text bytes = tracepoint_array(run, field);
+    ttr_text bytes = tracepoint_array_bytes(run, field);
     bool is_text = has_type_name(field->type, "char") || has_type_name(field->type, "u8") ||
                    has_type_name(field->type, "s8");
     if (is_text && is_printable_text(bytes)) {
@@ -67,7 +67,7 @@ static void print_array_field(const struct tracepoint_run *run,
     for (size_t i = 0; i < bytes.n; i++) {
         if (i)
             buffer_add(run->to, ", ", 2);
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
     buffer_add_byte(run->to, ']');
 }
@@ -86,7 +86,7 @@ static void print_number_field(const struct tracepoint_run *run,
     bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
     if (is_hex) {
         buffer_add(run->to, "0x", 2);
-        tracepoint_put_hex(run->to, x, 1);
+        tracepoint_print_hex(run->to, x, 1);
     } else if (is_signed) {
         int64_t s = tracepoint_sign(x, field->size);
         if (field->size == 2 && s >= 0 && s < 10)
@@ -136,7 +136,7 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->own, event);
     if (tp->role == TRACEPOINT_BPRINT)
-        tracepoint_put_bprint(tp, raw, to);
+        tracepoint_print_bprint(tp, raw, to);
     else
         print_event(tp, tp->lazy->program, raw, to);
     return true;

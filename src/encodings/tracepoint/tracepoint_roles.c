@@ -97,7 +97,7 @@ static bool name_unnamed_thread(const struct tracepoint *tp, struct tracepoint_r
     return name || n == 0;
 }
 
-bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event)
+bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event)
 {
     ttr_id thread = context_thread_by_tid(tp->all->spec.t, tp->all->spec.source,
                                           read_number(tp, tp->roles.pid, raw) & UINT32_MAX);

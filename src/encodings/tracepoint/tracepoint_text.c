@@ -16,7 +16,7 @@ static void append_padding(struct buffer *to, char with, int n)
     buffer_filled(to, (size_t)n);
 }
 
-void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits)
+void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits)
 {
     char text[16];
     unsigned n = 0;
@@ -95,8 +95,8 @@ static void print_digits(struct buffer *to, const struct tracepoint_item *item, 
         append_padding(to, ' ', blanks);
 }
 
-void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                           int star)
+void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                             int star)
 {
     bool is_negative;
     if (!item->is_plain) {
@@ -108,7 +108,7 @@ void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item
     if (!at)
         return;
     if (item->conversion == 'x')
-        tracepoint_put_hex(to, number, 1);
+        tracepoint_print_hex(to, number, 1);
     else if (item->conversion == 'u')
         buffer_filled(to, number_put_u64(at, number));
     else if (item->conversion == 'd')
@@ -118,8 +118,8 @@ void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item
         print_digits(to, item, x, star);
 }
 
-void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
-                           int star)
+void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
+                             int star)
 {
     if (item->is_plain) {
         buffer_add(to, text.p, text.n);
@@ -161,44 +161,44 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
         if (symbol && symbol->address == address)
             buffer_add(run->to, symbol->name.p, symbol->name.n);
         else
-            tracepoint_put_hex(run->to, address, 1);
+            tracepoint_print_hex(run->to, address, 1);
         return;
     }
     size_t n = field->size ? field->size : run->raw.n - field->offset;
-    tracepoint_put_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
+    tracepoint_print_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
 }
 
 static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                                const struct tracepoint_field *field, int star)
 {
-    ttr_text text = tracepoint_array(run, field);
+    ttr_text text = tracepoint_array_bytes(run, field);
     if (text.n)
-        tracepoint_put_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
-                              star);
+        tracepoint_print_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
+                                star);
 }
 
 static void print_unnamed_flags(const struct tracepoint_run *run, uint64_t value)
 {
     buffer_add(run->to, "0x", 2);
-    tracepoint_put_hex(run->to, value, 1);
+    tracepoint_print_hex(run->to, value, 1);
 }
 
 static void print_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
                         const struct tracepoint_node *node, int star)
 {
-    uint64_t value = tracepoint_value(run, node->a);
+    uint64_t value = tracepoint_eval_number(run, node->a);
     bool is_first = true;
     for (uint32_t i = 0; i < node->table->n; i++) {
         const struct tracepoint_label *label = &node->table->label[i];
         if (!value && label->value < 0) {
-            tracepoint_put_padded(run->to, item, label->text, star);
+            tracepoint_print_padded(run->to, item, label->text, star);
             break;
         }
         if (label->value <= 0 || (value & (uint64_t)label->value) != (uint64_t)label->value)
             continue;
         if (!is_first)
             buffer_add(run->to, node->text.p, node->text.n);
-        tracepoint_put_padded(run->to, item, label->text, star);
+        tracepoint_print_padded(run->to, item, label->text, star);
         is_first = false;
         value &= ~(uint64_t)label->value;
     }
@@ -212,11 +212,11 @@ static void print_flags(const struct tracepoint_run *run, const struct tracepoin
 static void print_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
                          const struct tracepoint_node *node, int star)
 {
-    uint64_t value = tracepoint_value(run, node->a);
+    uint64_t value = tracepoint_eval_number(run, node->a);
     for (uint32_t i = 0; i < node->table->n; i++) {
         if ((uint64_t)node->table->label[i].value != value)
             continue;
-        tracepoint_put_padded(run->to, item, node->table->label[i].text, star);
+        tracepoint_print_padded(run->to, item, node->table->label[i].text, star);
         return;
     }
     print_unnamed_flags(run, value);
@@ -228,7 +228,7 @@ static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
     const struct tracepoint_node *node = &run->program->node[index];
     const struct tracepoint_field *field = node->field;
     if (node->op == OP_ARRAY) {
-        ttr_text array = tracepoint_array(run, field);
+        ttr_text array = tracepoint_array_bytes(run, field);
         return array.n
                    ? (ttr_text){array.p, (size_t)((const char *)run->raw.p + run->raw.n - array.p)}
                    : array;
@@ -241,19 +241,19 @@ static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 static void print_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
     ttr_text bytes = bytes_of_node(run, node->a);
-    uint32_t n = (uint32_t)tracepoint_value(run, node->b);
+    uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b);
     for (uint32_t i = 0; i < n && i < bytes.n; i++) {
         if (i && node->op == OP_HEX)
             buffer_add_byte(run->to, ' ');
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
 }
 
 static void print_number_array(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
     ttr_text bytes = bytes_of_node(run, node->a);
-    uint32_t n = (uint32_t)tracepoint_value(run, node->b),
-             size = (uint32_t)tracepoint_value(run, node->c);
+    uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b),
+             size = (uint32_t)tracepoint_eval_number(run, node->c);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return;
     for (uint32_t i = 0; i < n && (uint64_t)(i + (uint64_t)1) * size <= bytes.n; i++) {
@@ -277,13 +277,13 @@ static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t
 static void print_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
-        tracepoint_put_hex(run->to, mask_byte(run, mask, i), 2);
+        tracepoint_print_hex(run->to, mask_byte(run, mask, i), 2);
         if (i > 0 && i % 4 == 0)
             buffer_add_byte(run->to, ',');
     }
 }
 
-void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits)
+void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits)
 {
     bool is_first = true;
     for (size_t i = 0; i < bits; i++) {
@@ -309,11 +309,11 @@ static void print_mask(const struct tracepoint_run *run, const struct tracepoint
                        const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
-    ttr_text mask = tracepoint_array(run, node->field);
+    ttr_text mask = tracepoint_array_bytes(run, node->field);
     if (node->op == OP_BITS)
         print_mask_digits(run, mask);
     else
-        tracepoint_put_bits(run, mask, 8 * mask.n);
+        tracepoint_print_bit_ranges(run, mask, 8 * mask.n);
     int width = item->has_star ? star : item->width;
     size_t n = run->to->n - before;
     if (run->to->failed || width <= 0 || (size_t)width <= n || width > 1024)
@@ -326,20 +326,20 @@ static void print_mask(const struct tracepoint_run *run, const struct tracepoint
     memset(run->to->bytes + before, ' ', (size_t)blanks);
 }
 
-void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           uint32_t index, int star)
+void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                             uint32_t index, int star)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
     case OP_TEXT:
-        tracepoint_put_padded(run->to, item, node->text, star);
+        tracepoint_print_padded(run->to, item, node->text, star);
         break;
     case OP_NUMBER:
         if (node->peer == PEER_ATOM)
-            tracepoint_put_padded(run->to, item, node->text, star);
+            tracepoint_print_padded(run->to, item, node->text, star);
         break;
     case OP_LOAD:
-    case OP_WHOLE:
+    case OP_FIELD:
         print_field_string(run, item, node->field, star);
         break;
     case OP_STRING:
@@ -364,10 +364,11 @@ void tracepoint_put_string(const struct tracepoint_run *run, const struct tracep
         break;
     case OP_ARGUMENT:
         if (node->value < run->arguments_n)
-            tracepoint_put_padded(run->to, item, run->argument[node->value].text, star);
+            tracepoint_print_padded(run->to, item, run->argument[node->value].text, star);
         break;
-    case OP_CHOOSE:
-        tracepoint_put_string(run, item, tracepoint_value(run, node->a) ? node->b : node->c, star);
+    case OP_CONDITIONAL:
+        tracepoint_print_string(run, item, tracepoint_eval_number(run, node->a) ? node->b : node->c,
+                                star);
         break;
     default:
         break;

@@ -124,7 +124,7 @@ static const struct type *make_struct_type(struct arena *arena,
         const struct event_header_step *step = &plan->step[at];
         struct type value = type_of_step(step, plan->is_big_endian);
         const struct type *type =
-            step->members && depth < EVENT_HEADER_DEPTH
+            step->members && depth < EVENT_HEADER_DEPTH_MAX
                 ? make_struct_type(arena, plan, at + 1, step->after_members, depth + 1)
                 : copy_type(arena, value);
         if (type && step->array)

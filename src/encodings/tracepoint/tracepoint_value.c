@@ -10,7 +10,8 @@ static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offs
     return tracepoint_load(run->raw.p + offset, size, run->is_big_endian);
 }
 
-ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
+                                const struct tracepoint_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -23,13 +24,13 @@ static uint64_t dynamic_array_length(const struct tracepoint_run *run,
                                      const struct tracepoint_field *field)
 {
     return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC
-               ? tracepoint_array(run, field).n
+               ? tracepoint_array_bytes(run, field).n
                : 0;
 }
 
 static uint64_t eval_element(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    uint64_t index = tracepoint_value(run, node->a);
+    uint64_t index = tracepoint_eval_number(run, node->a);
     if (index > UINT16_MAX)
         return 0;
     return load_from_record(run, node->field->offset + index * node->size, node->size) &
@@ -56,7 +57,7 @@ static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
         return a * b;
     case OP_DIVIDE:
         return b ? a / b : 0;
-    case OP_REST:
+    case OP_REMAINDER:
         return b ? a % b : 0;
     case OP_ADD:
         return a + b;
@@ -84,7 +85,7 @@ static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
         return a ^ b;
     case OP_OR:
         return a | b;
-    case OP_BOTH:
+    case OP_LOGICAL_AND:
         return a && b;
     default:
         return a || b;
@@ -93,7 +94,7 @@ static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
 
 /* The recursion is at most TRACEPOINT_DEPTH_MAX deep, since the parser rejects deeper expressions.
  */
-uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
+uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
@@ -104,21 +105,21 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     case OP_LENGTH:
         return dynamic_array_length(run, node->field);
     case OP_CAST:
-        return tracepoint_value(run, node->a) & node->value;
+        return tracepoint_eval_number(run, node->a) & node->value;
     case OP_NOT:
-        return !tracepoint_value(run, node->a);
+        return !tracepoint_eval_number(run, node->a);
     case OP_COMPLEMENT:
-        return ~tracepoint_value(run, node->a);
+        return ~tracepoint_eval_number(run, node->a);
     case OP_NEGATE:
-        return 0 - tracepoint_value(run, node->a);
-    case OP_SAME:
-        return tracepoint_value(run, node->a);
-    case OP_CHOOSE:
-        return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b)
-                                              : tracepoint_value(run, node->c);
+        return 0 - tracepoint_eval_number(run, node->a);
+    case OP_UNARY_PLUS:
+        return tracepoint_eval_number(run, node->a);
+    case OP_CONDITIONAL:
+        return tracepoint_eval_number(run, node->a) ? tracepoint_eval_number(run, node->b)
+                                                    : tracepoint_eval_number(run, node->c);
     case OP_ELEMENT:
         return eval_element(run, node);
-    case OP_WHOLE:
+    case OP_FIELD:
         return eval_whole_field(run, node->field);
     case OP_TEXT:
         return node->value;
@@ -127,7 +128,7 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     default:
         if (node->op >= OP_STRING)
             return 0;
-        return eval_operator(node->op, tracepoint_value(run, node->a),
-                             tracepoint_value(run, node->b));
+        return eval_operator(node->op, tracepoint_eval_number(run, node->a),
+                             tracepoint_eval_number(run, node->b));
     }
 }

@@ -44,7 +44,7 @@ void tracepoints_free(struct tracepoints *all)
         context_drop_schema(all->spec.t, all->kind[i]->schema);
     context_drop_schema(all->spec.t, all->unknown.schema);
     event_headers_free(all->headers);
-    clr_user_events_free(all->clr);
+    clr_user_decoder_free(all->clr);
     tracepoint_names_free(&all->names);
     alloc_free(all->alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(all->alloc, all->dense, all->dense_n, sizeof *all->dense);
@@ -57,7 +57,7 @@ void tracepoints_batch(struct tracepoints *all)
     if (all->headers)
         event_headers_batch(all->headers);
     if (all->clr)
-        clr_user_events_batch(all->clr);
+        clr_user_begin_batch(all->clr);
 }
 
 /* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
@@ -130,15 +130,15 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
     if (!is_clr_tracepoint(tp))
         return true;
     const struct tracepoint_field *own = &tp->field[tp->common_n];
-    const struct clr_user_places places = {.id = own[1].offset,
-                                           .extension = own[2].offset,
-                                           .payload = own[3].offset,
-                                           .is_big_endian = all->spec.is_big_endian,
-                                           .long_bytes = all->spec.long_bytes};
+    const struct clr_user_offsets places = {.id = own[1].offset,
+                                            .extension = own[2].offset,
+                                            .payload = own[3].offset,
+                                            .is_big_endian = all->spec.is_big_endian,
+                                            .long_bytes = all->spec.long_bytes};
     if (!all->clr)
-        all->clr = clr_user_events_new(&spec);
+        all->clr = clr_user_decoder_new(&spec);
     if (all->clr)
-        tp->clr = clr_user_events_kind(all->clr, tp->name, &places, tp);
+        tp->clr = clr_user_add_tracepoint(all->clr, tp->name, &places, tp);
     return tp->clr != NULL;
 }
 
@@ -232,7 +232,7 @@ static bool register_tracepoint(struct tracepoints *all, struct tracepoint *tp)
 ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                            ttr_error *error)
 {
-    struct tracepoint_complaint complaint;
+    struct tracepoint_parse_error complaint;
     struct tracepoint *tp = arena_take(&all->arena, sizeof *tp);
     char *copy = arena_copy(&all->arena, format.p, format.n),
          *system_copy = arena_copy(&all->arena, system.p, system.n);
@@ -333,8 +333,9 @@ bool tracepoint_prepare(const struct tracepoint *tp)
     if (!tp->lazy || tp->lazy->look || tp->is_broken)
         return true;
     tp->lazy->program = tracepoint_compile(tp, &tp->all->arena);
-    tp->lazy->look =
-        tp->lazy->program ? tracepoint_find_looks(tp, tp->lazy->program, &tp->all->arena) : NULL;
+    tp->lazy->look = tp->lazy->program
+                         ? tracepoint_derive_displays(tp, tp->lazy->program, &tp->all->arena)
+                         : NULL;
     return tp->lazy->look != NULL;
 }
 
@@ -359,7 +360,7 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
     if (tp && tp->header)
         return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (tp && tp->clr)
-        return clr_user_take(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
+        return clr_user_decode(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
         tp = &all->unknown;
         *why = "tracepoint with this id is unknown";
@@ -380,7 +381,7 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
         return tracepoint_prepare_bprint(tp, raw);
     if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
         return true;
-    return tracepoint_take_role(tp, raw, event);
+    return tracepoint_apply_role(tp, raw, event);
 }
 
 static ttr_id find_recent_thread(struct tracepoints *all, int32_t pid)
@@ -413,10 +414,10 @@ const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
          schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->own;
-        if (event_header_owner(schema))
-            return event_header_owner(schema);
-        if (clr_user_owner(schema))
-            return clr_user_owner(schema);
+        if (event_header_schema_owner(schema))
+            return event_header_schema_owner(schema);
+        if (clr_user_schema_owner(schema))
+            return clr_user_schema_owner(schema);
         if (!schema->beneath || schema->ops == &packed_field_ops)
             return NULL;
     }

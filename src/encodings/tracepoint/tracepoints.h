@@ -86,11 +86,11 @@ TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, tt
                                     ttr_error *error);
 
 /* Add the tables that print formats refer to: kernel symbols (lines "address type name [module]")
- * and printk formats (lines "address : text"). tracepoints_comms adds thread names (lines "pid
+ * and printk formats (lines "address : text"). tracepoints_add_comms adds thread names (lines "pid
  * name") to the context. All return false if out of memory. */
 TTR_MUST bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_printk(struct tracepoints *all, ttr_text lines);
-TTR_MUST bool tracepoints_comms(struct tracepoints *all, ttr_text lines);
+TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 
 /* Return the tracepoint with an id, or with a system and name; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);

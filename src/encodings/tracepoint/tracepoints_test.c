@@ -346,7 +346,7 @@ static void sched_switch_links_previous_and_next_thread(void **state)
     begin_scene_as(&scene, false, 8, NULL);
     assert_int_equal(tracepoints_add(scene.all, make_text("sched"), make_text(SWITCH), NULL),
                      TTR_OK);
-    assert_true(tracepoints_comms(scene.all, make_text("42 the old one\nx y\n7\n")));
+    assert_true(tracepoints_add_comms(scene.all, make_text("42 the old one\nx y\n7\n")));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ttr_id old = context_thread_by_tid(scene.t, 1, 42);
         scene.event = (ttr_event){.thread = old, .cpu = 3, .flags = TTR_EVENT_HAS_CPU, .source = 1};
@@ -460,7 +460,7 @@ static bool add_with(const struct alloc *alloc)
     if (all)
         is_fine = tracepoints_add(all, make_text("sched"), make_text(SWITCH), NULL) == TTR_OK &&
                   tracepoints_kallsyms(all, make_text("1 t one\n2 t two\n")) &&
-                  tracepoints_comms(all, make_text("1 one\n"));
+                  tracepoints_add_comms(all, make_text("1 one\n"));
     tracepoints_free(all);
     ttr_free(t);
     return is_fine;

@@ -163,7 +163,7 @@ ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_
 ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = read_sized_text(data, c, 8);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines)
+    return c->failed || lines.n == 0 || !data->all || tracepoints_add_comms(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
 }
