@@ -3,9 +3,9 @@
  *   event_header.c           tracepoints, plan cache, decoding of an event's header
  *   event_header_name.c      parser for tracepoint names and field attributes
  *   event_header_metadata.c  parser for field declarations; compiler of plans
- *   event_header_iter.c      iterator over the values of a payload
+ *   event_header_walk.c      iterator over the values of a payload
  *   event_header_fields.c    field operations of the schema: context, payload, header group
- *   event_header_convert_value.c     conversion of stored bytes to a ttr_value
+ *   event_header_value.c     conversion of stored bytes to a ttr_value
  *
  * A plan is a list of steps, one per declared field; positions are indexes of steps. If an event
  * has no plan, positions are byte offsets in its metadata, and each step is parsed when the
@@ -149,7 +149,7 @@ uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, 
 TTR_MUST bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
                                         uint32_t first);
 
-/* --- event_header_iter.c --- */
+/* --- event_header_walk.c --- */
 
 enum event_header_iter_result {
     EVENT_HEADER_ITER_VALUE,  /* a value; its bytes are in iter->value */
@@ -225,7 +225,7 @@ static inline bool event_header_read_value(const struct event_header_step *step,
  * payload if its size cannot be checked without iterating (arrays of structs, wide strings). */
 bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload);
 
-/* --- event_header_convert_value.c --- */
+/* --- event_header_value.c --- */
 
 /* Converts the current value of `iter`. If `scratch` is out of memory, text becomes a value of type
  * BYTES. */

@@ -176,7 +176,7 @@ static void append_type(struct event_header_put *put, struct field_encoding shap
         buffer_add_byte(&put->metadata, shape.format);
 }
 
-static bool is_container(const ttr_value *value)
+static bool is_container_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
@@ -357,7 +357,7 @@ static bool encode_value_array(struct event_header_put *put, size_t i, ttr_text 
                                     : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
         struct field_encoding shape = encoding_of_value(put, &put->field[at].value);
-        if (is_container(&put->field[at].value) || shape.encoding != first.encoding ||
+        if (is_container_value(&put->field[at].value) || shape.encoding != first.encoding ||
             shape.format != first.format)
             return false;
     }

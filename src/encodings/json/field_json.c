@@ -167,7 +167,7 @@ static struct field_name name_at_end(const struct field_json *json, size_t at)
 }
 
 /* Lists a name. Returns true if the Bloom filter proves that it is new. */
-static inline bool list_name(struct field_json *json, const struct field_name *name)
+static inline bool append_to_name_list(struct field_json *json, const struct field_name *name)
 {
     uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
              *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
@@ -199,7 +199,7 @@ static __attribute__((noinline)) void make_name_unique(struct field_json *json)
         buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->next_suffix++));
         name = name_at_end(json, at);
     }
-    (void)list_name(json, &name);
+    (void)append_to_name_list(json, &name);
 }
 
 void field_json_element(struct field_json *json)
@@ -400,10 +400,10 @@ static void leave_shape(struct field_json *json)
                                         .n = piece->text.n,
                                         .next_suffix = 2,
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
-        (void)list_name(json, &name);
+        (void)append_to_name_list(json, &name);
     }
-    for (unsigned depth = 1; depth <= json->depth;
-         depth++) /* the names may belong to any open object */
+    /* the names may belong to any open object */
+    for (unsigned depth = 1; depth <= json->depth; depth++)
         save_names_mark(json, depth);
 }
 
@@ -456,7 +456,7 @@ static void append_unescaped_name(struct field_json *json, const void *p, size_t
     if (json->to->failed)
         return;
     struct field_name name = name_at_end(json, at);
-    if (!list_name(json, &name))
+    if (!append_to_name_list(json, &name))
         make_name_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
@@ -475,7 +475,7 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
     const struct field_name name = make_name(json, before + skip, text.n, hash);
-    bool is_new = list_name(json, &name);
+    bool is_new = append_to_name_list(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
     if (spaced)

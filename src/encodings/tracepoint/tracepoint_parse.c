@@ -170,7 +170,7 @@ static uint32_t add_field_node(struct tracepoint_parser *parser,
 
 /* Returns the mask that a cast applies to a number. libtraceevent knows only these types, and never
  * sign-extends. */
-static uint64_t cast_mask(ttr_text type)
+static uint64_t mask_for_cast(ttr_text type)
 {
     static const struct {
         const char *name;
@@ -191,7 +191,7 @@ static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, b
 {
     if (a == NODE_NONE)
         return NODE_NONE;
-    uint64_t mask = is_pointer ? UINT64_MAX : cast_mask(type);
+    uint64_t mask = is_pointer ? UINT64_MAX : mask_for_cast(type);
     if (is_number_node(parser, a)) {
         uint32_t node = add_number_node(parser, parser->nodes.node[a].value & mask, no_word);
         if (node != NODE_NONE)
@@ -349,7 +349,7 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
     const struct tracepoint_node *node = parser->nodes.node;
     uint64_t mask = UINT64_MAX;
     while (node[from].op == OP_CAST) {
-        mask = mask == UINT64_MAX ? cast_mask(node[from].text) : mask;
+        mask = mask == UINT64_MAX ? mask_for_cast(node[from].text) : mask;
         from = node[from].a;
     }
     const struct tracepoint_field *field = node[from].field;

@@ -23,12 +23,12 @@
  * Cost: compiling is linear in the length of the format. Running allocates nothing except room in
  * the output buffer; the output per event is limited to TRACEPOINT_TEXT_MAX.
  *
- *   tracepoint_next_word.c        lexer
+ *   tracepoint_lex.c        lexer
  *   tracepoint_parse.c      parser of expressions; folds constants
  *   tracepoint_calls.c      parser of macro calls: __print_symbolic(...), sizeof(...)
  *   tracepoint_compile.c    parser of the format string: text and conversions become items
  *   tracepoint_print_run.c  runs the items of a program; prints fields by name as fallback
- *   tracepoint_eval_number.c      evaluates nodes as numbers
+ *   tracepoint_value.c      evaluates nodes as numbers
  *   tracepoint_text.c       evaluates nodes as texts; formats conversions
  *   tracepoint_address.c    formats %pI4, %pM, %pU, %ph and similar
  *   tracepoint_labels.c     derives display hints of fields (names of values, base)

@@ -39,7 +39,7 @@ void tracepoint_run_items(const struct tracepoint_run *run)
 
 /* --- Fallback: fields by name --- */
 
-static bool has_type_name(ttr_text type, const char *word)
+static bool type_contains_word(ttr_text type, const char *word)
 {
     return memmem(type.p, type.n, word, strlen(word)) != NULL;
 }
@@ -56,8 +56,8 @@ static void print_array_field(const struct tracepoint_run *run,
                               const struct tracepoint_field *field)
 {
     ttr_text bytes = tracepoint_array_bytes(run, field);
-    bool is_text = has_type_name(field->type, "char") || has_type_name(field->type, "u8") ||
-                   has_type_name(field->type, "s8");
+    bool is_text = type_contains_word(field->type, "char") ||
+                   type_contains_word(field->type, "u8") || type_contains_word(field->type, "s8");
     if (is_text && is_printable_text(bytes)) {
         const char *zero = bytes.n ? memchr(bytes.p, 0, bytes.n) : NULL;
         buffer_add(run->to, bytes.p, zero ? (size_t)(zero - bytes.p) : bytes.n);
@@ -81,7 +81,7 @@ static void print_number_field(const struct tracepoint_run *run,
                      ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
                      : 0;
     char text[NUMBER_MAX];
-    bool is_long = has_type_name(field->type, "long"),
+    bool is_long = type_contains_word(field->type, "long"),
          is_signed = field->is_signed && !field->is_pointer;
     bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
     if (is_hex) {
