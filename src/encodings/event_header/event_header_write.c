@@ -27,56 +27,56 @@ struct buffer_mark {
     size_t metadata, payload;
 };
 
-void event_header_put_init(struct event_header_put *put, const ttr *t, const struct alloc *alloc)
+void event_header_put_init(struct event_header_put *writer, const ttr *t, const struct alloc *alloc)
 {
-    *put = (struct event_header_put){.t = t, .most = UINT16_MAX};
-    buffer_init(&put->metadata, alloc);
-    buffer_init(&put->payload, alloc);
+    *writer = (struct event_header_put){.t = t, .most = UINT16_MAX};
+    buffer_init(&writer->metadata, alloc);
+    buffer_init(&writer->payload, alloc);
 }
 
-void event_header_put_free(struct event_header_put *put)
+void event_header_put_free(struct event_header_put *writer)
 {
-    if (put->field)
-        alloc_free(put->metadata.alloc, put->field, put->capacity, sizeof *put->field);
-    buffer_free(&put->metadata);
-    buffer_free(&put->payload);
+    if (writer->field)
+        alloc_free(writer->metadata.alloc, writer->field, writer->capacity, sizeof *writer->field);
+    buffer_free(&writer->metadata);
+    buffer_free(&writer->payload);
 }
 
-static void count_loss(struct event_header_put *put, enum event_header_loss loss)
+static void count_loss(struct event_header_put *writer, enum event_header_loss loss)
 {
-    put->losses[loss]++;
-    put->lost_any++;
+    writer->losses[loss]++;
+    writer->lost_any++;
 }
 
-static void append_u16(const struct event_header_put *put, struct buffer *to, unsigned x)
+static void append_u16(const struct event_header_put *writer, struct buffer *to, unsigned x)
 {
     uint8_t bytes[2];
-    if (put->is_big_endian)
+    if (writer->is_big_endian)
         store_u16be(bytes, (uint16_t)x);
     else
         store_u16le(bytes, (uint16_t)x);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct buffer_mark current_mark(const struct event_header_put *put)
+static struct buffer_mark current_mark(const struct event_header_put *writer)
 {
-    return (struct buffer_mark){put->metadata.n, put->payload.n};
+    return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
 
-static void undo_to_mark(struct event_header_put *put, struct buffer_mark mark)
+static void undo_to_mark(struct event_header_put *writer, struct buffer_mark mark)
 {
-    put->metadata.n = mark.metadata;
-    put->payload.n = mark.payload;
+    writer->metadata.n = mark.metadata;
+    writer->payload.n = mark.payload;
 }
 
 /* --- Names of tracepoints --- */
 
 /* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
  * else NULL. */
-static const struct event_header_schema_data *decoder_data_of(const struct event_header_put *put,
+static const struct event_header_schema_data *decoder_data_of(const struct event_header_put *writer,
                                                               const ttr_event *event)
 {
-    const struct schema *schema = context_schema(put->t, event->schema);
+    const struct schema *schema = context_schema(writer->t, event->schema);
     const struct event_header_schema_data *own = schema->own;
     return schema->ops == &event_header_field_ops && own && own->kind->is_named ? own : NULL;
 }
@@ -109,18 +109,18 @@ static size_t write_hex(char *to, uint64_t x)
     return n;
 }
 
-size_t event_header_put_name(struct event_header_put *put, const ttr_event *event,
+size_t event_header_put_name(struct event_header_put *writer, const ttr_event *event,
                              char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_schema_data *own = decoder_data_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(writer, event);
     if (own) {
-        ttr_text name = ttr_text_get(put->t, own->kind->tracepoint);
+        ttr_text name = ttr_text_get(writer->t, own->kind->tracepoint);
         size_t n = name.n - (own->kind->name.shape.n ? own->kind->name.shape.n + 1 : 0);
         memcpy(to, name.p, n);
         to[n] = '\0';
         return n;
     }
-    ttr_text provider = ttr_text_get(put->t, event->provider);
+    ttr_text provider = ttr_text_get(writer->t, event->provider);
     if (provider.n == 0)
         provider = (ttr_text){"tracetta", 8};
     size_t n = 0;
@@ -137,23 +137,23 @@ size_t event_header_put_name(struct event_header_put *put, const ttr_event *even
 
 /* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
  * answer for the last provider. */
-static bool is_provider_renamed(struct event_header_put *put, ttr_id provider)
+static bool is_provider_renamed(struct event_header_put *writer, ttr_id provider)
 {
-    if (put->cached_provider == provider)
-        return put->is_renamed;
-    ttr_text name = ttr_text_get(put->t, provider);
-    put->cached_provider = provider;
-    put->is_renamed = name.n > PROVIDER_MAX;
+    if (writer->cached_provider == provider)
+        return writer->is_renamed;
+    ttr_text name = ttr_text_get(writer->t, provider);
+    writer->cached_provider = provider;
+    writer->is_renamed = name.n > PROVIDER_MAX;
     for (size_t i = 0; i < name.n; i++)
-        put->is_renamed |= !is_name_character(name.p[i]);
-    return put->is_renamed;
+        writer->is_renamed |= !is_name_character(name.p[i]);
+    return writer->is_renamed;
 }
 
 /* --- Fields: declaration to metadata, value to payload --- */
 
-static void append_name(struct event_header_put *put, ttr_text name)
+static void append_name(struct event_header_put *writer, ttr_text name)
 {
-    uint8_t *at = buffer_room(&put->metadata, name.n + 1);
+    uint8_t *at = buffer_room(&writer->metadata, name.n + 1);
     bool is_changed = false;
     if (!at)
         return;
@@ -163,17 +163,18 @@ static void append_name(struct event_header_put *put, ttr_text name)
         is_changed |= is_bad;
     }
     at[name.n] = 0;
-    buffer_filled(&put->metadata, name.n + 1);
+    buffer_filled(&writer->metadata, name.n + 1);
     if (is_changed)
-        count_loss(put, EVENT_HEADER_LOSS_NAME);
+        count_loss(writer, EVENT_HEADER_LOSS_NAME);
 }
 
-static void append_type(struct event_header_put *put, struct field_encoding shape, unsigned flags)
+static void append_type(struct event_header_put *writer, struct field_encoding shape,
+                        unsigned flags)
 {
     unsigned has_format = shape.format ? EVENT_HEADER_HAS_FORMAT : 0;
-    buffer_add_byte(&put->metadata, (uint8_t)(shape.encoding | flags | has_format));
+    buffer_add_byte(&writer->metadata, (uint8_t)(shape.encoding | flags | has_format));
     if (shape.format)
-        buffer_add_byte(&put->metadata, shape.format);
+        buffer_add_byte(&writer->metadata, shape.format);
 }
 
 static bool is_container_value(const ttr_value *value)
@@ -210,18 +211,18 @@ static struct field_encoding encoding_of_number(const ttr_value *value)
 }
 
 /* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
-static bool find_thread(const struct event_header_put *put, const ttr_value *value,
+static bool find_thread(const struct event_header_put *writer, const ttr_value *value,
                         ttr_thread *thread)
 {
     return value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_THREAD &&
-           ttr_thread_get(put->t, (ttr_id)value->v.u, thread);
+           ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
 }
 
-static struct field_encoding encoding_of_value(const struct event_header_put *put,
+static struct field_encoding encoding_of_value(const struct event_header_put *writer,
                                                const ttr_value *value)
 {
     ttr_thread thread;
-    if (find_thread(put, value, &thread))
+    if (find_thread(writer, value, &thread))
         return thread.tid <= INT32_MAX
                    ? (struct field_encoding){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
                    : (struct field_encoding){EVENT_HEADER_VALUE64, 0};
@@ -244,24 +245,24 @@ static struct field_encoding encoding_of_value(const struct event_header_put *pu
     }
 }
 
-static void append_number(struct event_header_put *put, uint64_t x, unsigned encoding)
+static void append_number(struct event_header_put *writer, uint64_t x, unsigned encoding)
 {
     uint8_t bytes[8];
     unsigned n = 1u << (encoding - EVENT_HEADER_VALUE8);
-    if (put->is_big_endian)
+    if (writer->is_big_endian)
         store_u64be(bytes, x << (64 - 8 * n));
     else
         store_u64le(bytes, x);
-    buffer_add(&put->payload, bytes, n);
+    buffer_add(&writer->payload, bytes, n);
 }
 
-static void append_text(struct event_header_put *put, ttr_text text)
+static void append_text(struct event_header_put *writer, ttr_text text)
 {
     size_t n = text.n <= UINT16_MAX ? text.n : UINT16_MAX;
     if (n < text.n)
-        count_loss(put, EVENT_HEADER_LOSS_CUT);
-    append_u16(put, &put->payload, (unsigned)n);
-    buffer_add(&put->payload, text.p, n);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+    append_u16(writer, &writer->payload, (unsigned)n);
+    buffer_add(&writer->payload, text.p, n);
 }
 
 static uint64_t float_bits(const ttr_value *value)
@@ -272,122 +273,122 @@ static uint64_t float_bits(const ttr_value *value)
     return value->bits == 32 ? low : bits_of_double(value->v.f);
 }
 
-static void append_value(struct event_header_put *put, const ttr_value *value,
+static void append_value(struct event_header_put *writer, const ttr_value *value,
                          struct field_encoding shape)
 {
     ttr_thread thread;
     bool has_names =
         (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
-        count_loss(put, EVENT_HEADER_LOSS_LABEL);
-    if (find_thread(put, value, &thread))
-        append_number(put, thread.tid, shape.encoding);
+        count_loss(writer, EVENT_HEADER_LOSS_LABEL);
+    if (find_thread(writer, value, &thread))
+        append_number(writer, thread.tid, shape.encoding);
     else if (value->type == TTR_TYPE_FLOAT)
-        append_number(put, float_bits(value), shape.encoding);
+        append_number(writer, float_bits(value), shape.encoding);
     else if (value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES)
-        append_text(put, value->text);
+        append_text(writer, value->text);
     else if (value->type == TTR_TYPE_NULL)
-        append_u16(put, &put->payload, 0);
+        append_u16(writer, &writer->payload, 0);
     else
-        append_number(put, value->v.u, shape.encoding);
+        append_number(writer, value->v.u, shape.encoding);
 }
 
 /* Returns the index of the next field that is not nested in field `i`. */
-static size_t next_sibling(const struct event_header_put *put, size_t i)
+static size_t next_sibling(const struct event_header_put *writer, size_t i)
 {
-    uint16_t depth = put->field[i++].depth;
-    while (i < put->fields_n && put->field[i].depth > depth)
+    uint16_t depth = writer->field[i++].depth;
+    while (i < writer->fields_n && writer->field[i].depth > depth)
         i++;
     return i;
 }
 
-static size_t encode_field(struct event_header_put *put, size_t i, ttr_text name);
+static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name);
 
 /* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
  * "0", "1", ... */
-static unsigned encode_members(struct event_header_put *put, size_t i, bool is_array)
+static unsigned encode_members(struct event_header_put *writer, size_t i, bool is_array)
 {
-    size_t end = next_sibling(put, i);
+    size_t end = next_sibling(writer, i);
     unsigned n = 0;
     char number[NUMBER_MAX];
-    put->depth++;
+    writer->depth++;
     for (size_t at = i + 1; at < end;) {
         if (n == MEMBERS_MAX) {
-            count_loss(put, EVENT_HEADER_LOSS_CUT);
+            count_loss(writer, EVENT_HEADER_LOSS_CUT);
             break;
         }
         ttr_text name =
-            is_array ? (ttr_text){number, number_put_u64(number, n)} : put->field[at].name;
-        size_t before = put->metadata.n;
-        at = encode_field(put, at, name);
-        n += put->metadata.n > before;
+            is_array ? (ttr_text){number, number_put_u64(number, n)} : writer->field[at].name;
+        size_t before = writer->metadata.n;
+        at = encode_field(writer, at, name);
+        n += writer->metadata.n > before;
     }
-    put->depth--;
+    writer->depth--;
     return n;
 }
 
 /* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
  * format does not allow empty structs. */
-static void encode_struct(struct event_header_put *put, size_t i, ttr_text name, bool is_array)
+static void encode_struct(struct event_header_put *writer, size_t i, ttr_text name, bool is_array)
 {
-    struct buffer_mark mark = current_mark(put);
-    append_name(put, name);
-    append_type(put, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
-    size_t format_at = put->metadata.n - 1;
-    unsigned n = encode_members(put, i, is_array);
-    if (n > 0 && !put->metadata.failed) {
-        put->metadata.bytes[format_at] = (uint8_t)n;
+    struct buffer_mark mark = current_mark(writer);
+    append_name(writer, name);
+    append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
+    size_t format_at = writer->metadata.n - 1;
+    unsigned n = encode_members(writer, i, is_array);
+    if (n > 0 && !writer->metadata.failed) {
+        writer->metadata.bytes[format_at] = (uint8_t)n;
         return;
     }
-    undo_to_mark(put, mark);
-    count_loss(put, EVENT_HEADER_LOSS_EMPTY);
+    undo_to_mark(writer, mark);
+    count_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
-    struct field_encoding shape = encoding_of_value(put, &null);
-    append_name(put, name);
-    append_type(put, shape, 0);
-    append_value(put, &null, shape);
+    struct field_encoding shape = encoding_of_value(writer, &null);
+    append_name(writer, name);
+    append_type(writer, shape, 0);
+    append_value(writer, &null, shape);
 }
 
 /* Encodes field `i` as an array of numbers or texts. Returns false and writes nothing if the
  * elements differ in type. */
-static bool encode_value_array(struct event_header_put *put, size_t i, ttr_text name)
+static bool encode_value_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    size_t end = next_sibling(put, i), n = end - i - 1;
-    struct field_encoding first = n ? encoding_of_value(put, &put->field[i + 1].value)
+    size_t end = next_sibling(writer, i), n = end - i - 1;
+    struct field_encoding first = n ? encoding_of_value(writer, &writer->field[i + 1].value)
                                     : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
-        struct field_encoding shape = encoding_of_value(put, &put->field[at].value);
-        if (is_container_value(&put->field[at].value) || shape.encoding != first.encoding ||
+        struct field_encoding shape = encoding_of_value(writer, &writer->field[at].value);
+        if (is_container_value(&writer->field[at].value) || shape.encoding != first.encoding ||
             shape.format != first.format)
             return false;
     }
     if (n > UINT16_MAX)
-        count_loss(put, EVENT_HEADER_LOSS_CUT);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     n = n > UINT16_MAX ? UINT16_MAX : n;
-    append_name(put, name);
-    append_type(put, first, EVENT_HEADER_COUNTED_ARRAY);
-    append_u16(put, &put->payload, (unsigned)n);
+    append_name(writer, name);
+    append_type(writer, first, EVENT_HEADER_COUNTED_ARRAY);
+    append_u16(writer, &writer->payload, (unsigned)n);
     for (size_t at = i + 1; at < i + 1 + n; at++)
-        append_value(put, &put->field[at].value, first);
+        append_value(writer, &writer->field[at].value, first);
     return true;
 }
 
 /* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
  * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
  * compared. */
-static unsigned encode_struct_elements(struct event_header_put *put, size_t i, uint8_t *members)
+static unsigned encode_struct_elements(struct event_header_put *writer, size_t i, uint8_t *members)
 {
-    size_t end = next_sibling(put, i), begin = put->metadata.n, first_n = 0, at = i + 1;
+    size_t end = next_sibling(writer, i), begin = writer->metadata.n, first_n = 0, at = i + 1;
     unsigned n = 0;
     for (; at < end && n < UINT16_MAX; n++) {
-        size_t before = put->metadata.n, element = at;
-        if (put->field[at].value.type != TTR_TYPE_STRUCT)
+        size_t before = writer->metadata.n, element = at;
+        if (writer->field[at].value.type != TTR_TYPE_STRUCT)
             return 0;
-        at = next_sibling(put, at);
-        unsigned found = encode_members(put, element, false);
-        size_t made = put->metadata.n - before;
-        bool is_whole = !put->is_cut || at < put->fields_n;
-        if (put->metadata.failed || found == 0)
+        at = next_sibling(writer, at);
+        unsigned found = encode_members(writer, element, false);
+        size_t made = writer->metadata.n - before;
+        bool is_whole = !writer->is_cut || at < writer->fields_n;
+        if (writer->metadata.failed || found == 0)
             return 0;
         if (n == 0) {
             first_n = made;
@@ -396,79 +397,79 @@ static unsigned encode_struct_elements(struct event_header_put *put, size_t i, u
         }
         if (is_whole &&
             (made != first_n || found != *members ||
-             memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0))
+             memcmp(writer->metadata.bytes + begin, writer->metadata.bytes + before, made) != 0))
             return 0;
-        put->metadata.n = before;
+        writer->metadata.n = before;
     }
     if (at < end)
-        count_loss(put, EVENT_HEADER_LOSS_CUT);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     return n;
 }
 
-static bool encode_struct_array(struct event_header_put *put, size_t i, ttr_text name)
+static bool encode_struct_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    struct buffer_mark mark = current_mark(put);
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
+    struct buffer_mark mark = current_mark(writer);
+    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
     uint8_t members = 0;
-    memcpy(losses, put->losses, sizeof losses);
-    append_name(put, name);
-    append_type(put, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX},
+    memcpy(losses, writer->losses, sizeof losses);
+    append_name(writer, name);
+    append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX},
                 EVENT_HEADER_COUNTED_ARRAY);
-    size_t format_at = put->metadata.n - 1, count_at = put->payload.n;
-    append_u16(put, &put->payload, 0);
-    unsigned n = encode_struct_elements(put, i, &members);
-    if (n > 0 && !put->payload.failed) {
-        put->metadata.bytes[format_at] = members;
-        (put->is_big_endian ? store_u16be : store_u16le)(put->payload.bytes + count_at,
-                                                         (uint16_t)n);
+    size_t format_at = writer->metadata.n - 1, count_at = writer->payload.n;
+    append_u16(writer, &writer->payload, 0);
+    unsigned n = encode_struct_elements(writer, i, &members);
+    if (n > 0 && !writer->payload.failed) {
+        writer->metadata.bytes[format_at] = members;
+        (writer->is_big_endian ? store_u16be : store_u16le)(writer->payload.bytes + count_at,
+                                                            (uint16_t)n);
         return true;
     }
-    undo_to_mark(put, mark);
-    memcpy(put->losses, losses, sizeof losses);
-    put->lost_any = lost_any;
+    undo_to_mark(writer, mark);
+    memcpy(writer->losses, losses, sizeof losses);
+    writer->lost_any = lost_any;
     return false;
 }
 
-static void encode_array(struct event_header_put *put, size_t i, ttr_text name)
+static void encode_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    if (encode_value_array(put, i, name))
+    if (encode_value_array(writer, i, name))
         return;
-    bool has_room = put->depth < EVENT_HEADER_DEPTH_MAX;
-    if (has_room && encode_struct_array(put, i, name))
+    bool has_room = writer->depth < EVENT_HEADER_DEPTH_MAX;
+    if (has_room && encode_struct_array(writer, i, name))
         return;
-    count_loss(put, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
+    count_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
     if (has_room)
-        encode_struct(put, i, name, true);
+        encode_struct(writer, i, name, true);
 }
 
 /* Encodes field `i` with everything nested in it and returns the index of the next field. */
-static size_t encode_field(struct event_header_put *put, size_t i, ttr_text name)
+static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    const ttr_value *value = &put->field[i].value;
+    const ttr_value *value = &writer->field[i].value;
     if (value->type == TTR_TYPE_ARRAY) {
-        encode_array(put, i, name);
-    } else if (value->type == TTR_TYPE_STRUCT && put->depth == EVENT_HEADER_DEPTH_MAX) {
-        count_loss(put, EVENT_HEADER_LOSS_CUT);
+        encode_array(writer, i, name);
+    } else if (value->type == TTR_TYPE_STRUCT && writer->depth == EVENT_HEADER_DEPTH_MAX) {
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     } else if (value->type == TTR_TYPE_STRUCT) {
-        encode_struct(put, i, name, false);
+        encode_struct(writer, i, name, false);
     } else {
-        struct field_encoding shape = encoding_of_value(put, value);
-        append_name(put, name);
-        append_type(put, shape, 0);
-        append_value(put, value, shape);
+        struct field_encoding shape = encoding_of_value(writer, value);
+        append_name(writer, name);
+        append_type(writer, shape, 0);
+        append_value(writer, value, shape);
     }
-    return next_sibling(put, i);
+    return next_sibling(writer, i);
 }
 
 /* --- Events: header, extensions and kind fields --- */
 
-static void append_extra_field(struct event_header_put *put, const char *name,
+static void append_extra_field(struct event_header_put *writer, const char *name,
                                const ttr_value *value)
 {
-    struct field_encoding shape = encoding_of_value(put, value);
-    append_name(put, (ttr_text){name, strlen(name)});
-    append_type(put, shape, 0);
-    append_value(put, value, shape);
+    struct field_encoding shape = encoding_of_value(writer, value);
+    append_name(writer, (ttr_text){name, strlen(name)});
+    append_type(writer, shape, 0);
+    append_value(writer, value, shape);
 }
 
 /* Returns true if opcode and activity ids already express the kind of the event. */
@@ -478,42 +479,42 @@ static bool is_kind_implied(const ttr_event *event)
 }
 
 /* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
-static void append_kind_fields(struct event_header_put *put, const ttr_event *event)
+static void append_kind_fields(struct event_header_put *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     if (is_kind_implied(event))
         return;
-    count_loss(put, EVENT_HEADER_LOSS_KIND);
-    append_extra_field(put, "ttr.kind",
+    count_loss(writer, EVENT_HEADER_LOSS_KIND);
+    append_extra_field(writer, "ttr.kind",
                        &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
     if (event->duration)
-        append_extra_field(put, "ttr.duration_ns",
+        append_extra_field(writer, "ttr.duration_ns",
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->duration});
     if (event->link)
-        append_extra_field(put, "ttr.link",
+        append_extra_field(writer, "ttr.link",
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
 /* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
  * removed field are reset, so that it counts once, as CUT. */
-static void encode_top_level_field(struct event_header_put *put, size_t at)
+static void encode_top_level_field(struct event_header_put *writer, size_t at)
 {
-    const struct buffer_mark mark = current_mark(put);
-    const uint8_t group = put->field[at].group;
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
-    memcpy(losses, put->losses, sizeof losses);
-    (void)encode_field(put, at, put->field[at].name);
-    const bool fits = put->metadata.n <= UINT16_MAX &&
-                      EXTENSIONS_MAX + put->metadata.n + put->payload.n <= put->most;
+    const struct buffer_mark mark = current_mark(writer);
+    const uint8_t group = writer->field[at].group;
+    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
+    memcpy(losses, writer->losses, sizeof losses);
+    (void)encode_field(writer, at, writer->field[at].name);
+    const bool fits = writer->metadata.n <= UINT16_MAX &&
+                      EXTENSIONS_MAX + writer->metadata.n + writer->payload.n <= writer->most;
     if (!fits) {
-        undo_to_mark(put, mark);
-        memcpy(put->losses, losses, sizeof losses);
-        put->lost_any = lost_any;
+        undo_to_mark(writer, mark);
+        memcpy(writer->losses, losses, sizeof losses);
+        writer->lost_any = lost_any;
     }
-    if (!fits || put->is_cut)
-        count_loss(put, EVENT_HEADER_LOSS_CUT);
+    if (!fits || writer->is_cut)
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     if (fits && (group == TTR_GROUP_CONTEXT || group == TTR_GROUP_COMMON))
-        count_loss(put, EVENT_HEADER_LOSS_CONTEXT);
+        count_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
 /* Returns a lower bound of the payload bytes that a value needs. */
@@ -541,53 +542,54 @@ static size_t minimum_payload(const ttr_value *value)
 /* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
  * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
  * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
-static void collect_fields(struct event_header_put *put, size_t from, size_t n, size_t *begin)
+static void collect_fields(struct event_header_put *writer, size_t from, size_t n, size_t *begin)
 {
-    put->fields_n = from;
+    writer->fields_n = from;
     for (size_t i = from; i < from + n; i++) {
-        const ttr_field *field = &put->field[i];
+        const ttr_field *field = &writer->field[i];
         if (field->depth == 0) {
-            if (put->fields_n > *begin)
-                encode_top_level_field(put, *begin);
-            *begin = put->fields_n;
-            put->least = 0;
-            put->is_cut = false;
+            if (writer->fields_n > *begin)
+                encode_top_level_field(writer, *begin);
+            *begin = writer->fields_n;
+            writer->least = 0;
+            writer->is_cut = false;
         }
-        put->is_cut |= put->least > put->most;
-        if (put->is_cut)
+        writer->is_cut |= writer->least > writer->most;
+        if (writer->is_cut)
             continue;
-        put->least += minimum_payload(&field->value);
-        if (put->fields_n != i)
-            put->field[put->fields_n] = *field;
-        put->fields_n++;
+        writer->least += minimum_payload(&field->value);
+        if (writer->fields_n != i)
+            writer->field[writer->fields_n] = *field;
+        writer->fields_n++;
     }
 }
 
 /* Encodes all fields of the event that fit. Returns false if out of memory. */
-static bool encode_fields(struct event_header_put *put, const ttr_event *event)
+static bool encode_fields(struct event_header_put *writer, const ttr_event *event)
 {
     ttr_fields fields;
     size_t begin = 0;
-    put->fields_n = 0;
-    put->least = 0;
-    put->is_cut = false;
-    ttr_fields_begin(put->t, event, &fields);
+    writer->fields_n = 0;
+    writer->least = 0;
+    writer->is_cut = false;
+    ttr_fields_begin(writer->t, event, &fields);
     for (uint32_t n = 1; n > 0;) {
         if (begin > FIELDS_PER_CALL) {
-            memmove(put->field, put->field + begin, (put->fields_n - begin) * sizeof *put->field);
-            put->fields_n -= begin;
+            memmove(writer->field, writer->field + begin,
+                    (writer->fields_n - begin) * sizeof *writer->field);
+            writer->fields_n -= begin;
             begin = 0;
         }
-        const size_t before = put->fields_n;
-        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity,
-                           before + FIELDS_PER_CALL, sizeof *put->field))
+        const size_t before = writer->fields_n;
+        if (!alloc_reserve(writer->metadata.alloc, (void **)&writer->field, &writer->capacity,
+                           before + FIELDS_PER_CALL, sizeof *writer->field))
             return false;
-        n = ttr_fields_take(&fields, put->field + before, FIELDS_PER_CALL);
-        collect_fields(put, before, n, &begin);
+        n = ttr_fields_take(&fields, writer->field + before, FIELDS_PER_CALL);
+        collect_fields(writer, before, n, &begin);
     }
-    if (put->fields_n > begin)
-        encode_top_level_field(put, begin);
-    append_kind_fields(put, event);
+    if (writer->fields_n > begin)
+        encode_top_level_field(writer, begin);
+    append_kind_fields(writer, event);
     return true;
 }
 
@@ -596,39 +598,39 @@ struct event_header_ids event_header_ids_of(const ttr_event *event)
     return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
 
-static void append_header(struct event_header_put *put, const ttr_event *event,
+static void append_header(struct event_header_put *writer, const ttr_event *event,
                           const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
-        count_loss(put, EVENT_HEADER_LOSS_NO_PROVIDER);
-    else if (is_provider_renamed(put, event->provider))
-        count_loss(put, EVENT_HEADER_LOSS_PROVIDER);
+        count_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
+    else if (is_provider_renamed(writer, event->provider))
+        count_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
-        count_loss(put, EVENT_HEADER_LOSS_LEVEL);
+        count_loss(writer, EVENT_HEADER_LOSS_LEVEL);
     unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION |
-                     (put->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
+                     (writer->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);
     buffer_add_byte(to, 0);
-    append_u16(put, to, 0);
-    append_u16(put, to, is_kind_implied(event) ? event->tag : 0);
+    append_u16(writer, to, 0);
+    append_u16(writer, to, is_kind_implied(event) ? event->tag : 0);
     buffer_add_byte(to, ids->opcode);
     buffer_add_byte(to, (uint8_t)level_to_event_header(event->level));
     if (ids->activity) {
-        append_u16(put, to, ids->related ? 32 : 16);
-        append_u16(put, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
+        append_u16(writer, to, ids->related ? 32 : 16);
+        append_u16(writer, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
         buffer_add(to, ids->activity, 16);
         buffer_add(to, ids->related, ids->related ? 16 : 0);
     }
-    append_u16(put, to, (unsigned)put->metadata.n);
-    append_u16(put, to, EVENT_HEADER_METADATA);
+    append_u16(writer, to, (unsigned)writer->metadata.n);
+    append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
 /* Copies an event that was read as EventHeader, without the container's padding. Returns false if
  * the event is of another format or damaged, so that it must be encoded. */
-static bool copy_stored_event(const struct event_header_put *put, const ttr_event *event,
+static bool copy_stored_event(const struct event_header_put *writer, const ttr_event *event,
                               struct buffer *to)
 {
-    const struct event_header_schema_data *own = decoder_data_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(writer, event);
     struct event_header_parts parts;
     struct event_header_iter iter;
     if (!own)
@@ -647,20 +649,20 @@ static bool copy_stored_event(const struct event_header_put *put, const ttr_even
     return true;
 }
 
-void event_header_put_event(struct event_header_put *put, const ttr_event *event,
+void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
                             const struct event_header_ids *ids, struct buffer *to)
 {
     struct event_header_ids own = event_header_ids_of(event);
-    if (!ids && copy_stored_event(put, event, to))
+    if (!ids && copy_stored_event(writer, event, to))
         return;
-    buffer_clear(&put->metadata);
-    buffer_clear(&put->payload);
-    append_name(put, ttr_text_get(put->t, event->name));
-    to->failed |= !encode_fields(put, event);
-    to->failed |= put->metadata.failed || put->payload.failed;
+    buffer_clear(&writer->metadata);
+    buffer_clear(&writer->payload);
+    append_name(writer, ttr_text_get(writer->t, event->name));
+    to->failed |= !encode_fields(writer, event);
+    to->failed |= writer->metadata.failed || writer->payload.failed;
     if (to->failed)
         return;
-    append_header(put, event, ids ? ids : &own, to);
-    buffer_add(to, put->metadata.bytes, put->metadata.n);
-    buffer_add(to, put->payload.bytes, put->payload.n);
+    append_header(writer, event, ids ? ids : &own, to);
+    buffer_add(to, writer->metadata.bytes, writer->metadata.n);
+    buffer_add(to, writer->payload.bytes, writer->payload.n);
 }

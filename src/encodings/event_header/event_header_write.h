@@ -91,12 +91,13 @@ struct event_header_put {
     uint64_t lost_any;
 };
 
-void event_header_put_init(struct event_header_put *put, const ttr *t, const struct alloc *alloc);
-void event_header_put_free(struct event_header_put *put);
+void event_header_put_init(struct event_header_put *writer, const ttr *t,
+                           const struct alloc *alloc);
+void event_header_put_free(struct event_header_put *writer);
 
 /* Writes the name of the event's tracepoint, with a terminating zero, and returns its length
  * without the zero. */
-size_t event_header_put_name(struct event_header_put *put, const ttr_event *event,
+size_t event_header_put_name(struct event_header_put *writer, const ttr_event *event,
                              char to[EVENT_HEADER_NAME_MAX]);
 
 /* Opcode and activity ids to write into the header. */
@@ -111,7 +112,7 @@ struct event_header_ids event_header_ids_of(const ttr_event *event);
 /* Appends one encoded event, starting at its header. If `ids` is NULL, the event's own opcode and
  * ids are used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed
  * if out of memory. */
-void event_header_put_event(struct event_header_put *put, const ttr_event *event,
+void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
                             const struct event_header_ids *ids, struct buffer *to);
 
 #endif

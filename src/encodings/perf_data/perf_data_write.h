@@ -37,7 +37,7 @@
  * 60 tracepoints) is available only after perf_put_end.
  *
  * Invariants: the first error sticks; functions without a result do nothing after it, and
- * perf_put_failed reports it. put->at is always the file offset of the next byte.
+ * perf_put_failed reports it. writer->at is always the file offset of the next byte.
  *
  * Left out: AUX areas, statistics (READ, STAT), branch stacks, registers.
  *
@@ -141,13 +141,13 @@ struct perf_mapping {
 };
 
 /* Initializes a writer. Returns false if out of memory; call perf_put_free in any case. */
-TTR_MUST bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec);
-void perf_put_free(struct perf_put *put);
+TTR_MUST bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec);
+void perf_put_free(struct perf_put *writer);
 
-static inline bool perf_put_failed(const struct perf_put *put)
+static inline bool perf_put_failed(const struct perf_put *writer)
 {
-    return put->is_out_of_memory || put->spec.to->failed || put->plain.failed || put->ids.failed ||
-           put->names.failed;
+    return writer->is_out_of_memory || writer->spec.to->failed || writer->plain.failed ||
+           writer->ids.failed || writer->names.failed;
 }
 
 /* Serializes an attribute in a byte order. */
@@ -155,68 +155,69 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
 
 /* Declares an event: attribute bytes (their size field is set here), a name ("sched:sched_switch"),
  * and the ids that its samples carry. */
-void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
+void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
                     const uint64_t *ids, size_t n);
 
 /* Set a feature section to raw bytes, one text, several texts (CMDLINE) or CPU counts. In a file, a
  * later call replaces the section. */
-void perf_put_feature(struct perf_put *put, enum perf_feature feature, const void *bytes, size_t n);
-void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_text text);
-void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts,
-                            uint32_t n);
-void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t online);
+void perf_put_feature(struct perf_put *writer, enum perf_feature feature, const void *bytes,
+                      size_t n);
+void perf_put_feature_text(struct perf_put *writer, enum perf_feature feature, ttr_text text);
+void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
+                            const ttr_text *texts, uint32_t n);
+void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t online);
 
 /* Sets CLOCK_DATA: at `clock_ns` of the trace clock (numbered as for clock_gettime) the wall clock
  * was `wall_ns` after the Unix epoch. */
-void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns,
+void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t wall_ns,
                             uint64_t clock_ns);
 
 /* Adds an entry to the BUILD_ID section. */
-void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id,
+void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, const uint8_t *id,
                        size_t n, ttr_text path);
 
 /* Sets the formats of tracepoints, a block made by tracing_data_write.h. In a pipe they apply to
  * events declared next, and the function may be called again. */
-void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n);
+void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n);
 
 /* Writes everything that precedes the records. */
-void perf_put_begin(struct perf_put *put);
+void perf_put_begin(struct perf_put *writer);
 
 /* Copies complete records unchanged. */
-void perf_put_records(struct perf_put *put, const void *bytes, size_t n);
+void perf_put_records(struct perf_put *writer, const void *bytes, size_t n);
 
 /* Writes a sample. Returns false, and writes nothing, if it exceeds the maximum record size of
  * 65,535 bytes. */
-TTR_MUST bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
+TTR_MUST bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
                               const struct perf_sample *sample);
 
 /* Write records with a trailer of the values that sample_type selects from `about`; 0 = no trailer
  * (SAMPLE_ID_ALL is not set). Names and paths that are too long are cut. */
-void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
                    ttr_text name, bool is_exec);
-void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
-                      const struct perf_mapping *mapping);
-void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
+                      const struct perf_sample *about, const struct perf_mapping *mapping);
+void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
                    uint32_t parent_pid, uint32_t parent_tid);
-void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
                    uint64_t lost);
 
 /* Writes FINISHED_ROUND. It promises that no later record is older than the newest record before
  * the previous FINISHED_ROUND, so that readers can sort with bounded memory. */
-void perf_put_round(struct perf_put *put);
+void perf_put_round(struct perf_put *writer);
 
 /* Compresses all waiting records into the buffer. */
-void perf_put_flush(struct perf_put *put);
+void perf_put_flush(struct perf_put *writer);
 
 /* Live file: writes a mark, after which perf_put_header covers all records and events so far. */
-void perf_put_mark(struct perf_put *put);
+void perf_put_mark(struct perf_put *writer);
 
 /* Writes everything that follows the records. */
-void perf_put_end(struct perf_put *put);
+void perf_put_end(struct perf_put *writer);
 
 /* Serializes the file header for the current state. Before perf_put_end it covers the attributes
  * and records, but no feature sections; for a live file, everything up to the last mark. Not used
  * for pipes. */
-void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES]);
+void perf_put_header(const struct perf_put *writer, uint8_t to[PERF_HEADER_BYTES]);
 
 #endif

@@ -9,95 +9,95 @@
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
 
-static void store_record_header(const struct perf_put *put, uint8_t *at, uint32_t type,
+static void store_record_header(const struct perf_put *writer, uint8_t *at, uint32_t type,
                                 uint16_t misc, size_t n)
 {
-    bool is_big = put->spec.is_big_endian;
+    bool is_big = writer->spec.is_big_endian;
     perf_store_u32(at, is_big, type);
     perf_store_u16(at + 4, is_big, misc);
     perf_store_u16(at + 6, is_big, (uint16_t)n);
 }
 
 /* Counts bytes that were written in place at the end of the output buffer. */
-static void count_written(struct perf_put *put, size_t n)
+static void count_written(struct perf_put *writer, size_t n)
 {
-    buffer_filled(put->spec.to, n);
-    put->data_bytes += n;
-    put->at += n;
+    buffer_filled(writer->spec.to, n);
+    writer->data_bytes += n;
+    writer->at += n;
 }
 
 /* --- Compression into COMPRESSED records --- */
 
-static void compress_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
+static void compress_piece(struct perf_put *writer, const uint8_t *bytes, size_t n)
 {
-    uint8_t *to = buffer_room(put->spec.to, PERF_RECORD_BYTES_MAX);
+    uint8_t *to = buffer_room(writer->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
         return;
     size_t size =
-        PERF_RECORD_HEADER + perf_zstd_compress(put->zstd, bytes, n, to + PERF_RECORD_HEADER,
+        PERF_RECORD_HEADER + perf_zstd_compress(writer->zstd, bytes, n, to + PERF_RECORD_HEADER,
                                                 PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
     if (size == PERF_RECORD_HEADER) {
-        put->is_out_of_memory = true;
+        writer->is_out_of_memory = true;
         return;
     }
-    store_record_header(put, to, PERF_COMPRESSED, 0, size);
-    count_written(put, size);
+    store_record_header(writer, to, PERF_COMPRESSED, 0, size);
+    count_written(writer, size);
 }
 
 /* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. A shorter last piece is
  * compressed only with with_short_piece. */
-static void compress_waiting(struct perf_put *put, bool with_short_piece)
+static void compress_waiting(struct perf_put *writer, bool with_short_piece)
 {
     size_t at = 0;
-    while (!perf_put_failed(put) &&
-           put->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE_MAX)) {
+    while (!perf_put_failed(writer) &&
+           writer->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE_MAX)) {
         size_t n =
-            put->plain.n - at < PERF_ZSTD_PIECE_MAX ? put->plain.n - at : PERF_ZSTD_PIECE_MAX;
-        compress_piece(put, put->plain.bytes + at, n);
+            writer->plain.n - at < PERF_ZSTD_PIECE_MAX ? writer->plain.n - at : PERF_ZSTD_PIECE_MAX;
+        compress_piece(writer, writer->plain.bytes + at, n);
         at += n;
     }
     if (at) {
-        memmove(put->plain.bytes, put->plain.bytes + at, put->plain.n - at);
-        put->plain.n -= at;
+        memmove(writer->plain.bytes, writer->plain.bytes + at, writer->plain.n - at);
+        writer->plain.n -= at;
     }
 }
 
-void perf_put_flush(struct perf_put *put)
+void perf_put_flush(struct perf_put *writer)
 {
-    if (put->zstd)
-        compress_waiting(put, true);
+    if (writer->zstd)
+        compress_waiting(writer, true);
 }
 
 /* Reserves space for a record of `n` bytes and writes its header. Returns the position after the
  * header, or NULL if out of memory. commit_record must follow. */
-static uint8_t *reserve_record(struct perf_put *put, uint32_t type, uint16_t misc, size_t n)
+static uint8_t *reserve_record(struct perf_put *writer, uint32_t type, uint16_t misc, size_t n)
 {
-    uint8_t *at = buffer_room(put->zstd ? &put->plain : put->spec.to, n);
+    uint8_t *at = buffer_room(writer->zstd ? &writer->plain : writer->spec.to, n);
     if (!at)
         return NULL;
-    store_record_header(put, at, type, misc, n);
+    store_record_header(writer, at, type, misc, n);
     return at + PERF_RECORD_HEADER;
 }
 
-static void commit_record(struct perf_put *put, size_t n)
+static void commit_record(struct perf_put *writer, size_t n)
 {
-    put->plain_bytes += n;
-    if (put->zstd) {
-        buffer_filled(&put->plain, n);
-        if (put->plain.n >= PERF_ZSTD_PIECE_MAX)
-            compress_waiting(put, false);
+    writer->plain_bytes += n;
+    if (writer->zstd) {
+        buffer_filled(&writer->plain, n);
+        if (writer->plain.n >= PERF_ZSTD_PIECE_MAX)
+            compress_waiting(writer, false);
         return;
     }
-    count_written(put, n);
+    count_written(writer, n);
 }
 
-void perf_put_records(struct perf_put *put, const void *bytes, size_t n)
+void perf_put_records(struct perf_put *writer, const void *bytes, size_t n)
 {
-    uint8_t *at = buffer_room(put->zstd ? &put->plain : put->spec.to, n);
+    uint8_t *at = buffer_room(writer->zstd ? &writer->plain : writer->spec.to, n);
     if (!at || !n)
         return;
     memcpy(at, bytes, n);
-    commit_record(put, n);
+    commit_record(writer, n);
 }
 
 /* --- Integers and bytes at a position that has been reserved --- */
@@ -208,7 +208,7 @@ static void store_sample_words(struct record_position *position, uint64_t sample
         store_next_u64(position, sample->period);
 }
 
-bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
+bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
                      const struct perf_sample *sample)
 {
     if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX ||
@@ -217,8 +217,8 @@ bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
     size_t n = sample_size(sample_type, sample);
     if (n > PERF_RECORD_BYTES_MAX)
         return false;
-    struct record_position position = {reserve_record(put, PERF_SAMPLE, misc, n),
-                                       put->spec.is_big_endian};
+    struct record_position position = {reserve_record(writer, PERF_SAMPLE, misc, n),
+                                       writer->spec.is_big_endian};
     if (!position.at)
         return true;
     store_sample_words(&position, sample_type, sample);
@@ -233,26 +233,26 @@ bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
         store_padded(&position, sample->raw[0].p, sample->raw[0].n, sample->raw[0].n);
         store_padded(&position, sample->raw[1].p, sample->raw[1].n, raw_n - sample->raw[0].n);
     }
-    commit_record(put, n);
+    commit_record(writer, n);
     return true;
 }
 
 /* --- COMM, MMAP2, FORK, EXIT, LOST and FINISHED_ROUND --- */
 
-void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *values,
+void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    ttr_text name, bool is_exec)
 {
     size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded_size(name_n, 8);
     size_t n = PERF_RECORD_HEADER + 8 + padded + trailer_size(sample_type);
     struct record_position position = {
-        reserve_record(put, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n),
-        put->spec.is_big_endian};
+        reserve_record(writer, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n),
+        writer->spec.is_big_endian};
     if (!position.at)
         return;
     store_u32_pair(&position, values->pid, values->tid);
     store_padded(&position, name.p, name_n, padded);
     store_trailer(&position, sample_type, values);
-    commit_record(put, n);
+    commit_record(writer, n);
 }
 
 /* Writes the build id, or device and inode if there is none. */
@@ -270,8 +270,8 @@ static void store_identity(struct record_position *position, const struct perf_m
     store_next_u64(position, mapping->generation);
 }
 
-void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct perf_sample *values,
-                      const struct perf_mapping *mapping)
+void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
+                      const struct perf_sample *values, const struct perf_mapping *mapping)
 {
     enum { PROT_EXECUTE = 4 };
     size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES,
@@ -280,8 +280,8 @@ void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct p
     unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) |
                     (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) |
                     (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
-    struct record_position position = {reserve_record(put, PERF_MMAP2, (uint16_t)misc, n),
-                                       put->spec.is_big_endian};
+    struct record_position position = {reserve_record(writer, PERF_MMAP2, (uint16_t)misc, n),
+                                       writer->spec.is_big_endian};
     if (!position.at)
         return;
     store_u32_pair(&position, mapping->pid, mapping->tid);
@@ -292,46 +292,46 @@ void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct p
     store_u32_pair(&position, mapping->prot, mapping->flags);
     store_padded(&position, mapping->path.p, path_n, padded);
     store_trailer(&position, sample_type, values);
-    commit_record(put, n);
+    commit_record(writer, n);
 }
 
-void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf_sample *values,
+void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint32_t parent_pid, uint32_t parent_tid)
 {
     size_t n = PERF_RECORD_HEADER + 24 + trailer_size(sample_type);
-    struct record_position position = {reserve_record(put, PERF_FORK, 0, n),
-                                       put->spec.is_big_endian};
+    struct record_position position = {reserve_record(writer, PERF_FORK, 0, n),
+                                       writer->spec.is_big_endian};
     if (!position.at)
         return;
     store_u32_pair(&position, values->pid, parent_pid);
     store_u32_pair(&position, values->tid, parent_tid);
     store_next_u64(&position, values->time);
     store_trailer(&position, sample_type, values);
-    commit_record(put, n);
+    commit_record(writer, n);
 }
 
-void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf_sample *values,
+void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint64_t lost)
 {
     size_t n = PERF_RECORD_HEADER + 16 + trailer_size(sample_type);
-    struct record_position position = {reserve_record(put, PERF_LOST, 0, n),
-                                       put->spec.is_big_endian};
+    struct record_position position = {reserve_record(writer, PERF_LOST, 0, n),
+                                       writer->spec.is_big_endian};
     if (!position.at)
         return;
     store_next_u64(&position, values->id);
     store_next_u64(&position, lost);
     store_trailer(&position, sample_type, values);
-    commit_record(put, n);
+    commit_record(writer, n);
 }
 
 /* Never compressed: readers look for the first FINISHED_ROUND before they decompress anything. */
-void perf_put_round(struct perf_put *put)
+void perf_put_round(struct perf_put *writer)
 {
-    perf_put_flush(put);
-    uint8_t *at = buffer_room(put->spec.to, PERF_RECORD_HEADER);
+    perf_put_flush(writer);
+    uint8_t *at = buffer_room(writer->spec.to, PERF_RECORD_HEADER);
     if (!at)
         return;
-    store_record_header(put, at, PERF_FINISHED_ROUND, 0, PERF_RECORD_HEADER);
-    put->plain_bytes += PERF_RECORD_HEADER;
-    count_written(put, PERF_RECORD_HEADER);
+    store_record_header(writer, at, PERF_FINISHED_ROUND, 0, PERF_RECORD_HEADER);
+    writer->plain_bytes += PERF_RECORD_HEADER;
+    count_written(writer, PERF_RECORD_HEADER);
 }

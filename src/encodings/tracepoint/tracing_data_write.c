@@ -9,37 +9,37 @@
 
 #define EVENT_HEADER_SYSTEM "user_events"
 
-void tracing_put_init(struct tracing_put *put, const struct alloc *alloc)
+void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc)
 {
-    *put = (struct tracing_put){.alloc = alloc};
-    buffer_init(&put->texts, alloc);
+    *writer = (struct tracing_put){.alloc = alloc};
+    buffer_init(&writer->texts, alloc);
 }
 
-void tracing_put_free(struct tracing_put *put)
+void tracing_put_free(struct tracing_put *writer)
 {
-    alloc_free(put->alloc, put->formats, put->formats_capacity, sizeof *put->formats);
-    buffer_free(&put->texts);
+    alloc_free(writer->alloc, writer->formats, writer->formats_capacity, sizeof *writer->formats);
+    buffer_free(&writer->texts);
 }
 
-void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text format)
+void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format)
 {
-    void *formats = put->formats;
-    if (!alloc_reserve(put->alloc, &formats, &put->formats_capacity, put->formats_n + 1,
-                       sizeof *put->formats)) {
-        put->is_out_of_memory = true;
+    void *formats = writer->formats;
+    if (!alloc_reserve(writer->alloc, &formats, &writer->formats_capacity, writer->formats_n + 1,
+                       sizeof *writer->formats)) {
+        writer->is_out_of_memory = true;
         return;
     }
-    put->formats = formats;
-    size_t at = put->texts.n;
-    buffer_add(&put->texts, system.p, system.n);
-    buffer_add(&put->texts, format.p, format.n);
-    put->is_out_of_memory |= put->texts.failed;
-    if (!put->is_out_of_memory)
-        put->formats[put->formats_n++] =
+    writer->formats = formats;
+    size_t at = writer->texts.n;
+    buffer_add(&writer->texts, system.p, system.n);
+    buffer_add(&writer->texts, format.p, format.n);
+    writer->is_out_of_memory |= writer->texts.failed;
+    if (!writer->is_out_of_memory)
+        writer->formats[writer->formats_n++] =
             (struct tracing_format){at, system.n, at + system.n, format.n};
 }
 
-void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id)
+void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id)
 {
     static const char fields[] =
         "format:\n"
@@ -61,13 +61,13 @@ void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t i
     char text[1024 + sizeof fields];
     int n = snprintf(text, sizeof text, "name: %.*s\nID: %" PRIu32 "\n%s",
                      (int)(name.n < 512 ? name.n : 512), name.p, id, fields);
-    tracing_put_format(put, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
+    tracing_put_format(writer, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
                        (ttr_text){text, (size_t)n});
 }
 
 /* State while one block is written. */
 struct block_writer {
-    const struct tracing_put *put;
+    const struct tracing_put *writer;
     const struct tracing_machine *machine;
     struct buffer *to;
 };
@@ -124,8 +124,9 @@ static const char header_event[] = "# compressed entry header\n\ttype_len    :  
 
 static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
 {
-    const struct tracing_format *one = &block->put->formats[a], *other = &block->put->formats[b];
-    const uint8_t *texts = block->put->texts.bytes;
+    const struct tracing_format *one = &block->writer->formats[a],
+                                *other = &block->writer->formats[b];
+    const uint8_t *texts = block->writer->texts.bytes;
     return one->system_n == other->system_n &&
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
@@ -142,38 +143,38 @@ static bool is_first_of_system(const struct block_writer *block, size_t i)
 
 static void append_system(const struct block_writer *block, size_t first)
 {
-    const struct tracing_put *put = block->put;
-    const struct tracing_format *format = &put->formats[first];
+    const struct tracing_put *writer = block->writer;
+    const struct tracing_format *format = &writer->formats[first];
     uint32_t n = 0;
-    for (size_t i = first; i < put->formats_n; i++)
+    for (size_t i = first; i < writer->formats_n; i++)
         n += is_same_system(block, i, first);
-    buffer_add(block->to, put->texts.bytes + format->system_at, format->system_n);
+    buffer_add(block->to, writer->texts.bytes + format->system_at, format->system_n);
     buffer_add_byte(block->to, 0);
     append_block_u32(block, n);
-    for (size_t i = first; i < put->formats_n; i++)
+    for (size_t i = first; i < writer->formats_n; i++)
         if (is_same_system(block, i, first))
-            append_long_text(block,
-                             (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at,
-                                        put->formats[i].text_n});
+            append_long_text(
+                block, (ttr_text){(const char *)writer->texts.bytes + writer->formats[i].text_at,
+                                  writer->formats[i].text_n});
 }
 
 static void append_systems(const struct block_writer *block)
 {
     uint32_t systems = 0;
-    for (size_t i = 0; i < block->put->formats_n; i++)
+    for (size_t i = 0; i < block->writer->formats_n; i++)
         systems += is_first_of_system(block, i);
     append_block_u32(block, systems);
-    for (size_t i = 0; i < block->put->formats_n; i++)
+    for (size_t i = 0; i < block->writer->formats_n; i++)
         if (is_first_of_system(block, i))
             append_system(block, i);
 }
 
-void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
+void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
                        struct buffer *to)
 {
-    const struct block_writer block = {put, machine, to};
+    const struct block_writer block = {writer, machine, to};
     char made[512];
-    if (put->is_out_of_memory) {
+    if (writer->is_out_of_memory) {
         to->failed = true;
         return;
     }

@@ -35,18 +35,18 @@ struct tracing_machine {
     ttr_text kallsyms, printk, comms;
 };
 
-void tracing_put_init(struct tracing_put *put, const struct alloc *alloc);
-void tracing_put_free(struct tracing_put *put);
+void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc);
+void tracing_put_free(struct tracing_put *writer);
 
 /* Adds the text of a tracefs `format` file. */
-void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text format);
+void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format);
 
 /* Adds a generated format file for the EventHeader tracepoint `name` ("Provider_L5K1") with an id.
  */
-void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id);
+void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id);
 
 /* Appends the complete block with all formats added so far. */
-void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
+void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
                        struct buffer *to);
 
 #endif
