@@ -82,9 +82,9 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
                                              uint32_t skip, const void *owner);
 
 /* Describes the i-th event class met so far: events of one tracepoint that share their metadata.
- * Fills name, provider and field types in `about` and the number of events in `events`. Returns
- * false if `i` is too large. Serves format.describe. */
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
+ * Fills name, provider and field types in `description` and the number of events in `events`.
+ * Returns false if `i` is too large. Serves format.describe. */
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
                             uint64_t *events);
 
 /* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is not of

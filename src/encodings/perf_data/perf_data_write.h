@@ -191,15 +191,15 @@ void perf_put_records(struct perf_put *writer, const void *bytes, size_t n);
 TTR_MUST bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
                               const struct perf_sample *sample);
 
-/* Write records with a trailer of the values that sample_type selects from `about`; 0 = no trailer
+/* Write records with a trailer of the values that sample_type selects from `values`; 0 = no trailer
  * (SAMPLE_ID_ALL is not set). Names and paths that are too long are cut. */
-void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    ttr_text name, bool is_exec);
 void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
-                      const struct perf_sample *about, const struct perf_mapping *mapping);
-void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
+                      const struct perf_sample *values, const struct perf_mapping *mapping);
+void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint32_t parent_pid, uint32_t parent_tid);
-void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint64_t lost);
 
 /* Writes FINISHED_ROUND. It promises that no later record is older than the newest record before

@@ -144,7 +144,7 @@ static const struct type *make_struct_type(struct arena *arena,
                : NULL;
 }
 
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
                             uint64_t *events)
 {
     if (!all || i >= all->plans_n)
@@ -153,37 +153,37 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
     const struct event_header_kind *kind = plan->kind;
     if (!plan->type)
         plan->type = make_struct_type(&all->arena, plan, 0, plan->steps, 0);
-    *about = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
-                                  .id = i,
-                                  .stream_id = kind->provider,
-                                  .stream_name = kind->name.provider,
-                                  .emf_uri = {"", 0}};
-    about->root[ROOT_PAYLOAD] = plan->type;
+    *description = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
+                                        .id = i,
+                                        .stream_id = kind->provider,
+                                        .stream_name = kind->name.provider,
+                                        .emf_uri = {"", 0}};
+    description->root[ROOT_PAYLOAD] = plan->type;
     *events = *plan->events;
     return true;
 }
 
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about,
-                                  uint64_t *events)
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
+                                  struct event_class *description, uint64_t *events)
 {
-    return event_headers_describe(all->headers, i, about, events);
+    return event_headers_describe(all->headers, i, description, events);
 }
 
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events)
 {
     for (size_t k = 0; k < all->kinds_n; k++) {
         const struct tracepoint *tp = all->kind[k];
         if (tp->lazy->events == 0 || i-- > 0)
             continue;
-        *about = (struct event_class){.name = tp->name,
-                                      .id = tp->id,
-                                      .stream_id = tp->provider_id,
-                                      .stream_name = tp->system,
-                                      .emf_uri = {"", 0}};
-        about->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
+        *description = (struct event_class){.name = tp->name,
+                                            .id = tp->id,
+                                            .stream_id = tp->provider_id,
+                                            .stream_name = tp->system,
+                                            .emf_uri = {"", 0}};
+        description->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
         *events = tp->lazy->events;
         return true;
     }
-    return event_headers_describe(all->headers, i, about, events);
+    return event_headers_describe(all->headers, i, description, events);
 }

@@ -133,7 +133,7 @@ TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_
 
 /* Describes the i-th event class met so far (tracepoints first, then EventHeader classes): field
  * types and number of events. Returns false after the last one. Serves format.describe. */
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events);
 
 /* Returns the type of a tracepoint's own fields, without the common ones. Returns NULL if out of
@@ -141,8 +141,8 @@ bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class 
 const struct type *tracepoint_fields_type(const struct tracepoint *tp);
 
 /* As tracepoints_describe, for EventHeader classes only. */
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about,
-                                  uint64_t *events);
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
+                                  struct event_class *description, uint64_t *events);
 
 /* Returns the tracepoint of an event from any reader. Returns NULL if the event is not of a
  * tracepoint or is a copy without its record (made by sorting). */
