@@ -593,7 +593,8 @@ static bool encode_fields(struct event_header_put *writer, const ttr_event *even
     return true;
 }
 
-struct event_header_ids event_header_ids_of(const ttr_event *event)
+/* Returns the opcode and activity ids of the event itself. */
+static struct event_header_ids ids_of_event(const ttr_event *event)
 {
     return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
@@ -652,7 +653,7 @@ static bool copy_stored_event(const struct event_header_put *writer, const ttr_e
 void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
                             const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_ids own = event_header_ids_of(event);
+    struct event_header_ids own = ids_of_event(event);
     if (!ids && copy_stored_event(writer, event, to))
         return;
     buffer_clear(&writer->metadata);

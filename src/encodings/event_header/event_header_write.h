@@ -106,9 +106,6 @@ struct event_header_ids {
     const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
 };
 
-/* Returns the opcode and activity ids of the event itself. */
-struct event_header_ids event_header_ids_of(const ttr_event *event);
-
 /* Appends one encoded event, starting at its header. If `ids` is NULL, the event's own opcode and
  * ids are used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed
  * if out of memory. */
