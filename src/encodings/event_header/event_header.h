@@ -28,7 +28,8 @@
  *
  * Left out: writing (event_header_write.h), and the lookup of tracepoints in the container.
  *
- * Ownership: every kind belongs to its event_headers. Thread rule: that of the ttr context. */
+ * Ownership: every event_header_kind belongs to its decoder. Thread rule: that of the ttr context.
+ */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
 
@@ -67,8 +68,8 @@ struct event_headers_spec {
 /* Creates a decoder. Returns NULL if out of memory. */
 struct event_headers *event_headers_new(const struct event_headers_spec *spec);
 
-/* Frees the decoder and all its kinds and plans; its events have no fields afterwards. NULL is
- * allowed. */
+/* Frees the decoder with all its tracepoints and plans; its events have no fields afterwards. NULL
+ * is allowed. */
 void event_headers_free(struct event_headers *all);
 
 /* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.

@@ -152,22 +152,22 @@ enum perf_attr_offset {
     /* u64 period in events, or frequency in Hz if the flag FREQ is set */
     PERF_ATTR_PERIOD = 16,
     PERF_ATTR_SAMPLE_TYPE = 24,    /* u64, bits PERF_SAMPLE_HAS_... */
-    PERF_ATTR_READ_FORMAT = 32,    /* u64 bit set */
+    PERF_ATTR_READ_FORMAT = 32,    /* u64, bits PERF_READ_... */
     PERF_ATTR_FLAGS = 40,          /* 64 flag bits, see enum perf_attr_flag */
     PERF_ATTR_WAKEUP = 48,         /* u32 events or bytes until wake-up */
     PERF_ATTR_BP_TYPE = 52,        /* u32 breakpoint type */
-    PERF_ATTR_CONFIG1 = 56,        /* u64 type-specific */
+    PERF_ATTR_CONFIG1 = 56,        /* u64, depends on the event type */
     PERF_ATTR_CONFIG2 = 64,        /* u64; the first field that attributes of version 0 lack */
-    PERF_ATTR_BRANCH_TYPE = 72,    /* u64 bit set */
-    PERF_ATTR_REGS_USER = 80,      /* u64 register mask */
-    PERF_ATTR_STACK_USER = 88,     /* u32 bytes of stack */
-    PERF_ATTR_CLOCKID = 92,        /* s32, as for clock_gettime */
-    PERF_ATTR_REGS_INTR = 96,      /* u64 register mask */
-    PERF_ATTR_AUX_WATERMARK = 104, /* u32 bytes */
-    PERF_ATTR_MAX_STACK = 108,     /* u16 frames of a callchain */
-    PERF_ATTR_AUX_SAMPLE = 112,    /* u32 bytes */
+    PERF_ATTR_BRANCH_TYPE = 72,    /* u64, which branches to record */
+    PERF_ATTR_REGS_USER = 80,      /* u64, mask of the user registers in a sample */
+    PERF_ATTR_STACK_USER = 88,     /* u32, bytes of user stack per sample */
+    PERF_ATTR_CLOCKID = 92,        /* s32, clock of the times, as for clock_gettime */
+    PERF_ATTR_REGS_INTR = 96,      /* u64, mask of the interrupted registers in a sample */
+    PERF_ATTR_AUX_WATERMARK = 104, /* u32, bytes of AUX data until wake-up */
+    PERF_ATTR_MAX_STACK = 108,     /* u16, maximum frames of a callchain */
+    PERF_ATTR_AUX_SAMPLE = 112,    /* u32, bytes of AUX data per sample */
     PERF_ATTR_SIG_DATA = 120,      /* u64, copied to the signal */
-    PERF_ATTR_CONFIG3 = 128        /* u64 type-specific */
+    PERF_ATTR_CONFIG3 = 128        /* u64, depends on the event type */
 };
 #define PERF_ATTR_VER0 64u
 #define PERF_ATTR_VER7 128u
