@@ -35,7 +35,7 @@
 struct field_name {
     uint64_t object; /* generation number of the object that contains it */
     uint64_t hash;
-    /* offset and length of the escaped name in the output, or in `kept` if KEPT is added */
+    /* offset and length of the escaped name in the output, or in `kept` if IN_KEPT is added */
     size_t at, n;
     uint64_t next_suffix; /* suffix number to try at the next duplicate */
 };
