@@ -1,6 +1,7 @@
-/* The allocator seam: overflow-checked item counts over one resize function.  The only file that
- * names malloc's family. Left out: alignment beyond that of malloc, and limits (a context wraps the
- * seam for those). */
+/* Allocation of arrays through the allocator interface of alloc.h: `count * size` is checked for
+ * overflow before the one resize callback is called. No other file calls malloc, realloc or free,
+ * so a test can make any allocation fail. Left out: alignment above that of malloc, and memory
+ * limits (a library context installs its own resize callback for those). */
 #include "base/alloc.h"
 
 #include <stdbool.h>
@@ -11,11 +12,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* The first size of a growing array, in items. */
+/* Capacities of a growing array after its first growth, in items. */
 #define ALLOC_FIRST 8
 #define ALLOC_FEW 2
 
-/* Of the usual machines; where large pages are larger still, the advice does less. */
+/* Size of a huge page on x86-64 and most arm64 kernels, in bytes. If huge pages are larger, madvise
+ * has less effect. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 static void *default_resize(void *own, void *old, size_t old_size, size_t new_size)
@@ -29,7 +31,8 @@ static void *default_resize(void *own, void *old, size_t old_size, size_t new_si
     return realloc(old, new_size);
 }
 
-/* False on overflow.  Nothing takes a byte, because a size of 0 means "free" to the seam. */
+/* Returns false if count * size overflows. A product of 0 becomes 1, because the resize callback
+ * reads a new size of 0 as "free". */
 static bool bytes_of(size_t count, size_t size, size_t *bytes)
 {
     if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
@@ -68,7 +71,7 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
                     end = ((uintptr_t)block + count * size) & ~(page - 1);
     if (block && begin < end && end - begin >= LARGE_PAGE)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin,
-                      MADV_HUGEPAGE); /* only advice */
+                      MADV_HUGEPAGE); /* a failure is ignored: normal pages work too */
     return block;
 }
 
@@ -78,12 +81,13 @@ _Bool alloc_is_limited(void)
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* How many items there must be room for, and how many there are at first. */
+/* Required capacity, and capacity of the first growth, both in items. */
 struct wanted {
     size_t need, first;
 };
 
-/* Makes room by doubling. */
+/* Grows the array to at least twice its capacity, so n appends cost O(n) copies. Returns false if
+ * memory is out. */
 static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
                      struct wanted wanted, size_t size)
 {

@@ -1,8 +1,13 @@
-/* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a
- * reset.  Blocks grow with the arena, so that small arenas stay small and large ones ask the seam
- * rarely.  A request large against its block gets a block of its own, and of two blocks begun the
- * one with more room stays current; so little room is lost whatever the sizes are. Left out: giving
- * single pieces back, but for the end of the last. */
+/* Bump allocator over a linked list of blocks. The list holds full blocks, then the current block,
+ * then empty blocks that a reset kept:
+ *
+ *   first -> [full] -> [full] -> [current: used | free] -> [empty] -> [empty]
+ *
+ * The block size doubles with the arena up to 1 MiB, so small arenas stay small and large ones call
+ * the allocator rarely.  A request larger than a quarter of the block size gets a block of its own.
+ * Of an old and a new block, the one with more free bytes becomes current, so few bytes are wasted
+ * whatever the request sizes are.  Left out: freeing single allocations, except the unused end of
+ * the last one. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -23,7 +28,8 @@ static void *take_from(struct arena_block *block, size_t size)
     return at;
 }
 
-/* Takes the first empty block that is large enough out of the chain; NULL when there is none. */
+/* Removes the first empty block with at least `size` free bytes from the list.  Returns NULL if
+ * there is none. */
 static struct arena_block *unlink_empty(struct arena *arena, size_t size)
 {
     if (!arena->current)
@@ -54,8 +60,8 @@ static struct arena_block *new_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Links a block just begun: behind the current one to follow it, or at the front among the full
- * ones. */
+/* Links a block that has just received its first allocation: after the current block if it becomes
+ * current, else at the front with the full ones. */
 static void link_begun(struct arena *arena, struct arena_block *block)
 {
     bool is_roomier = arena->current && room_in(block) > room_in(arena->current);
@@ -97,7 +103,8 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 {
     struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    if (at >= begin && at - begin < block->used) /* else it has a block of its own */
+    /* else `last` is in a block of its own, which is not shrunk */
+    if (at >= begin && at - begin < block->used)
         block->used = at - begin + ((size + 7) & ~(size_t)7);
 }
 
@@ -105,7 +112,8 @@ static void lock(struct arena *arena)
 {
     while (arena->is_shared &&
            atomic_exchange_explicit(&arena->is_busy, true,
-                                    memory_order_acquire)) /* for some instructions */
+                                    /* spin: the lock is held for a few instructions only */
+                                    memory_order_acquire))
         ;
 }
 
@@ -128,7 +136,8 @@ void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t
     lock(arena);
     const struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    if (at >= begin && at - begin + ((had + 7) & ~(size_t)7) == block->used) /* nobody took since */
+    /* true if no other thread allocated since */
+    if (at >= begin && at - begin + ((had + 7) & ~(size_t)7) == block->used)
         arena_trim(arena, last, size);
     unlock(arena);
 }

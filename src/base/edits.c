@@ -1,4 +1,5 @@
-/* How near two words are: rows of the Levenshtein table, of which only the last is kept. */
+/* The Levenshtein distance of two words, by dynamic programming with one row of the table. The
+ * command uses it to suggest the nearest option or command name. */
 #include <limits.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* A log-linear histogram.  Values below 64 have a step of their own in octave 0; octave k >= 1
- * holds [2^(k+5), 2^(k+6)) in 64 steps of 2^(k-1).  A quantile gives the middle of its step, at
- * most 1/128 away from every value there. Left out: removal of values; sums and means, which
- * callers keep exactly beside it. */
+/* A log-linear histogram, as HdrHistogram. Each value below 64 has a bucket of its own in octave 0.
+ * Octave k >= 1 covers [2^(k+5), 2^(k+6)) with 64 buckets of width 2^(k-1). A quantile is the
+ * middle of its bucket, so its relative error is at most 1/128. Left out: removal of values; sums
+ * and means, which callers keep exactly. */
 #include "base/histogram.h"
 
 #define STEP_BITS 6
@@ -41,7 +41,7 @@ static void widen(struct histogram *histogram, uint64_t min, uint64_t max)
         histogram->max = max;
 }
 
-/* The middle of the step where the value of this rank (from 1) lies. */
+/* Returns the middle of the bucket that contains the value of the given rank, counted from 1. */
 static uint64_t value_at_rank(const struct histogram *histogram, uint64_t rank)
 {
     uint64_t seen = 0;
@@ -81,7 +81,7 @@ bool histogram_add(struct histogram *histogram, uint64_t value)
 
 bool histogram_merge(struct histogram *into, const struct histogram *from)
 {
-    /* All memory first: a merge happens whole or not at all. */
+    /* All memory is allocated first, so that a merge happens completely or not at all. */
     for (unsigned octave = 0; octave <= HISTOGRAM_OCTAVES; octave++)
         if (from->octave[octave] && !reserve_octave(into, octave))
             return false;
@@ -97,7 +97,8 @@ bool histogram_merge(struct histogram *into, const struct histogram *from)
 uint64_t histogram_quantile(const struct histogram *histogram, double q)
 {
     double place = q * (double)histogram->count;
-    /* The ends are known exactly; written so that a NaN lands on the first. */
+    /* Minimum and maximum are known exactly. The condition is negated so that a NaN returns the
+     * minimum. */
     if (histogram->count == 0 || !(place > 1))
         return histogram->min;
     if (place > (double)(histogram->count - 1))

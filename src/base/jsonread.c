@@ -1,7 +1,7 @@
-/* The pull reader: a state of what may come next, and one bit a level for what is open, so that
- * depth costs no stack. A string that stands for itself is copied whole; another is walked twice,
- * to count what it decodes to and to decode it, so that it is allocated once, at its size. Left
- * out: the byte order mark, which the RFC forbids writers to put. */
+/* The pull parser: a state machine of the tokens allowed next, plus one bit per open level, so
+ * nesting needs no recursion. A string without escapes and invalid bytes is copied at once. Any
+ * other string is decoded twice, first to count its bytes and then into an allocation of exactly
+ * that size. Left out: the byte order mark, which RFC 8259 section 8.1 forbids writers to add. */
 #include "base/jsonread.h"
 
 #include "base/jsontext.h"
@@ -12,16 +12,16 @@
 
 enum expects {
     EXPECTS_VALUE,
-    EXPECTS_VALUE_OR_END, /* behind [ */
-    EXPECTS_KEY,          /* behind a comma in an object */
-    EXPECTS_ELEMENT,      /* behind a comma in an array */
-    EXPECTS_KEY_OR_END,   /* behind { */
+    EXPECTS_VALUE_OR_END, /* after [ */
+    EXPECTS_KEY,          /* after a comma in an object */
+    EXPECTS_ELEMENT,      /* after a comma in an array */
+    EXPECTS_KEY_OR_END,   /* after { */
     EXPECTS_COLON,
     EXPECTS_COMMA_OR_END,
     EXPECTS_NOTHING,
 };
 
-/* One character of a string as UTF-8. */
+/* one character of a string, as UTF-8 */
 struct piece {
     uint8_t bytes[4];
     size_t n;
@@ -43,7 +43,7 @@ static bool is_digit(int byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The failure of an unexpected byte, or of the end, at the cursor. */
+/* Fails with the unexpected byte at the cursor, or with TTR_E_TRUNCATED at the end of the text. */
 static ttr_status unexpected(const struct cursor *c, const char *expected, ttr_error *error)
 {
     int byte = peek(c);
@@ -75,7 +75,7 @@ static unsigned hex_value(int byte)
     return byte >= 0 && lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 16;
 }
 
-/* The four digits of \uXXXX. */
+/* Reads the four digits of \uXXXX as a UTF-16 code unit. */
 static ttr_status read_unit(struct cursor *c, uint32_t *unit, ttr_error *error)
 {
     *unit = 0;
@@ -116,8 +116,8 @@ static void put_replacement(struct piece *piece)
     piece->is_replaced = true;
 }
 
-/* Behind "\u": a unit, or a pair of them.  A high surrogate that no low one follows is replaced
- * alone; what follows it is read as a character of its own. */
+/* Reads the code units of an escape after "\u". A high surrogate without a following low one
+ * becomes one U+FFFD; the escape after it is read as a separate character. */
 static ttr_status read_unicode(struct cursor *c, struct piece *piece, ttr_error *error)
 {
     uint32_t unit, low;
@@ -155,7 +155,7 @@ static ttr_status read_escape(struct cursor *c, struct piece *piece, ttr_error *
     return TTR_OK;
 }
 
-/* The next character of a string; not at its closing quote. */
+/* Reads the next character of a string. The caller has checked that it is not the closing quote. */
 static ttr_status read_piece(struct cursor *c, struct piece *piece, ttr_error *error)
 {
     int byte = peek(c);
@@ -179,7 +179,8 @@ static ttr_status read_piece(struct cursor *c, struct piece *piece, ttr_error *e
     return TTR_OK;
 }
 
-/* Counts what the string behind the quote decodes to, and moves behind its end. */
+/* Counts the bytes of the decoded string and advances past its closing quote. Counts replaced
+ * characters, so that decoding it a second time does not. */
 static ttr_status measure_string(struct json_reader *reader, size_t *n, ttr_error *error)
 {
     struct cursor *c = &reader->c;
@@ -234,7 +235,8 @@ static ttr_status skip_digits(struct cursor *c, const char *where, ttr_error *er
     return TTR_OK;
 }
 
-/* Moves over a number and tells whether it is an integer. */
+/* Advances past a number and checks the grammar of RFC 8259 section 6. Sets `*is_integer` to false
+ * if it has a fraction or an exponent. */
 static ttr_status skip_number(struct cursor *c, bool *is_integer, ttr_error *error)
 {
     *is_integer = true;
@@ -362,7 +364,8 @@ static void skip_blanks(struct cursor *c)
         (void)cursor_skip(c, 1);
 }
 
-/* Moves over the comma or colon that must come first; what follows is a key, a value or an end. */
+/* Advances past the comma or colon that must precede the next token. Counts a trailing comma if the
+ * caller allows it, and then expects the closing bracket. */
 static ttr_status pass_separator(struct json_reader *reader, ttr_error *error)
 {
     struct cursor *c = &reader->c;

@@ -1,6 +1,5 @@
-/* JSON text (RFC 8259), written.  Plain runs of a string are found eight bytes at a time and copied
- * whole; everything else is rare.  Text between the values (indentation, lines) is left to the
- * caller; reading is left out. */
+/* JSON output (RFC 8259). Runs of characters without escapes are found eight bytes at a time and
+ * copied at once. Left out: white space between values, which callers insert if they want it. */
 #include "base/jsontext.h"
 
 #include <math.h>
@@ -12,9 +11,9 @@
 
 #define EACH_BYTE(x) (0x0101010101010101u * (x))
 
-/* The high bit of each byte that is a quote, a backslash, a control character or not ASCII; a byte
- * above a hit may be marked falsely, which the caller's byte-wise look puts right.  The last
- * addition marks 0x7f. */
+/* Returns a word with the high bit of each byte set that is a quote, a backslash, a control
+ * character or not ASCII. Bytes above the first such byte may be marked falsely (borrows and
+ * carries); the caller then checks byte by byte. The last addition marks 0x7f. */
 static uint64_t special_bytes(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
@@ -23,8 +22,8 @@ static uint64_t special_bytes(uint64_t word)
     return hit & EACH_BYTE(0x80);
 }
 
-/* Length of the character at p that stands for itself; 0 where it does not.  U+007F to U+009F may,
- * by the grammar, but terminals obey them. */
+/* Returns the length of the character at p, or 0 if it must be escaped or is invalid. U+007F to
+ * U+009F are valid in JSON but are escaped, because terminals interpret them. */
 static size_t plain_character(const uint8_t *p, size_t n)
 {
     if (p[0] == '"' || p[0] == '\\' || utf8_control(p, n))
@@ -48,7 +47,7 @@ size_t json_plain_run(const uint8_t *p, size_t n)
     return at;
 }
 
-/* Bytes in a word, where they are fewer than eight: blanks around them. */
+/* Loads fewer than eight bytes into a word, padded with blanks. */
 static uint64_t load_few(const uint8_t *p, size_t n)
 {
     if (n >= 4)
@@ -75,7 +74,7 @@ bool json_copy_plain(void *to, const void *bytes, size_t n)
     return !(special | special_bytes(load_u64le(p + n - 8)));
 }
 
-/* Of a byte that stands for itself as a character. */
+/* Appends the escape of a one-byte character: a letter escape if JSON has one, else \u00XX. */
 static void escape_byte(struct buffer *to, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
@@ -88,8 +87,8 @@ static void escape_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, letter ? 2 : 6);
 }
 
-/* Comma or nothing before a value or key.  The outermost level has no commas: a run of values there
- * is the caller's. */
+/* Appends a comma if the level contains a value already. The outermost level gets no commas: a
+ * caller that writes several values there separates them itself. */
 static void before_item(struct json *json)
 {
     if (json->after_key) {
@@ -238,7 +237,7 @@ size_t json_escape(struct buffer *to, const void *bytes, size_t n)
         if (is_broken)
             buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
         else
-            escape_byte(to, p[length - 1]); /* of two bytes the last is the character's number */
+            escape_byte(to, p[length - 1]); /* the second byte of C2 80..9F is the code point */
         replaced += is_broken;
         p += length;
         n -= length;

@@ -1,6 +1,5 @@
-/* The tree over the pull reader.  Nodes know their parent, so building needs no stack however deep
- * the text nests. Left out: changing a tree, and writing one (jsontext.h writes values as they
- * come). */
+/* Builds a tree from the tokens of the pull parser. Nodes link to their parent, so building needs
+ * no recursion. Left out: changing a tree, and writing one (base/jsontext.h writes JSON). */
 #include "base/jsontree.h"
 
 #include <stdio.h>
@@ -9,10 +8,12 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* Up to this many members are compared with each other, more go through a table. */
+/* Objects with up to this many members are searched for duplicates in pairs, larger ones with a
+ * hash table. */
 #define PAIRS_MAX 16
 
-/* What is built: the open object or array, and the key that waits for its value. */
+/* State of json_tree_read: the innermost open object or array, the pending key, and the bytes used
+ * of the memory limit. */
 struct building {
     struct json_reader reader;
     struct json_tree *tree;
@@ -102,7 +103,8 @@ static const struct json_value *find_twice_by_pairs(const struct json_value *obj
     return NULL;
 }
 
-/* The table has at least twice as many slots as there are keys. */
+/* The table has at least twice as many slots as there are keys, so each probe ends at a free slot.
+ */
 static const struct json_value *find_twice_by_table(const struct json_value *object,
                                                     const struct json_value **slots, size_t n)
 {
@@ -124,7 +126,8 @@ static size_t index_of(const struct json_value *value)
     return index;
 }
 
-/* Puts bytes in front of those at [at, end); false when they do not fit. */
+/* Prepends n bytes to the text at to[*at]; bytes that are not printable become '?'. Returns false
+ * if there is no room. */
 static bool put_before(char *to, size_t *at, const char *bytes, size_t n)
 {
     if (n > *at)
@@ -135,7 +138,7 @@ static bool put_before(char *to, size_t *at, const char *bytes, size_t n)
     return true;
 }
 
-/* The step that leads from the parent to the value. */
+/* Prepends the path step from the parent to the value: ".key" or "[index]". */
 static bool put_step(char *to, size_t *at, const struct json_value *value)
 {
     if (value->parent->token.kind == JSON_OBJECT)

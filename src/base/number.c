@@ -1,6 +1,31 @@
-/* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as
- * shortest.c finds them: printf would take ten times as long and follow the locale. Left out:
- * dates, which number_iso.c holds. */
+/* Formatting and parsing of integers, and formatting of doubles.
+ *
+ * Purpose: text output of traces is mostly numbers. printf takes about ten times as long, and its
+ * decimal point follows the locale.
+ *
+ * Integers: eight digits are computed at once in one 64-bit word (SWAR), by splitting x into halves
+ * in ever narrower lanes; lane-wise multiplications replace most divisions:
+ *
+ *     x                 12345678
+ *     two 32-bit lanes  5678|1234            x / 10000, x % 10000
+ *     four 16-bit lanes 78|56|34|12          each / 100, % 100
+ *     eight bytes       8|7|6|5|4|3|2|1      each / 10, % 10; lowest byte is the first digit
+ *
+ * Longer integers are split at multiples of 10^8 first.
+ *
+ * Doubles, in the order of calls: number_put_double handles the sign, nan, inf and small integers.
+ * Others go to shortest_decimal (shortest.c, the Schubfach algorithm), which returns at most 17
+ * digits and an exponent. put_shortest chooses the notation: plain for exponents -4 to 14, else
+ * scientific.
+ *
+ * Invariants: no function writes more than NUMBER_MAX bytes or a terminating zero; the text of a
+ * double always has a point or an exponent, so it parses as a double again.
+ *
+ * Cost: an integer needs no loop over its digits and no division by a variable; a double needs
+ * three 64 x 128 bit multiplications. Nothing is allocated.
+ *
+ * Left out: dates (number_iso.c), parsing of doubles (number_double.c), any other precision than
+ * "shortest". */
 #include "base/number.h"
 
 #include <math.h>
@@ -8,7 +33,7 @@
 
 #include "base/shortest.h"
 
-/* Integers below this are written without an exponent. */
+/* Integral doubles below this are written without an exponent: all their digits are exact. */
 #define PLAIN_MAX 1e15
 
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -18,7 +43,7 @@ static const char digit_pairs[] = "000102030405060708091011121314151617181920212
 
 static unsigned count_digits(uint64_t x)
 {
-    /* 10^0 counts as 0, so that the number 0 has a digit. */
+    /* power[0] is 0 instead of 1, so that the number 0 has one digit. */
     static const uint64_t power[20] = {
         0,
         10,
@@ -41,20 +66,21 @@ static unsigned count_digits(uint64_t x)
         1000000000000000000,
         10000000000000000000u,
     };
-    /* bits * log10(2), 1233 / 4096 being near enough for 64 bits; then one comparison corrects it.
-     */
+    /* The number of bits times log10(2), approximated by 1233 / 4096, which is exact enough for 64
+     * bits. The result is at most one too small; one comparison corrects it. */
     unsigned guess = (64 - (unsigned)__builtin_clzll(x | 1)) * 1233 >> 12;
     return guess + (x >= power[guess]);
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight digits at once, the first in the lowest byte: x is split into halves in ever narrower lanes
- * of one word. */
+/* Returns the eight digits of x < 10^8 as bytes 0 to 9, the first digit in the lowest byte. See the
+ * head of this file. */
 static inline uint64_t split_eight(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high =
-        (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* of each 4 digits, the first 2 */
+        /* the first two of each four digits */
+        (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);
     return high | (lanes - high * 10) << 8;
@@ -66,8 +92,8 @@ static inline void put_eight(char *to, uint32_t x)
     memcpy(to, &digits, 8);
 }
 
-/* 1 to 8 digits without leading zeros.  Always stores eight bytes, zeros behind the digits: numbers
- * of all lengths cost the same. */
+/* Writes x < 10^8 without leading zeros. Always stores eight bytes and shifts the zeros out, so
+ * numbers of all lengths cost the same; no branch depends on the length. */
 static inline size_t put_up_to_eight(char *to, uint32_t x)
 {
     uint64_t digits = split_eight(x);
@@ -119,7 +145,7 @@ static uint64_t size_of_i64(int64_t x)
     return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
-/* value = n / 10^decimals, n without a sign */
+/* Writes n / 10^decimals in plain notation; `n` is the absolute value. */
 static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
@@ -137,7 +163,7 @@ static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
     return at + count - before;
 }
 
-/* digits * 10^exponent as "1.5e-07" */
+/* Writes digits * 10^exponent in scientific notation: "1.5e-07". */
 static size_t put_exponent(char *to, uint64_t digits, int exponent)
 {
     char text[20];
@@ -158,8 +184,8 @@ static size_t put_exponent(char *to, uint64_t digits, int exponent)
     return n + width;
 }
 
-/* Plain from 0.0001 up to 15 digits before the point (up to 17 where all of them matter), else with
- * an exponent. */
+/* Writes x in plain notation if 0.0001 <= x < 10^15 (10^17 if all 17 digits are significant), else
+ * in scientific notation. */
 static size_t put_shortest(char *to, double x)
 {
     struct decimal decimal = shortest_decimal(x);
@@ -175,7 +201,7 @@ static size_t put_shortest(char *to, double x)
     return n + 2;
 }
 
-/* Value of a digit in base 16, or 255. */
+/* Returns the value of a hexadecimal digit, or 255. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -186,7 +212,7 @@ static unsigned digit_value(char c)
 
 size_t number_put_u64(char *to, uint64_t x)
 {
-    const uint64_t eight = 100000000; /* 10^8 */
+    const uint64_t eight = 100000000; /* 10^8: the first eight digits and the rest */
     if (x < 10) {
         *to = (char)('0' + x);
         return 1;

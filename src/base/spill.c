@@ -1,6 +1,27 @@
-/* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a
- * pipe use them. Left out: encryption, and compression: who has much to write packs it before
- * (words.h). */
+/* An unlinked temporary file in $TMPDIR, or in /tmp, for data that exceeds memory.
+ *
+ * Purpose: external sorting writes its sorted runs here, and readers that need random access copy a
+ * pipe here.
+ *
+ * Order of calls: spill_init creates no file; the first spill_append does. Then spill_append and
+ * spill_read in any order, spill_forget for ranges that are not needed any more, spill_close.
+ *
+ *   file   | run 1 | (hole: forgotten) | run 3 | <- end, next append
+ *
+ * Method: open with O_TMPFILE, so the file never has a name and disappears with the process, also
+ * on kill -9. On file systems without O_TMPFILE (NFS, overlayfs of old kernels) it is created with
+ * mkostemp and unlinked at once. Reads and writes use pread and pwrite with explicit offsets, so
+ * there is no file position to restore.
+ *
+ * Errors: all failures are TTR_E_IO with `format` set to "temporary". The command thus reports a
+ * problem of TMPDIR, not of an input file. A full disk is reported by the append that meets it,
+ * with the size reached and the advice to set TMPDIR.
+ *
+ * Invariants: bytes in [0, end) were written; nothing is ever overwritten. Cost: one system call
+ * per append and per read, so callers append large blocks.
+ *
+ * Left out: encryption; compression, which callers do before (base/words.h); checksums: callers
+ * that decode what they read report corruption with spill_damaged. */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -17,7 +38,7 @@ static const char *folder(void)
     return own && own[0] ? own : "/tmp";
 }
 
-/* So that whoever tells the user knows that no input is at fault. */
+/* Marks a failure as one of the temporary file, so that the command does not blame an input. */
 static ttr_status blame_file(ttr_error *error)
 {
     if (error)
@@ -31,7 +52,7 @@ static ttr_status open_file(struct spill *spill, ttr_error *error)
     spill->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (spill->file >= 0)
         return TTR_OK;
-    /* Not every file system has files without names. */
+    /* O_TMPFILE is not supported by this file system: create a named file and unlink it. */
     if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path) {
         (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
         return blame_file(error);
@@ -101,7 +122,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
 
 void spill_forget(const struct spill *spill, uint64_t at, uint64_t n)
 {
-    /* A help only: where it fails the space comes back at the close. */
+    /* An optimisation: if it fails, the space is freed when the file is closed. */
     (void)fallocate(spill->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n);
 }
 

@@ -1,13 +1,12 @@
-/* Filling a ttr_error, and the names of statuses.  Left out: any output; errors are told by whoever
- * called. */
+/* Fills a ttr_error and names statuses. Left out: printing; the caller reports errors. */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* snprintf cuts by bytes; a half UTF-8 character at the end of a message would garble a terminal.
- */
+/* vsnprintf truncates at a byte; removes an incomplete UTF-8 character from the end, because it
+ * would garble a terminal. */
 static void cut_at_character(char *text, size_t size)
 {
     size_t n = strlen(text);

@@ -1,9 +1,9 @@
-/* UTF-8 checked by the table of well-formed sequences (Unicode 15, table 3-7):
+/* UTF-8 validation by the table of well-formed sequences (Unicode 15, table 3-7):
  *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
  *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
- * Only the second byte ever has a narrower range, so a character is checked by its length and that
- * range. UTF-16 becomes UTF-8 four characters at a time while they are ASCII. Left out: decoding to
- * code points, which no output needs. */
+ * Only the second byte ever has a range narrower than 80..bf. So a character is valid if its length
+ * fits its first byte and its second byte is in range. UTF-16 is converted eight characters at a
+ * time while they are ASCII. Left out: decoding to code points, which no output needs. */
 #include "base/utf.h"
 
 #include "base/endian.h"
@@ -36,11 +36,11 @@ static bool second_byte_fits(uint8_t lead, uint8_t second)
     case 0xe0:
         return second >= 0xa0; /* below: an overlong form of two bytes */
     case 0xed:
-        return second < 0xa0; /* from there: surrogates */
+        return second < 0xa0; /* above: surrogates */
     case 0xf0:
         return second >= 0x90; /* below: an overlong form of three bytes */
     case 0xf4:
-        return second < 0x90; /* from there: beyond U+10FFFF */
+        return second < 0x90; /* above: beyond U+10FFFF */
     default:
         return true;
     }
@@ -81,15 +81,16 @@ size_t utf8_cut(const void *bytes, size_t n, size_t limit)
     const uint8_t *p = bytes;
     if (n <= limit)
         return n;
-    /* A lead byte is never inside another character, so the last one before the cut decides alone.
-     */
+    /* A lead byte never occurs inside another character. So only the last lead byte before the
+     * limit matters. */
     size_t lead = limit;
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
     return utf8_character(p + lead, n - lead) > limit - lead ? lead : limit;
 }
 
-/* A character from `first` on, which is no ASCII; `*at` moves behind it. */
+/* Converts the non-ASCII character at unit `*at` and advances `*at` past it. Returns the number of
+ * bytes. */
 static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
 {
     uint32_t c = load_u16le(p + 2 * *at);
@@ -116,7 +117,7 @@ static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
     return 3;
 }
 
-/* Writes eight characters if all are ASCII. */
+/* Writes eight characters and returns true if all are ASCII; else writes nothing. */
 static inline bool put_eight(char *to, const uint8_t *p)
 {
     if ((load_u64le(p) | load_u64le(p + 8)) & UINT64_C(0xff80ff80ff80ff80))
@@ -146,8 +147,8 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         }
         if (at == units)
             break;
-        /* The last ones together with some that were just written, which give the same bytes again.
-         */
+        /* Converts the last units together with some before them, which are written again with the
+         * same bytes. */
         size_t rest = units - at;
         if (at > begin && rest < 8 && put_eight(to + n - (8 - rest), p + 2 * (units - 8)))
             return n + rest;
@@ -167,7 +168,8 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     return n;
 }
 
-/* ASCII in UTF-16 up to its zero, behind `n` characters; gives how many in all. */
+/* Converts ASCII in UTF-16 up to the zero, one character at a time, appending to `n` characters.
+ * Returns the total, or SIZE_MAX. */
 static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t *end)
 {
     for (; end - p >= 2; p += 2, n++) {
@@ -180,8 +182,8 @@ static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t
 }
 
 #ifdef __SSE2__
-/* Writes eight characters as bytes; gives two bits for each that ends ASCII: it is zero (`*zeros`)
- * or no ASCII. */
+/* Writes eight characters as bytes. Returns a mask with two bits per character that is a zero or
+ * not ASCII; `*zeros` has those of the zeros alone. */
 static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
 {
     const __m128i none = _mm_setzero_si128(),
@@ -193,8 +195,8 @@ static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
     return *zeros | (ascii ^ 0xffff);
 }
 
-/* Where a text of which `n` characters were converted ends, by what put_until gave of those behind
- * them. */
+/* Returns the length of a text of which `n` characters are converted and put_until returned `ends`
+ * and `zeros` for the next eight. SIZE_MAX if the first end is not a zero. */
 static inline size_t end_of(size_t n, uint32_t ends, uint32_t zeros)
 {
     return zeros & ends & (0 - ends) ? n + (size_t)__builtin_ctz(ends) / 2 : SIZE_MAX;
@@ -213,7 +215,8 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
     }
     if (end - from < STEP || p == end)
         return ascii16_slowly(to, n, p, end);
-    /* The rest together with what stands before it. */
+    /* Converts the remaining characters with one load that ends at `end` and shifts out those
+     * before p. */
     const unsigned before = STEP - (unsigned)(end - p);
     uint8_t eight[STEP / 2];
     uint32_t ends = put_until(eight, end - STEP, &zeros);

@@ -1,12 +1,12 @@
-/* Packing words; see the header. */
+/* Packing and unpacking of the format described in the header: the packed encoding of Cap'n Proto.
+ * Packing works in slices, so that the output buffer grows by what is written instead of by the
+ * worst case. */
 #include "base/words.h"
 
 #include <string.h>
 
-#define SLICE                                                                           \
-    ((size_t)4096) /* bytes that room is asked for at once: what is packed may be large \
-                    */
-#define WORST 10u  /* bytes of one word */
+#define SLICE ((size_t)4096) /* input bytes packed per reservation of output room */
+#define WORST 10u            /* output bytes of one word in the worst case: tag, 8 bytes, count */
 #define MORE_MOST 255u
 #define MARKS UINT64_C(0x8080808080808080)
 
@@ -15,13 +15,13 @@ static uint64_t word_at(const uint8_t *bytes, size_t at)
     return load_u64le(bytes + at);
 }
 
-/* The highest bits of those bytes of a word that are not 0. */
+/* Returns a word with the highest bit of each byte set that is not 0 in `word`. */
 static uint64_t marks_of(uint64_t word)
 {
     return (((word & ~MARKS) + ~MARKS) | word) & MARKS;
 }
 
-/* Writes the bytes of a word that are not 0 and gives how many. */
+/* Writes the non-zero bytes of a word and returns their number. */
 static unsigned put_word(uint64_t word, uint64_t marks, uint8_t *to)
 {
     unsigned n = 0;
@@ -38,26 +38,29 @@ static size_t zeros_from(const uint8_t *bytes, size_t at, size_t end)
     return n;
 }
 
-/* How many words from here on are best kept as they are. */
+/* Returns how many words from `at` on have at most one zero byte, 255 at most: these are stored
+ * unpacked. */
 static size_t full_from(const uint8_t *bytes, size_t at, size_t end)
 {
     size_t n = 0;
     for (; n < MORE_MOST && at + 8 * n < end; n++) {
         const uint64_t zeros = ~marks_of(word_at(bytes, at + 8 * n)) & MARKS;
-        if (zeros & (zeros - 1)) /* more than one */
+        if (zeros & (zeros - 1)) /* two or more zero bytes: packing saves space */
             break;
     }
     return n;
 }
 
-/* Whole words; `to` has room for the worst.  Gives how many bytes they became. */
+/* Packs n bytes, a multiple of 8, into `to`, which has room for the worst case. Returns the packed
+ * size. */
 static size_t pack_slice(const uint8_t *bytes, size_t n, uint8_t *to)
 {
     uint8_t *out = to;
     for (size_t at = 0; at < n; at += 8) {
         const uint64_t word = word_at(bytes, at), marks = marks_of(word);
         const uint8_t tag = (uint8_t)(((marks >> 7) * UINT64_C(0x0102040810204080)) >>
-                                      56); /* a bit of each byte, in their order */
+                                      /* gathers the marks into one bit per byte, in byte order */
+                                      56);
         *out = tag;
         out += 1 + put_word(word, marks, out + 1);
         if (tag != 0 && tag != UINT8_MAX)
@@ -91,8 +94,8 @@ void words_pack(struct buffer *to, const void *bytes, size_t n)
     buffer_filled(to, pack_slice(last, sizeof last, room));
 }
 
-/* The words that a tag of none or all stands for, but for the first; SIZE_MAX where they are not
- * there. */
+/* Unpacks the words after the first one of a run: zeros, or bytes stored unpacked. Returns their
+ * size in bytes, or SIZE_MAX if the input ends early or they exceed `room`. */
 static size_t take_more(struct cursor *from, bool is_full, uint8_t *to, size_t room)
 {
     const uint8_t *count = cursor_take(from, 1);
@@ -109,7 +112,7 @@ static size_t take_more(struct cursor *from, bool is_full, uint8_t *to, size_t r
     return n;
 }
 
-/* A word of which the bytes that a tag tells come next; false where they are not there. */
+/* Unpacks one word: reads a byte for each bit of the tag. Returns false if the input ends early. */
 static bool take_word(struct cursor *from, uint8_t tag, uint8_t *to)
 {
     const uint8_t *bytes = from->p;
