@@ -1,10 +1,12 @@
-/* gzip, zstd, lz4, bzip2 and xz through their libraries, each as begin, step and end.
+/* Decoders for gzip, zstd, lz4, bzip2 and xz, each as three functions over its library: begin,
+ * step, end.
  *
- * The libraries take their memory from the C library, not from our seam: they allocate while
- * decoding, on the decoder thread, and a seam need not be safe for two threads.  What they may take
- * is bounded below. zstd and lz4 forget what they wrote in a call that fails, so they get no more
- * input at once than they ask for: about a block. Left out: zlib and raw deflate (no magic to know
- * them by), the old lz4 and lzma formats (no traces use them). */
+ * The libraries allocate with malloc, not with the caller's allocator: they allocate on the
+ * decompression thread, and the caller's allocator need not be thread-safe. Their memory is bounded
+ * by the limits below. After an error, zstd and lz4 do not report what the failed call wrote. So
+ * they get at most as much input per call as they ask for, about one block. Left out: zlib and raw
+ * deflate, which have no magic bytes; the legacy formats of lz4 and lzma, which no tracer writes.
+ */
 #define ZLIB_CONST
 #include "io/decoder.h"
 
@@ -17,10 +19,11 @@
 #include <zstd_errors.h>
 
 enum {
-    HEADER_LEAST = 7,      /* no zstd or lz4 frame is shorter */
-    GZIP_ONLY = 15 + 16,   /* zlib.h, inflateInit2: largest window, gzip wrapper */
-    XZ_MEMORY = 256 << 20, /* xz -9 needs 65 MiB to decode */
-    ZSTD_WINDOW_LOG = 27   /* 128 MiB: the most zstd itself takes without --long */
+    HEADER_LEAST = 7, /* the shortest zstd or lz4 frame, in bytes */
+    /* windowBits of inflateInit2 in zlib.h: largest window, gzip wrapper only */
+    GZIP_ONLY = 15 + 16,
+    XZ_MEMORY = 256 << 20, /* bytes; xz -9 needs 65 MiB to decode */
+    ZSTD_WINDOW_LOG = 27   /* 128 MiB, the limit of the zstd command without --long */
 };
 
 static void used(struct decode_io *io, size_t in_left, size_t out_left)
@@ -72,7 +75,7 @@ static void gzip_end(void *state)
 
 struct zstd_state {
     ZSTD_DCtx *context;
-    size_t wanted; /* bytes the next step asks for */
+    size_t wanted; /* bytes of input for the next step */
 };
 
 static bool zstd_begin(void *state)
@@ -115,7 +118,7 @@ static void zstd_end(void *state)
 
 struct lz4_state {
     LZ4F_dctx *context;
-    size_t wanted; /* bytes the next step asks for */
+    size_t wanted; /* bytes of input for the next step */
 };
 
 static bool lz4_begin(void *state)
@@ -157,7 +160,7 @@ static void bzip2_end(void *state)
 
 static bool bzip2_begin(void *state)
 {
-    bzip2_end(state); /* bzip2 cannot start over */
+    bzip2_end(state); /* bzip2 has no reset function */
     memset(state, 0, sizeof(bz_stream));
     return BZ2_bzDecompressInit(state, 0, 0) == BZ_OK;
 }
@@ -165,7 +168,8 @@ static bool bzip2_begin(void *state)
 static enum decode_result bzip2_step(void *state, struct decode_io *io)
 {
     bz_stream *bz = state;
-    memcpy(&bz->next_in, &io->in, sizeof bz->next_in); /* not const, but never written to */
+    /* next_in is not const, though bzip2 only reads through it */
+    memcpy(&bz->next_in, &io->in, sizeof bz->next_in);
     bz->avail_in = (unsigned)io->in_n;
     bz->next_out = (char *)io->out;
     bz->avail_out = (unsigned)io->out_n;
@@ -188,7 +192,7 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
 static bool xz_begin(void *state)
 {
     return lzma_stream_decoder(state, XZ_MEMORY, 0) ==
-           LZMA_OK; /* reuses what the last stream allocated */
+           LZMA_OK; /* reuses the memory of the previous stream */
 }
 
 static enum decode_result xz_step(void *state, struct decode_io *io)
@@ -232,10 +236,10 @@ static const struct decoder decoders[] = {
     {"xz", sizeof(lzma_stream), xz_begin, xz_step, xz_end},
 };
 
-/* First bytes of members; the low half of the byte at `loose` may be anything.
- * RFC 1952 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
- * lz4_Frame_format.md; bzip2 has "BZh", the block size as a digit, then 6 bytes of pi (a block
- * follows) or of its root (an empty stream ends); xz-file-format.txt 2.1.1.1. */
+/* Magic bytes of members. The low half of the byte at index `loose` may have any value. RFC 1952
+ * 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
+ * lz4_Frame_format.md; xz-file-format.txt 2.1.1.1. bzip2 has "BZh", the block size as a digit, then
+ * 6 bytes: digits of pi if a block follows, of sqrt(pi) if the stream is empty. */
 enum { NOT_LOOSE = 255 };
 
 static const struct magic {

@@ -1,4 +1,5 @@
-/* Pools of descriptors; see the header. */
+/* A cache of file descriptors with least-recently-used replacement: a doubly linked list of the
+ * open files, the most recently used first. */
 #include "io/descriptors.h"
 
 #include <errno.h>
@@ -8,16 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Half of what the process may have open, within bounds: the rest is its own. */
+/* The pool uses at most half of the process's limit of descriptors, and between these bounds. */
 enum { OPEN_LEAST = 4, OPEN_MOST = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
     pthread_mutex_t
-        mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
+        mutex; /* protects all members below, and `fd`, `users`, `newer`, `older` of the files */
     unsigned holders;
-    size_t n, most;                      /* open; most: as many as there should be */
-    struct shared_file *newest, *oldest; /* of the open ones */
+    size_t n, most;                      /* open files, and their maximum */
+    struct shared_file *newest, *oldest; /* ends of the list of open files, by last use */
 };
 
 static size_t most_open(void)
@@ -36,7 +37,8 @@ struct descriptors *descriptors_new(const struct alloc *alloc)
     pool->alloc = alloc;
     pool->most = most_open();
     pool->holders = 1;
-    (void)pthread_mutex_init(&pool->mutex, NULL); /* cannot fail with default attributes on Linux */
+    /* does not fail with default attributes on Linux */
+    (void)pthread_mutex_init(&pool->mutex, NULL);
     return pool;
 }
 
@@ -61,7 +63,7 @@ void descriptors_drop(struct descriptors *pool)
     alloc_free(pool->alloc, pool, 1, sizeof *pool);
 }
 
-/* Puts an open file in front of all others. */
+/* Inserts an open file as the most recently used. */
 static void add_newest(struct descriptors *pool, struct shared_file *file)
 {
     file->newer = NULL;
@@ -80,14 +82,14 @@ static void close_file(struct descriptors *pool, struct shared_file *file)
 {
     take_out(pool, file);
     pool->n--;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
-     * same. */
+    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
+     * on Linux. */
     if (close(file->fd) != 0 && errno != EINTR)
         file->failed = errno;
     file->fd = -1;
 }
 
-/* Closes the file not used for the longest; false where all are in use. */
+/* Closes the least recently used file that is not in use. Returns false if all are in use. */
 static bool close_oldest(struct descriptors *pool)
 {
     struct shared_file *file = pool->oldest;
@@ -98,17 +100,17 @@ static bool close_oldest(struct descriptors *pool)
     return file != NULL;
 }
 
-/* Makes room for one more, where those that are not in use leave it: whether there is. */
+/* Closes idle files until one more can be opened. Returns false if all are in use. */
 static bool make_room(struct descriptors *pool)
 {
     if (pool->n >= pool->most)
-        pool->most = most_open(); /* which may have been raised since */
+        pool->most = most_open(); /* the limit may have been raised since */
     while (pool->n >= pool->most && close_oldest(pool))
         continue;
     return pool->n < pool->most;
 }
 
-/* Which file it is, from the first time on. */
+/* Records device and inode of the file when it is opened first. */
 static void get_to_know(struct shared_file *file, const struct stat *about)
 {
     file->device = about->st_dev;
@@ -116,7 +118,8 @@ static void get_to_know(struct shared_file *file, const struct stat *about)
     file->is_known = true;
 }
 
-/* The same file as before, or the first time; 0 or the reason. */
+/* Compares an opened file with the one opened before, or records it if it is the first. Returns 0
+ * or an errno; ESTALE if it is another file. */
 static int recognise(struct shared_file *file, int fd)
 {
     struct stat about;
@@ -128,10 +131,11 @@ static int recognise(struct shared_file *file, int fd)
     return 0;
 }
 
-/* Opens a closed file; 0 or the reason. */
+/* Opens a closed file. If descriptors run out, closes idle files and tries again. Returns 0 or an
+ * errno. */
 static int open_again(struct descriptors *pool, struct shared_file *file)
 {
-    (void)make_room(pool); /* where all are in use, the system knows how many more there may be */
+    (void)make_room(pool); /* if all are in use, try anyway: only the system knows the real limit */
     int fd;
     do
         fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);
@@ -144,7 +148,7 @@ static int open_again(struct descriptors *pool, struct shared_file *file)
         (void)close(fd);
         return reason;
     }
-    file->flags &= ~(O_CREAT | O_EXCL); /* these were for the first time */
+    file->flags &= ~(O_CREAT | O_EXCL); /* only the first open may create the file */
     file->fd = fd;
     add_newest(pool, file);
     pool->n++;
@@ -195,7 +199,7 @@ int shared_file_take(struct shared_file *file)
 
 void shared_file_give(struct shared_file *file)
 {
-    int reason = errno; /* of what was done with the descriptor */
+    int reason = errno; /* preserves errno of the caller's I/O */
     (void)pthread_mutex_lock(&file->pool->mutex);
     file->users--;
     (void)pthread_mutex_unlock(&file->pool->mutex);

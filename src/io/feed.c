@@ -1,6 +1,6 @@
-/* Raw feeds: memory, descriptors, pull functions; and what all feeds share (peeking, telling a
- * failure once). Interrupted and short reads, non-blocking descriptors and cancellation end here:
- * nobody above sees EINTR or EAGAIN. */
+/* Raw byte streams over memory, descriptors and pull callbacks, and the functions that all byte
+ * streams share: peeking, and reporting an error once. Short and interrupted reads, non-blocking
+ * descriptors and cancellation are handled here: no caller sees EINTR or EAGAIN. */
 #include "io/feed.h"
 
 #include <errno.h>
@@ -12,20 +12,20 @@
 #include "base/status.h"
 #include "io/descriptors.h"
 
-/* No file is so long, and no read from before there overflows. */
+/* Maximum file offset. Sums of two such offsets do not overflow. */
 #define FILE_MOST (UINT64_MAX / 4)
 
 struct raw_feed {
     struct feed feed;
     const struct alloc *alloc;
-    const uint8_t *bytes; /* memory: what is left */
+    const uint8_t *bytes; /* remaining bytes of memory; NULL for other kinds */
     size_t n;
     source_pull pull;
     void *own;
     int fd, stop_fd;
-    struct shared_file *shared; /* has the descriptor, or NULL */
+    struct shared_file *shared; /* owner of the descriptor, or NULL */
     bool is_owned;
-    int sys; /* errno of what failed */
+    int sys; /* errno of the failed read */
     uint64_t start;
 };
 
@@ -33,7 +33,7 @@ static void raw_close(struct feed *feed)
 {
     struct raw_feed *raw = (struct raw_feed *)feed;
     if (raw->is_owned)
-        (void)close(raw->fd); /* opened for reading: nothing can be lost */
+        (void)close(raw->fd); /* opened for reading, so a failed close loses nothing */
     alloc_free(raw->alloc, raw, 1, sizeof *raw);
 }
 
@@ -75,21 +75,22 @@ static size_t pull_read(struct feed *feed, void *to, size_t n)
     }
 }
 
-/* Waits until the descriptor has something to say; false when the feed was told to stop. */
+/* Waits until the descriptor is readable. Returns false if the stream was cancelled through
+ * stop_fd. */
 static bool wait_readable(const struct raw_feed *raw)
 {
     struct pollfd waits[2] = {{.fd = raw->fd, .events = POLLIN},
                               {.fd = raw->stop_fd, .events = POLLIN}};
     while (poll(waits, raw->stop_fd >= 0 ? 2 : 1, -1) < 0)
         if (errno != EINTR && errno != EAGAIN)
-            return true; /* the read below tells what is wrong */
+            return true; /* the following read reports the error */
     return !(raw->stop_fd >= 0 && waits[1].revents);
 }
 
 static size_t stream_read(struct feed *feed, void *to, size_t n)
 {
     struct raw_feed *raw = (struct raw_feed *)feed;
-    bool must_wait = raw->stop_fd >= 0; /* a blocking read could not be called off */
+    bool must_wait = raw->stop_fd >= 0; /* a blocking read could not be cancelled */
     for (;;) {
         if (must_wait && !wait_readable(raw))
             return 0;
@@ -116,7 +117,7 @@ void feed_give_fd(const struct feed *feed)
         shared_file_give(raw->shared);
 }
 
-/* One pread that is not interrupted: the count, or -1 with errno. */
+/* Calls pread until it is not interrupted. Returns the count, or -1 with errno. */
 static ssize_t read_at(const struct feed *feed, void *to, size_t n, uint64_t offset)
 {
     const struct raw_feed *raw = (const struct raw_feed *)feed;
@@ -204,7 +205,7 @@ void feed_stop_by(struct feed *feed, int stop_fd)
     raw->stop_fd = stop_fd;
 }
 
-/* One read below, counted; 0 at the end or when feed->failed was set. */
+/* Reads once from below and counts the bytes. Returns 0 at the end or if feed->failed was set. */
 static size_t take(struct feed *feed, void *to, size_t n)
 {
     if (feed->ended || feed->failed || n == 0)
@@ -265,7 +266,8 @@ int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t 
     const struct raw_feed *raw = (const struct raw_feed *)feed;
     uint8_t *bytes = to;
     size_t done = 0;
-    if (offset < feed->head_n) { /* peeked at the begin of the file, and still there */
+    /* the peeked bytes are at the start of the file and still in `head` */
+    if (offset < feed->head_n) {
         done = feed->head_n - (size_t)offset < n ? feed->head_n - (size_t)offset : n;
         memcpy(bytes, feed->head + offset, done);
     }
@@ -290,7 +292,7 @@ void feed_foretell(const struct feed *feed, uint64_t offset, size_t n)
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n,
-                        POSIX_FADV_WILLNEED); /* only advice */
+                        POSIX_FADV_WILLNEED); /* a hint: failure is harmless */
     feed_give_fd(feed);
 }
 

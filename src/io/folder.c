@@ -1,8 +1,9 @@
-/* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
+/* Input folders: lists the regular files below a path, or a list of files in memory, sorted by
+ * name.
  *
- * Links to files count, links to folders are not followed: a trace does not lead out of its folder,
- * and there are no loops. What is neither a file nor a folder (a FIFO, a socket, a link that leads
- * nowhere) is passed over, so that nothing here ever waits; its name can be asked for. */
+ * Symbolic links to files are followed, links to folders are not: a trace does not extend outside
+ * its folder, and there are no cycles. Anything else (a FIFO, a socket, a dangling link) is
+ * skipped, so that nothing here blocks; its name is available through folder_other. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -19,31 +20,32 @@
 #include "base/status.h"
 #include "io/descriptors.h"
 
-enum { NAMES_LEAST = 256 }; /* bytes: there may be thousands of folders with few files in each */
+/* first block for names, in bytes: there may be thousands of folders with few files each */
+enum { NAMES_LEAST = 256 };
 
 struct entry {
     struct folder_file file;
-    const void *bytes; /* in memory */
+    const void *bytes; /* content of a file in memory; NULL for files on disk */
     size_t n;
 };
 
 struct other {
     const char *name;
-    bool is_link; /* that leads nowhere */
+    bool is_link; /* a dangling symbolic link */
 };
 
 struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
-    const char *place; /* the end of the path, see folder_set_place */
+    const char *place; /* end of `path`, see folder_set_place */
     struct entry *entry;
     size_t n, capacity;
-    struct other *other; /* what is no file */
+    struct other *other; /* entries that are neither files nor folders */
     size_t others_n, others_capacity;
-    struct descriptors *pool; /* of all sources, which may outlive the folder */
+    struct descriptors *pool; /* descriptors of all sources; may outlive the folder */
     bool is_memory, has_index;
-    size_t chunk; /* of windows at most; 0 = as asked */
+    size_t chunk; /* maximum window size in bytes; 0 = as the caller requests */
 };
 
 bool folder_is_index_file(const char *name)
@@ -110,17 +112,18 @@ static bool add_other(struct folder *folder, const char *name, bool is_link)
     return folder->other[folder->others_n++].name != NULL;
 }
 
-/* A folder under way; `name` is the path below the top, "" at the top. */
+/* State of the recursive listing. `name` is the current path relative to the top folder, "" at the
+ * top. */
 struct walk {
     struct folder *folder;
     char name[PATH_MAX];
     size_t n;
-    unsigned depth; /* levels still allowed below */
+    unsigned depth; /* levels of subfolders still to be listed */
 };
 
 static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error);
 
-/* Appends a name to walk->name; false where the whole is longer than any path can be. */
+/* Appends a path component to walk->name. Returns false if the path exceeds PATH_MAX. */
 static bool walk_append(struct walk *walk, const char *name)
 {
     size_t n = strlen(name), slash = walk->n > 0;
@@ -133,8 +136,8 @@ static bool walk_append(struct walk *walk, const char *name)
     return true;
 }
 
-/* A folder in the folder; one that cannot be looked into is an error, since what is missing then
- * would not show. */
+/* Lists a subfolder. A subfolder that cannot be opened is an error, because its missing files would
+ * not be noticed. */
 static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_error *error)
 {
     if (walk->depth == 0)
@@ -149,8 +152,8 @@ static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_
     return status;
 }
 
-/* What a name is: of st_mode the type, 0 = gone meanwhile.  Most file systems say that of each name
- * they give. */
+/* Returns the type of a directory entry (S_IFMT bits), or 0 if it is gone. Most file systems report
+ * the type in the entry itself, without a call of stat. */
 static mode_t type_of(int fd, const struct dirent *entry)
 {
     struct stat about;
@@ -179,7 +182,7 @@ static ttr_status walk_name(struct walk *walk, int fd, const struct dirent *foun
     return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
 }
 
-/* All that is in the open folder, which is closed. */
+/* Lists an open folder recursively and closes its descriptor. */
 static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -191,7 +194,7 @@ static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
         (void)close(fd);
         return status;
     }
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* The stream is not shared with other threads, as POSIX requires for readdir. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, status == TTR_OK && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.' || !walk_append(walk, entry->d_name))
@@ -200,7 +203,7 @@ static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
         walk->n = n;
         walk->name[n] = '\0';
     }
-    if (status == TTR_OK && errno) /* not its end */
+    if (status == TTR_OK && errno) /* an error instead of the end */
         status = fail_sys(error, errno, NO_OFFSET, "cannot read on in %s", walk->folder->path);
     (void)closedir(directory);
     return status;
@@ -322,8 +325,8 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
     to[n] = '\0';
 }
 
-/* The path by which a file is opened; false where no path may be so long: cut, it could be that of
- * another one. */
+/* Writes the path for opening a file. Returns false if it exceeds PATH_MAX: a truncated path could
+ * name another file. */
 static bool full_path(const struct folder *folder, const struct folder_file *file,
                       char path[PATH_MAX])
 {
@@ -333,7 +336,8 @@ static bool full_path(const struct folder *folder, const struct folder_file *fil
 
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size)
 {
-    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    /* `file` is the first member of entry */
+    const struct entry *entry = (const struct entry *)(const void *)file;
     char path[PATH_MAX];
     struct stat about;
     *size = entry->n;
@@ -355,7 +359,8 @@ void folder_limit_windows(struct folder *folder, size_t chunk)
 struct source *folder_source(struct folder *folder, const struct folder_file *file,
                              const struct source_options *options, ttr_error *error)
 {
-    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    /* `file` is the first member of entry */
+    const struct entry *entry = (const struct entry *)(const void *)file;
     struct source_options how = options ? *options : (struct source_options){.shared = NULL};
     char path[PATH_MAX];
     if (folder->chunk && (!how.chunk || how.chunk > folder->chunk))
@@ -370,7 +375,7 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
     return source_open(folder->alloc, path, &how, error);
 }
 
-/* What the window shows becomes memory of its own with a zero behind it. */
+/* Copies the window into an allocation of its own, followed by a zero byte. */
 static ttr_status keep_window(const struct folder *folder, const struct window *window,
                               uint8_t **bytes, size_t *n, ttr_error *error)
 {
@@ -397,8 +402,7 @@ ttr_status folder_read(struct folder *folder, const struct folder_file *file, ui
         *error = own;
     if (!source)
         return own.status;
-    /* One byte more than there may be; with a limit of all there is, the input's end is met before.
-     */
+    /* Requests one byte more than the limit, to detect larger files. */
     ttr_status status = source_fill(
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
     if (status == TTR_OK && window.n > limit) {

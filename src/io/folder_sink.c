@@ -1,9 +1,9 @@
-/* Folders out: files grow in a hidden folder beside the target, which takes the target's name when
- * all of them are whole.
+/* Output folders: files are written in a hidden temporary folder next to the target, which is
+ * renamed to the target when all files are complete.
  *
- * A trace may have more files than a process may have open, so they share descriptors
- * (io/descriptors.h).  A folder that is replaced changes places with the new one in one step and is
- * removed then; what cannot be exchanged so (some network file systems) is moved aside first. */
+ * A trace may have more files than the process may have descriptors, so the files share a pool
+ * (io/descriptors.h). An old folder is exchanged with the new one atomically and then removed. File
+ * systems without atomic exchange (some network ones) rename the old folder aside first. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -24,31 +24,29 @@
 #include "io/temporary.h"
 
 enum {
-    PART_BUFFER =
-        16
-        << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16 /* descriptors that removing a tree may take */
+    PART_BUFFER = 16 << 10, /* bytes of buffer per open file; packets are larger and bypass it */
+    REMOVE_FDS = 16         /* descriptors that nftw may use */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
-    struct part *before, *after; /* of those not ended yet */
-    char *path;                  /* where it grows: below the temporary folder */
-    size_t path_size, name_at;   /* name_at: where in the path its name begins */
+    struct part *before, *after; /* neighbours in the list of files not ended yet */
+    char *path;                  /* path in the temporary folder */
+    size_t path_size, name_at;   /* name_at: index in `path` of the name within the folder */
     struct shared_file file;
 };
 
 struct folder_sink {
     const struct alloc *alloc;
-    char *target, *temporary; /* temporary: NULL when nothing is to be removed */
+    char *target, *temporary; /* temporary: NULL if there is nothing to remove */
     size_t target_size, temporary_size;
-    bool overwrite, replaces; /* replaces: the target is there already */
-    bool is_nowhere;          /* nothing is kept, everything counted */
-    bool is_broken;           /* a file in it could not be written */
+    bool overwrite, replaces; /* replaces: the target exists already */
+    bool is_nowhere;          /* a dry run: discard and count */
+    bool is_broken;           /* writing one of its files failed */
     struct part *parts;
-    struct descriptors *pool; /* NULL where nothing is kept */
-    uint64_t bytes;           /* of files that ended */
+    struct descriptors *pool; /* NULL for a dry run */
+    uint64_t bytes;           /* bytes of files that are ended */
 };
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -59,7 +57,7 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
     return remove(path);
 }
 
-/* Removes a folder with all that is in it; links are removed, not followed.  0 or the reason. */
+/* Removes a folder recursively without following links. Returns 0 or an errno. */
 static int remove_tree(const char *path)
 {
     errno = 0;
@@ -75,7 +73,7 @@ static void sink_forget(struct folder_sink *folder)
 static void folder_sink_free(struct folder_sink *folder)
 {
     while (folder->parts)
-        sink_abandon(folder->parts->sink); /* which takes its part out of the list */
+        sink_abandon(folder->parts->sink); /* removes its part from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
     sink_forget(folder);
@@ -98,24 +96,24 @@ static bool set_target(struct folder_sink *folder, const char *path, size_t n, t
     return true;
 }
 
-/* True where a folder has nothing in it, so that nothing is lost when it goes. */
+/* Returns true if a folder has no entries, so that removing it loses nothing. */
 static bool is_empty(const char *path)
 {
     unsigned n = 0;
     DIR *directory = opendir(path);
     if (!directory)
         return false;
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* The stream is not shared with other threads, as POSIX requires for readdir. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, n <= 2 && readdir(directory))
         n++;
-    n += errno ? 3 : 0; /* what cannot be seen may be there */
+    n += errno ? 3 : 0; /* on an error assume that there are entries */
     (void)closedir(directory);
     return n <= 2; /* "." and ".." */
 }
 
-/* Whether a folder, or one in it, holds a regular file of that name; links are not followed into.
- */
+/* Returns true if a folder or one of its subfolders contains a regular file of that name. Does not
+ * follow links to folders. */
 static bool holds_file(const char *path, const char *name, unsigned depth)
 {
     char file[PATH_MAX];
@@ -138,8 +136,8 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     return is_found;
 }
 
-/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line
- * that is whole in the end.  Streams hardly ever are. */
+/* Returns true if a file looks like text: its first 4 KiB are UTF-8 without control characters, and
+ * its last byte is a newline. Stream files of traces hardly ever do. */
 static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
@@ -153,27 +151,28 @@ static bool is_text(const char *path)
     for (ssize_t i = 0; i < n && is_plain; i++)
         is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
     if ((size_t)n == sizeof bytes)
-        while (n > 0 && bytes[n - 1] >= 0x80) /* a character may go on behind what was read */
+        while (n > 0 && bytes[n - 1] >= 0x80) /* the last character may be truncated */
             n--;
     return is_plain && utf8_valid(bytes, (size_t)n);
 }
 
-/* A folder that is looked through before it is replaced. */
+/* State of the search for files that are not part of a trace, in a folder to be replaced. */
 struct old_folder {
     const struct alloc *alloc;
-    char path[PATH_MAX]; /* of what is looked at */
+    char path[PATH_MAX]; /* current path */
     const struct folder_mark *mark;
-    uint8_t *begin; /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
+    /* first FOLDER_BEGIN bytes of the current mark file, then as many of another file */
+    uint8_t *begin;
     size_t mark_n;
-    bool has_mark; /* the folder at hand is a trace */
-    bool is_index; /* it is the index of one */
-    int reason;    /* errno: why not all of it can be seen; 0 = it can */
+    bool has_mark; /* the current folder is a trace */
+    bool is_index; /* the current folder is the index of a trace */
+    int reason;    /* errno if some of it cannot be read, else 0 */
 };
 
 static bool has_foreign(struct old_folder *old);
 
-/* The first bytes of a file, uncompressed, for readers take compressed files of a trace too: how
- * many; 0 also where it cannot be read. */
+/* Reads the first FOLDER_BEGIN bytes of a file, decompressed, since traces may contain compressed
+ * files. Returns their number, 0 also if the file cannot be read. */
 static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
 {
     const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
@@ -188,8 +187,8 @@ static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
     return n;
 }
 
-/* "stream" or "stream_12": so files are called whose source has no name for them, whatever is in
- * them. */
+/* Returns true for "stream" and "stream_12": converters use these names for streams without a name
+ * of their own, so the content is not checked. */
 static bool is_stream_name(const char *name)
 {
     static const char word[] = "stream";
@@ -200,7 +199,8 @@ static bool is_stream_name(const char *name)
            (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
 }
 
-/* Whether the regular file at the path is none that can belong to the mark beside it. */
+/* Returns true if the regular file at old->path does not belong to the trace of the mark file next
+ * to it. */
 static bool is_stranger(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
@@ -215,7 +215,7 @@ static bool is_stranger(struct old_folder *old, const char *name)
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
-/* Looks at what marks the folder at the path, which has it. */
+/* Reads the first bytes of the mark file in the current folder, a trace. */
 static void read_mark(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
@@ -225,7 +225,8 @@ static void read_mark(struct old_folder *old)
     old->path[n] = '\0';
 }
 
-/* Whether what stands at the path, under this name, is nothing that a trace has. */
+/* Returns true if the entry at old->path cannot be part of a trace, or a subfolder contains such an
+ * entry. */
 static bool is_foreign(struct old_folder *old, const char *name)
 {
     struct stat about;
@@ -247,8 +248,8 @@ static bool is_foreign(struct old_folder *old, const char *name)
     return is_found;
 }
 
-/* Looks for what would be lost, and for what cannot be seen, which might be; it is at the path
- * then. */
+/* Searches the current folder for an entry that is not part of a trace, or that cannot be read and
+ * might not be. If there is one, returns true with old->path set to it. */
 static bool has_foreign(struct old_folder *old)
 {
     size_t n = strlen(old->path);
@@ -268,14 +269,15 @@ static bool has_foreign(struct old_folder *old)
         if (!is_found)
             old->path[n] = '\0';
     }
-    if (!is_found && errno) /* not its end */
+    if (!is_found && errno) /* an error instead of the end */
         old->reason = errno;
     if (directory)
         (void)closedir(directory);
     return is_found || old->reason;
 }
 
-/* Whether there is anything but traces in the folder, which would go with them. */
+/* Fails if the target contains anything but traces, because it would be removed too. Returns true
+ * if it failed. */
 static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
                            ttr_error *error)
 {
@@ -300,7 +302,8 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
     return is_found;
 }
 
-/* A folder that is there: may it go? */
+/* Decides whether an existing target may be replaced, and resolves links in its path. Returns false
+ * with `error` if not. */
 static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark,
                         ttr_error *error)
 {
@@ -326,7 +329,7 @@ static bool may_replace(struct folder_sink *folder, const struct folder_mark *ma
         return false;
     }
     folder->replaces = true;
-    return set_target(folder, real, strlen(real), error); /* a link stays a link */
+    return set_target(folder, real, strlen(real), error); /* so the link itself stays */
 }
 
 static bool may_create(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
@@ -370,7 +373,8 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     if (result == 0) {
         if (folder->replaces && stat(folder->target, &old) == 0)
-            (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU); /* as far as we may */
+            /* best effort: may lack the permission */
+            (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU);
         return true;
     }
     int reason = errno;
@@ -427,9 +431,10 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
     return folder;
 }
 
-/* --- Files in it --- */
+/* --- Files of an output folder --- */
 
-/* An O_APPEND write into the file, opened again where it was closed for another. */
+/* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
+ * then reopened. */
 static int64_t part_push(void *own, const void *bytes, size_t n)
 {
     struct part *part = own;
@@ -443,7 +448,8 @@ static int64_t part_push(void *own, const void *bytes, size_t n)
     return put;
 }
 
-/* By a descriptor of its own: one with O_APPEND only appends. */
+/* Overwrites bytes through a second descriptor, because pwrite on one with O_APPEND appends.
+ * Returns 0 or an errno. */
 static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
 {
     const struct part *part = own;
@@ -499,7 +505,8 @@ static int part_end(void *own, bool is_whole)
     return reason;
 }
 
-/* A name that stays in the folder: parts between single slashes, none of them "." or "..". */
+/* Returns true if the name stays within the folder: components separated by single slashes, without
+ * "." and "..". */
 static bool is_inside(const char *name)
 {
     for (const char *at = name;; at++) {
@@ -512,7 +519,7 @@ static bool is_inside(const char *name)
     }
 }
 
-/* Makes the folders on the way to a file; 0 or the reason. */
+/* Creates the missing folders of a path, from index `from` on. Returns 0 or an errno. */
 static int make_folders(char *path, size_t from)
 {
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -551,7 +558,7 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     return part;
 }
 
-/* Makes the file of a part, empty; 0 or the reason. */
+/* Creates the file of a part. Returns 0 or an errno; EEXIST if a file has that name already. */
 static int create_file(struct part *part)
 {
     const struct folder_sink *folder = part->folder;
@@ -568,7 +575,7 @@ static int create_file(struct part *part)
 
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
 {
-    char path[PATH_MAX]; /* that the file will have: what messages call it */
+    char path[PATH_MAX]; /* final path, for messages */
     if (!is_inside(name)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
         return NULL;
@@ -586,7 +593,7 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     else if (reason)
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path, sink_hint(reason));
     if (reason) {
-        part_free(part); /* not part_end: a file of that name is another's */
+        part_free(part); /* not part_end, which would remove the other file */
         return NULL;
     }
     part->sink = sink_open_part(
@@ -643,9 +650,10 @@ const char *folder_temporary(const struct folder_sink *folder)
     return folder->temporary;
 }
 
-/* --- Its end --- */
+/* --- Finishing --- */
 
-/* The old folder is moved aside, the new one into its place; 0 or the reason. */
+/* Renames the old folder aside and the new one to the target; undoes the first if the second fails.
+ * Returns 0 or an errno. */
 static int move_aside(struct folder_sink *folder)
 {
     char aside[PATH_MAX];
@@ -659,23 +667,26 @@ static int move_aside(struct folder_sink *folder)
         (void)rename(aside, folder->target);
         return reason;
     }
-    memcpy(folder->temporary, aside, strlen(aside) + 1); /* as long: same target */
+    /* fits: both names are derived from the same target */
+    memcpy(folder->temporary, aside, strlen(aside) + 1);
     return 0;
 }
 
-/* Exchanges the two folders, after which the old one bears the temporary name; 0 or the reason. */
+/* Exchanges the old and the new folder, so the old one gets the temporary name. Returns 0 or an
+ * errno. */
 static int replace(struct folder_sink *folder)
 {
     if (is_empty(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
     if (!folder->overwrite)
-        return EEXIST; /* it was empty when we began */
+        return EEXIST; /* it was empty when the output was created */
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
         return 0;
     return errno == EINVAL || errno == ENOSYS ? move_aside(folder) : errno;
 }
 
-/* Renames without replacing a folder that came into being meanwhile; 0 or the reason. */
+/* Renames the temporary folder to the target. Fails if a folder was created there meanwhile.
+ * Returns 0 or an errno. */
 static int put_in_place(const struct folder_sink *folder)
 {
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_NOREPLACE) == 0)
@@ -684,10 +695,10 @@ static int put_in_place(const struct folder_sink *folder)
         return errno;
     return rename(folder->temporary, folder->target) == 0
                ? 0
-               : errno; /* fails where a folder has anything in it */
+               : errno; /* fails if a folder with entries is there */
 }
 
-/* What the new folder replaced. */
+/* Removes the old folder, which has the temporary name now. */
 static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);

@@ -1,9 +1,31 @@
-/* Drives one decoder: members one after another, and what to say when they are damaged, cut, or
- * followed by something else.
+/* Decompression: a byte stream over another byte stream.
  *
- * All that decodes is handed out before a failure is told, also when the failure comes from the
- * feed below.  Zero bytes between and after members are padding (tape blocks, xz stream padding).
- */
+ * Purpose: traces are often compressed, as a whole, in several members (`cat a.gz b.gz`), or twice.
+ *
+ * Order of calls: inflate_over peeks at the first bytes. If they are the magic number of a decoder
+ * (decoder.h), it puts a stream over the input, and repeats that for the decompressed bytes, at
+ * most 4 times. inflate_read then alternates between members:
+ *
+ *     input    | member | zeros | member | zeros | end or other bytes
+ *                ^ enter_member, step, step, ... DECODE_MEMBER_END
+ *
+ * enter_member skips zero bytes after a member (tape blocks, xz stream padding) and matches the
+ * next magic number. step calls the decoder once. more_input refills the 128 KiB input buffer when
+ * the decoder has used it up.
+ *
+ * Invariants: all bytes that can be decoded are returned before an error is reported, also if the
+ * error comes from the stream below. A read returns as soon as it has any bytes instead of waiting
+ * for more, because the input may be a live pipe. A decoder that makes no progress with input and
+ * room available is an error, so the loop terminates.
+ *
+ * Errors: TTR_E_TRUNCATED if the input ends within a member; TTR_E_MALFORMED for damaged data and
+ * for other bytes after a member; TTR_E_LIMIT if the decoder needs too much memory; or the error of
+ * the stream below. Texts contain the offset in the compressed bytes, `error->offset` is that in
+ * the decompressed ones.
+ *
+ * Cost: each level copies its input once, and uses 128 KiB plus the memory of the decoder.
+ *
+ * Left out: seeking, recovery after damage within a member, formats without magic number. */
 #include "io/inflate.h"
 
 #include <string.h>
@@ -14,7 +36,7 @@
 enum {
     LEVELS_MAX = 4,
     INPUT_SIZE = 128 << 10,
-    OUTPUT_MOST = 1 << 30 /* zlib and bzip2 count in unsigned */
+    OUTPUT_MOST = 1 << 30 /* bytes of output per call: zlib and bzip2 count in unsigned int */
 };
 
 struct inflate {
@@ -23,17 +45,17 @@ struct inflate {
     const struct decoder *decoder;
     void *state;
     struct feed *input;
-    uint8_t *in; /* INPUT_SIZE bytes, of which [in_at, in_at + in_n) are to be decoded */
+    uint8_t *in; /* INPUT_SIZE bytes; [in_at, in_at + in_n) are not decoded yet */
     size_t in_at, in_n;
-    size_t given;   /* bytes decoded by the read under way */
-    bool is_inside; /* of a member */
+    size_t given;   /* bytes decoded by the current read */
+    bool is_inside; /* within a member */
     bool had_member;
     bool input_is_over;
-    bool input_failed; /* the input tells why it is over */
+    bool input_failed; /* the input ended with an error, which it describes */
     ttr_error failure;
 };
 
-/* Reads behind what is there; false when the input is over. */
+/* Appends input to the bytes not decoded yet. Returns false if the input has ended. */
 static bool more_input(struct inflate *inflate)
 {
     if (inflate->input_is_over)
@@ -49,19 +71,20 @@ static bool more_input(struct inflate *inflate)
     return got > 0;
 }
 
-/* Where in the compressed bytes decoding stands. */
+/* Returns the offset in the compressed bytes up to which they are decoded. */
 static unsigned long long place(const struct inflate *inflate)
 {
     return feed_used(inflate->input) - inflate->in_n;
 }
 
-/* The same in the decompressed bytes. */
+/* Returns the offset in the decompressed bytes. */
 static uint64_t offset(const struct inflate *inflate)
 {
     return feed_used(&inflate->feed) + inflate->given;
 }
 
-/* Nothing more comes, though the member wants it: the failure below, or an early end. */
+/* Fails because the input ended within a member: with the error of the input, or with
+ * TTR_E_TRUNCATED. */
 static void input_ended_early(struct inflate *inflate)
 {
     struct feed *feed = &inflate->feed;
@@ -104,8 +127,8 @@ static void skip_padding(struct inflate *inflate)
     }
 }
 
-/* Goes to the next member; false at the end, and (with the failure set) before anything that is
- * none. */
+/* Starts the next member. Returns false at the end of the input, or with an error set if other
+ * bytes follow. */
 static bool enter_member(struct inflate *inflate)
 {
     struct feed *feed = &inflate->feed;
@@ -131,7 +154,7 @@ static bool enter_member(struct inflate *inflate)
     return inflate->is_inside;
 }
 
-/* One step of the decoder; true when it is worth another. */
+/* Calls the decoder once. Returns true if it should be called again. */
 static bool step(struct inflate *inflate, struct decode_io *io)
 {
     size_t in_before = inflate->in_n, out_before = io->out_n;
@@ -161,7 +184,7 @@ static size_t inflate_read(struct feed *feed, void *to, size_t n)
     struct decode_io io = {.out = to, .out_n = asked};
     inflate->given = 0;
     while (io.out_n) {
-        bool may_wait = inflate->given == 0; /* what there is must not wait for more */
+        bool may_wait = inflate->given == 0; /* bytes that are there must not wait for more */
         if (!inflate->is_inside && !(may_wait && enter_member(inflate)))
             break;
         if (!step(inflate, &io))
@@ -176,7 +199,7 @@ static size_t inflate_read(struct feed *feed, void *to, size_t n)
         }
     }
     size_t given = inflate->given;
-    inflate->given = 0; /* feed_used has them from here on */
+    inflate->given = 0; /* from here on they are counted in feed_used */
     return given;
 }
 
@@ -199,7 +222,7 @@ static void inflate_tell(const struct feed *feed, ttr_error *error)
 static const struct feed_ops inflate_ops = {
     .read = inflate_read, .tell = inflate_tell, .close = inflate_close};
 
-/* NULL when memory is out; the input is then still the caller's. */
+/* Returns NULL if memory is out; the caller still owns the input then. */
 static struct feed *inflate_new(const struct alloc *alloc, const struct decoder *decoder,
                                 struct feed *input)
 {
@@ -220,8 +243,8 @@ static struct feed *inflate_new(const struct alloc *alloc, const struct decoder 
     return &inflate->feed;
 }
 
-/* Asks for one byte more only as long as that could decide: a slow pipe may hold no more for now.
- */
+/* Peeks at one more byte only while that can change the result, because a live pipe may not have it
+ * yet. Returns NULL if the input is not compressed. */
 static const struct decoder *recognise(struct feed *feed)
 {
     const struct decoder *found = NULL;

@@ -1,12 +1,12 @@
-/* A feed of decompressed bytes over a feed of compressed ones. */
+/* A byte stream of decompressed bytes over a byte stream of compressed ones. */
 #ifndef TRACETTA_IO_INFLATE_H
 #define TRACETTA_IO_INFLATE_H
 
 #include "io/feed.h"
 
-/* Looks at the first bytes of *feed and, as long as they are compressed (at most 4 levels), puts a
- * decoder over it: *feed is then the uppermost, which owns those below.  `*name` is the outermost
- * compression, or "".  False when memory is out; *feed is valid all the same. */
+/* Puts a decompression stream over `*feed` for each level of compression found in its first bytes,
+ * at most 4. `*feed` becomes the topmost stream, which owns those below. `*name` is the outermost
+ * compression, or "". Returns false if memory is out; `*feed` is valid then too. */
 TTR_MUST bool inflate_over(const struct alloc *alloc, struct feed **feed, const char **name);
 
 #endif

@@ -1,8 +1,9 @@
-/* Writing files that appear whole: a temporary name in the target's folder, renamed at the end.
+/* Output files that appear completely or not at all: written under a temporary name in the target's
+ * folder and renamed at the end.
  *
- * Left out: fsync (a trace can be made again; waiting for the disk is the caller's choice), and
- * SIGPIPE, which belongs to the program: where it is ignored, a closed pipe is reported as EPIPE.
- */
+ * Left out: fsync, because a trace can be written again and waiting for the disk is the caller's
+ * decision; SIGPIPE, which belongs to the program. If SIGPIPE is ignored, a closed pipe is reported
+ * as EPIPE. */
 #include "io/sink.h"
 
 #include <errno.h>
@@ -20,31 +21,31 @@
 #include "base/status.h"
 #include "io/temporary.h"
 
-#define DIRECT ((size_t)8 << 10) /* bytes: so many at once go out without being copied */
+#define DIRECT ((size_t)8 << 10) /* bytes; writes of this size bypass the buffer */
 
 enum { SINK_BUFFER = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
-    struct sink_part
-        part;        /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
-    int fd;          /* -1 with a push function */
-    int held;        /* a file without a name that all is written to first, -1 = none */
-    uint8_t *prefix; /* what is to stand before that */
+    struct sink_part part; /* callbacks of a sink without descriptor; part.end may be NULL */
+    int fd;                /* -1 if there is a push callback */
+    /* unnamed temporary file that delays all output until sink_finish; -1 = none */
+    int held;
+    uint8_t *prefix; /* bytes to write before the contents of `held` */
     size_t prefix_n;
-    bool is_owned; /* close fd; false for standard output */
+    bool is_owned; /* close fd at the end; false for standard output */
     bool overwrite;
-    char *target;    /* the path to appear; "standard output" and the like for messages */
-    char *temporary; /* NULL when written directly */
+    char *target;    /* final path, or a name for messages such as "standard output" */
+    char *temporary; /* NULL if the target is written directly */
     size_t target_size, temporary_size;
-    uint8_t *buffer; /* made when first needed */
+    uint8_t *buffer; /* allocated at the first buffered write */
     size_t n, buffer_size;
-    uint64_t offset; /* bytes accepted */
+    uint64_t offset; /* bytes accepted so far */
     bool failed;
     ttr_error failure;
 };
 
-/* The name is not ours (any more): it must not be unlinked. */
+/* Forgets the temporary name, so that it is not unlinked: the file was renamed or never created. */
 static void forget_temporary(struct sink *sink)
 {
     alloc_free(sink->alloc, sink->temporary, sink->temporary_size, 1);
@@ -54,7 +55,7 @@ static void forget_temporary(struct sink *sink)
 static void sink_free(struct sink *sink)
 {
     if (sink->is_owned && sink->fd >= 0)
-        (void)close(sink->fd); /* reached with an open file only when it is given up */
+        (void)close(sink->fd); /* the descriptor is open here only if the output is abandoned */
     if (sink->held >= 0)
         (void)close(sink->held);
     if (sink->temporary)
@@ -68,7 +69,7 @@ static void sink_free(struct sink *sink)
     alloc_free(sink->alloc, sink, 1, sizeof *sink);
 }
 
-/* A sink that goes nowhere yet. */
+/* Allocates a sink without a destination. Returns NULL with `error` if memory is out. */
 static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_error *error)
 {
     struct sink *sink = alloc_zero(alloc, 1, sizeof *sink);
@@ -108,7 +109,7 @@ const char *sink_hint(int reason)
     }
 }
 
-/* Gives the same failure again and again. */
+/* Returns the first failure again: every call after it fails alike. */
 static ttr_status stuck(const struct sink *sink, ttr_error *error)
 {
     if (error)
@@ -124,7 +125,8 @@ static ttr_status write_failed(struct sink *sink, int reason, ttr_error *error)
     return stuck(sink, error);
 }
 
-/* One write below; waits where a non-blocking descriptor is full. */
+/* Writes once, at least one byte; polls if a non-blocking descriptor is full. Returns the count, or
+ * -1 with errno. */
 static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
@@ -155,8 +157,8 @@ static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, t
     return TTR_OK;
 }
 
-/* Creates the temporary file with the permissions the process gives to new files.  Not mkostemp:
- * its 0600 would have to be widened by the umask, which cannot be read without changing it for all
+/* Creates the temporary file with the permissions that umask allows. mkostemp is not used: its mode
+ * 0600 would have to be widened by the umask, which cannot be read without changing it for all
  * threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
@@ -190,7 +192,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     return false;
 }
 
-/* The new file gets the owner and permissions of the one it replaces, as far as we may. */
+/* Gives the new file the owner and permissions of the old one, as far as permitted. */
 static void keep_mode(const struct sink *sink, const struct stat *old)
 {
     struct stat now;
@@ -198,11 +200,11 @@ static void keep_mode(const struct sink *sink, const struct stat *old)
     bool is_same =
         fstat(sink->fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid;
     if (!is_same && fchown(sink->fd, old->st_uid, old->st_gid) != 0)
-        mode &= 0777; /* set-id bits are for their owner only */
+        mode &= 0777; /* set-user-id and set-group-id bits are only valid with the old owner */
     (void)fchmod(sink->fd, mode);
 }
 
-/* open() refuses sockets; 0 or the reason. */
+/* Connects to a Unix socket, because open() refuses sockets. Returns 0 or an errno. */
 static int connect_socket(struct sink *sink)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -215,7 +217,7 @@ static int connect_socket(struct sink *sink)
     return 0;
 }
 
-/* Devices, FIFOs and sockets are written as they are. */
+/* Opens a device, FIFO or socket to write it directly. */
 static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
 {
     sink->is_owned = true;
@@ -233,7 +235,8 @@ static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
     return reason == 0;
 }
 
-/* An existing regular file: through links to the real one, so that a link stays a link. */
+/* Prepares the replacement of an existing regular file. Resolves links first, so that a link stays
+ * a link. */
 static bool replace_file(struct sink *sink, const struct stat *old, ttr_error *error)
 {
     char real[PATH_MAX];
@@ -280,7 +283,8 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
                 sink->target);
         return false;
     }
-    if (errno != ENOENT) { /* a name too long, say, which the temporary one would not be */
+    /* a name that is too long, for example: the temporary name would hide that */
+    if (errno != ENOENT) {
         (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target,
                        sink_hint(errno));
         return false;
@@ -297,7 +301,7 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error)
 {
-    /* Opened by its name, a redirected /dev/stdout would be a file to replace. */
+    /* Opening a redirected /dev/stdout by name would replace the file it is redirected to. */
     bool is_stdout = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     struct sink *sink = sink_new(alloc, is_stdout ? "standard output" : path, error);
     if (!sink)
@@ -349,7 +353,8 @@ ttr_status sink_rest(struct sink *sink, ttr_error *error)
     return status;
 }
 
-/* False when memory is out, which then sticks. */
+/* Allocates the buffer if necessary. Returns false if memory is out; all later calls then fail too.
+ */
 static bool has_buffer(struct sink *sink)
 {
     if (!sink->buffer)
@@ -387,9 +392,9 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
     return TTR_OK;
 }
 
-/* --- What is written anew --- */
+/* --- Overwriting --- */
 
-/* A file without a name, below TMPDIR; -1 with errno. */
+/* Creates an unnamed file in TMPDIR. Returns its descriptor, or -1 with errno. */
 static int open_nameless(void)
 {
     char name[4096 + TEMPORARY_MORE], target[4096];
@@ -398,7 +403,7 @@ static int open_nameless(void)
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
         n = snprintf(target, sizeof target, "%s/tracetta", folder);
     for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target;
-         i++) { /* not every file system has such */
+         i++) { /* O_TMPFILE is not supported by all file systems */
         temporary_name(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
@@ -468,7 +473,7 @@ ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error
     return TTR_OK;
 }
 
-/* Copies what was held to where it goes. */
+/* Copies the prefix and the held file to the destination. */
 static ttr_status release_held(struct sink *sink, ttr_error *error)
 {
     int held = sink->held;
@@ -503,8 +508,8 @@ const char *sink_temporary(const struct sink *sink)
     return sink->temporary;
 }
 
-/* Renames without replacing a file that came into being meanwhile, where the file system can do
- * that; 0 or the reason. */
+/* Renames to the target. Unless `overwrite`, fails if a file was created there meanwhile, if the
+ * file system can check that. Returns 0 or an errno. */
 static int put_in_place(const struct sink *sink)
 {
     if (!sink->overwrite) {
@@ -523,8 +528,8 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
         status = release_held(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
-     * same. */
+    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
+     * on Linux. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = write_failed(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {

@@ -1,4 +1,4 @@
-/* TCP connections on non-blocking descriptors; see the header. */
+/* TCP connections on non-blocking descriptors. */
 #include "io/socket.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { SLICE_MS = 100 }; /* between two questions whether to go on */
+enum { SLICE_MS = 100 }; /* interval between calls of goes_on, in ms */
 
 struct socket {
     const struct alloc *alloc;
@@ -50,14 +50,14 @@ struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error)
         socket_close(socket);
         return NULL;
     }
-    /* Requests are small and each waits for its reply; where it is no TCP connection there is
-     * nothing to set. */
+    /* Requests are small and each waits for its reply, so Nagle's algorithm would delay them. On
+     * other connections than TCP the call fails harmlessly. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return socket;
 }
 
-/* Waits for a connection under way: 0, or the errno of its failure; ECANCELED where goes_on said
- * so. */
+/* Waits for a pending connect. Returns 0 or the errno of its failure; ECANCELED if goes_on returned
+ * false, ETIMEDOUT at the deadline. */
 static int await_connection(int fd, const struct socket_target *target, uint64_t deadline)
 {
     for (;;) {
@@ -74,7 +74,7 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 ? failed : errno;
 }
 
-/* One address of the host: the connected descriptor, or -1 with errno. */
+/* Connects to one address of the host. Returns the descriptor, or -1 with errno. */
 static int try_address(const struct addrinfo *address, const struct socket_target *target,
                        uint64_t deadline)
 {
@@ -152,8 +152,8 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     do
         got = recv(socket->fd, to, n, 0);
     while (got < 0 && errno == EINTR);
-    /* Who sends several small answers waits with the second until the first is acknowledged; the
-     * system would do that only 40 ms later. */
+    /* Acknowledge at once. A peer with Nagle's algorithm sends its second small reply only after
+     * the first is acknowledged, which the kernel would delay by 40 ms. */
     reason = errno;
     (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     if (got > 0)

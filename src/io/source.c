@@ -1,8 +1,12 @@
-/* Opening a source: what the path is, whether its bytes are compressed, which kind of window shows
- * them; then dispatch.
+/* Opens sources: finds out what the path is, whether its bytes are compressed, and which kind of
+ * window to use; then dispatches to that window's functions.
  *
- * A compressed input gets its decoders (inflate.c) and, unless it is small, a thread that runs them
- * (decode.c).  The first bytes are looked at while opening, so opening a pipe waits for them. */
+ * Order of calls:
+ *   source_open -> open, fstat -> raw stream (feed.c)
+ *               -> decompression streams if the first bytes are a magic number (inflate.c)
+ *               -> a thread that runs them, unless the file is small (decode.c)
+ *               -> window: mapped, or buffered (source_file.c, source_stream.c)
+ * Opening reads the first bytes, so opening a pipe waits for them. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -19,17 +23,18 @@
 
 #define LIMIT_DEFAULT (UINT64_C(4) << 30)
 
-/* A compressed file up to here is decoded without a thread: starting one would take longer. */
+/* Compressed files up to this size, in bytes, are decompressed without a thread: starting one would
+ * take longer. */
 enum { SMALL_FILE = 64 << 10 };
 
-/* Windows smaller than this are read: to map and unmap them costs several times as much as to copy
- * them. */
+/* Smaller windows are read with pread: mapping and unmapping them costs several times as much as
+ * copying. */
 enum { MAPPED_WORTH = 512 << 10 };
 
-/* The same where only parts of them are looked at. */
+/* The same limit for sparse reading, where mapping avoids reading skipped pages. */
 enum { MAPPED_SPARSE = 64 << 10 };
 
-/* Whether windows of so many bytes may be mapped. */
+/* Returns true if windows of `chunk` bytes (0 = default) are large enough to be mapped. */
 static bool is_mapped_size(size_t chunk, bool is_sparse)
 {
     return !chunk || chunk >= (is_sparse ? MAPPED_SPARSE : MAPPED_WORTH);
@@ -43,7 +48,8 @@ void source_close(struct source *source)
         source->ops->close(source);
     feed_close(source->feed);
     if (source->shared.pool)
-        (void)shared_file_close(&source->shared); /* opened for reading: nothing can be lost */
+        /* opened for reading, so a failed close loses nothing */
+        (void)shared_file_close(&source->shared);
     descriptors_drop(source->shared.pool);
     window_pool_drop(source->windows);
     alloc_free(source->alloc, source->name, source->name_size, 1);
@@ -59,7 +65,8 @@ void source_rest(struct source *source)
     source->shown.n = 0;
 }
 
-/* A source that has a name and options but no bytes yet. */
+/* Allocates a source with a name and options but without bytes. Returns NULL with `error` if memory
+ * is out. */
 static struct source *source_new(const struct alloc *alloc, const char *name,
                                  const struct source_options *options, ttr_error *error)
 {
@@ -84,7 +91,8 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     return source;
 }
 
-/* Puts the raw feed under the source; false when it could not be made. */
+/* Makes `disk` the raw stream of the source. Fails if it is NULL: memory was out when it was
+ * created. */
 static bool source_take(struct source *source, struct feed *disk, ttr_error *error)
 {
     source->disk = disk;
@@ -110,16 +118,16 @@ static const char *open_hint(int reason)
     }
 }
 
-/* A descriptor on its way into a source. */
+/* A descriptor that is being made into a source. */
 struct opened {
     int fd;
-    bool is_owned; /* closed with the source */
+    bool is_owned; /* close it with the source */
     const char *name;
     struct descriptors
-        *shared; /* to leave it to where it is a regular file, or NULL; then `name` is its path */
+        *shared; /* pool to transfer a regular file to, or NULL; if set, `name` is the path */
 };
 
-/* The descriptor becomes the source's feed; false when it cannot, it is then still the caller's. */
+/* Makes the descriptor the raw stream of the source. On failure the caller still owns it. */
 static bool take_fd(struct source *source, const struct opened *opened, ttr_error *error)
 {
     struct stat about;
@@ -133,7 +141,7 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
-    /* A shell may have read the beginning of standard input. */
+    /* A shell may have read the beginning of standard input, so start at the current position. */
     off_t at = is_regular && !opened->shared ? lseek(opened->fd, 0, SEEK_CUR) : 0;
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
@@ -152,7 +160,7 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
     return true;
 }
 
-/* Puts decoders over compressed bytes; false when memory is out. */
+/* Puts decompression streams over compressed bytes. Returns false if memory is out. */
 static bool decompress(struct source *source, const struct source_options *options,
                        ttr_error *error)
 {
@@ -167,7 +175,7 @@ static bool decompress(struct source *source, const struct source_options *optio
     return is_done;
 }
 
-/* Chooses the window of a descriptor. */
+/* Chooses between a mapped and a buffered window for a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
     bool no_mmap =
@@ -375,11 +383,11 @@ uint64_t source_disk_size(const struct source *source)
 
 uint64_t source_disk_used(const struct source *source)
 {
-    /* Mapped and borrowed bytes never pass the feed. */
+    /* Mapped and borrowed bytes do not pass through the stream. */
     uint64_t used = source->ops == &source_stream_ops ? feed_used(source->disk)
                                                       : source->shown.offset + source->shown.n;
     bool is_past =
-        source->disk_size && used > source->disk_size; /* a jump went further than the input */
+        source->disk_size && used > source->disk_size; /* a skip went beyond the end of the input */
     return is_past ? source->disk_size : used;
 }
 

@@ -1,17 +1,39 @@
-/* Windows in memory: over the caller's bytes, over a buffer refilled from a feed, and over one that
- * its user fills.
+/* Windows in memory.
  *
- * The buffer keeps what the reader has not consumed, moves it to the front before a read and grows
- * by doubling only when it is full: a bogus size in a damaged file costs at most twice what the
- * file really holds. */
+ * Purpose: one interface, source_fill, over three kinds of input:
+ *   memory    points into the caller's bytes; nothing is copied
+ *   stream    a buffer that is refilled from a byte stream (feed.h)
+ *   given     a buffer that the caller appends to
+ *
+ * The buffer of a stream, where `start` advances as the reader consumes bytes:
+ *
+ *     | consumed | window        | free       |
+ *     0          start           start + n    capacity
+ *
+ * stream_fill drops consumed bytes. If fewer than `need` remain, read_until moves the window to the
+ * start of the buffer, enlarges the buffer if necessary, and reads until `need` bytes are there or
+ * the input ends. Bytes before a later offset are skipped: with a seek in regular files, else by
+ * reading and discarding.
+ *
+ * Growth: the first buffer is small (64 KiB, or the file size), the next has the chunk size. Beyond
+ * that the capacity doubles only when the buffer is full of bytes that really exist. So a bogus
+ * record size in a damaged file costs at most twice the size of the file, not the size it claims.
+ *
+ * Invariants: bytes in the window are valid until the next fill; the offset never decreases; an
+ * error is returned only after all bytes before it were in a window; at_end is set only if the
+ * input returned 0, or a regular file has reached its known size.
+ *
+ * Cost: moving costs at most one memmove of the unconsumed bytes per refill, typically less than
+ * one record.
+ *
+ * Left out: moving backwards (source_peek_at reads any offset of a seekable source). */
 #include <string.h>
 
 #include "base/status.h"
 #include "io/source_window.h"
 
 enum {
-    FIRST_READ =
-        64 << 10, /* most small files, and all a pipe holds: no need for a large buffer yet */
+    FIRST_READ = 64 << 10, /* bytes; enough for most small files and for the content of a pipe */
     LATER_READ = 1 << 20
 };
 
@@ -47,15 +69,15 @@ static bool is_plain(const struct source *source)
     return source->feed == source->disk && source->disk_size > 0;
 }
 
-/* The first buffer: no larger than what can be read at once, or a small file and the byte that
- * shows its end. */
+/* Returns the size of the first buffer: one read, or a small file plus one byte, so that a read of
+ * 0 shows its end. */
 static size_t first_room(const struct source *source, size_t chunk)
 {
     size_t want = chunk < FIRST_READ ? chunk : FIRST_READ;
     return is_plain(source) && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
 }
 
-/* Borrows a window for a file that is larger than that. */
+/* Takes a window from the pool if the file is larger than one. Returns false if there is none. */
 static bool take_lent(struct source *source, size_t chunk)
 {
     uint8_t *lent = is_plain(source) && source->disk_size > chunk
@@ -68,7 +90,8 @@ static bool take_lent(struct source *source, size_t chunk)
     return lent != NULL;
 }
 
-/* Moves what is there into memory of its own. */
+/* Moves the buffer to an allocation of `want` bytes and returns a borrowed window to the pool.
+ * Returns false if memory is out. */
 static bool grow(struct source *source, size_t want)
 {
     const size_t now = source->in.stream.capacity;
@@ -87,8 +110,8 @@ static bool grow(struct source *source, size_t want)
     return true;
 }
 
-/* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a
- * smaller buffer was full. */
+/* Makes room for at least one more byte towards `need`. Grows to the chunk size after a smaller
+ * buffer was full once, then doubles. Returns false if memory is out. */
 static bool make_room(struct source *source, size_t need, bool was_full)
 {
     size_t chunk = chunk_of(source);
@@ -105,7 +128,7 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     return want == now || grow(source, want);
 }
 
-/* Hands a failure on, if anybody asks for it. */
+/* Copies the error to the caller, if it passed a struct for it. Returns the status. */
 static ttr_status told(const ttr_error *own, ttr_error *error)
 {
     if (error)
@@ -113,14 +136,14 @@ static ttr_status told(const ttr_error *own, ttr_error *error)
     return own->status;
 }
 
-/* Whether all was read that a regular file had when it was opened, and no more. */
+/* Returns true if a regular file was read exactly up to the size it had when it was opened. */
 static bool is_at_known_end(const struct source *source)
 {
     return is_plain(source) && feed_used(source->disk) == source->disk_size;
 }
 
-/* How many of the bytes that there is room for are read: not those that nobody wants, unless others
- * stand behind them. */
+/* Returns how many of `room` bytes to read: without a range declared by source_needless, unless
+ * bytes after it are needed too. */
 static size_t wanted_of(const struct source *source, size_t need, size_t room)
 {
     const uint64_t at = source->shown.offset + source->in.stream.n;
@@ -132,9 +155,9 @@ static size_t wanted_of(const struct source *source, size_t need, size_t room)
     return wanted > least ? wanted : least;
 }
 
-/* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a
- * short read, because only a read of 0 says that it ended, or one that is short just where its size
- * says so; a pipe is not, because that could wait for long. */
+/* Reads until `need` bytes are in the buffer or the stream ends. After a short read, a regular file
+ * is read again, because only a read of 0 means its end (or a short read that ends at its known
+ * size). A pipe is not, because that could block. */
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
     struct feed *feed = source->feed;
@@ -169,8 +192,8 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
     return TTR_OK;
 }
 
-/* Passes over n bytes behind the window, which is empty: a file is read on from there, everything
- * else is read and forgotten. */
+/* Skips n bytes after the window, which is empty: by a seek in a regular file, else by reading and
+ * discarding. */
 static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
 {
     struct feed *feed = source->feed;
@@ -186,7 +209,7 @@ static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
         if (got < 0)
             return told(&own, error);
         if (got == 0)
-            return TTR_OK; /* the next read says so again */
+            return TTR_OK; /* the next read reports the end again */
         n -= (uint64_t)got;
     }
     return TTR_OK;
@@ -229,8 +252,8 @@ bool source_stream_append(struct source *source, const void *bytes, size_t n)
     return true;
 }
 
-/* What lies between the end of what is there and a window beyond it is passed over when it comes.
- */
+/* Fills from the bytes appended so far. If `offset` is after them, the bytes up to it are discarded
+ * when they arrive. */
 static ttr_status given_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
     (void)need;

@@ -1,4 +1,4 @@
-/* See the header. */
+/* Equal-sized windows in one allocation, handed out in order, see the header. */
 #include "io/window_pool.h"
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
@@ -6,13 +6,13 @@
 struct window_pool {
     const struct alloc *alloc;
     unsigned holders;
-    uint8_t *memory; /* NULL before the first was taken */
+    uint8_t *memory; /* NULL until the first window is taken */
     uint8_t *bytes;  /* the first window in it */
     size_t each, n, taken;
 };
 
-/* How many windows there is memory for: many ones begin at a large page, or what lies before the
- * first of these would come in small ones. */
+/* Returns the number of windows to allocate memory for. If there are many small ones, that includes
+ * one huge page more: the first window is aligned to a huge page. */
 static size_t windows_of(const struct window_pool *pool)
 {
     return pool->each >= LARGE_PAGE || pool->n < LARGE_PAGE / pool->each
