@@ -13,8 +13,8 @@
 #include <sys/resource.h>
 
 /* Capacities of a growing array after its first growth, in items. */
-#define ALLOC_FIRST 8
-#define ALLOC_FEW 2
+#define FIRST_CAPACITY 8
+#define FIRST_CAPACITY_SMALL 2
 
 /* Size of a huge page on x86-64 and most arm64 kernels, in bytes. If huge pages are larger, madvise
  * has less effect. */
@@ -33,7 +33,7 @@ static void *default_resize(void *own, void *old, size_t old_size, size_t new_si
 
 /* Returns false if count * size overflows. A product of 0 becomes 1, because the resize callback
  * reads a new size of 0 as "free". */
-static bool bytes_of(size_t count, size_t size, size_t *bytes)
+static bool size_in_bytes(size_t count, size_t size, size_t *bytes)
 {
     if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
         return false;
@@ -59,7 +59,8 @@ void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_
                    size_t size)
 {
     size_t old_bytes = 0, new_bytes;
-    if (!bytes_of(new_count, size, &new_bytes) || (old && !bytes_of(old_count, size, &old_bytes)))
+    if (!size_in_bytes(new_count, size, &new_bytes) ||
+        (old && !size_in_bytes(old_count, size, &old_bytes)))
         return NULL;
     return alloc->resize(alloc->own, old, old_bytes, new_bytes);
 }
@@ -82,16 +83,16 @@ _Bool alloc_is_limited(void)
 }
 
 /* Required capacity, and capacity of the first growth, both in items. */
-struct wanted {
+struct capacity_request {
     size_t need, first;
 };
 
 /* Grows the array to at least twice its capacity, so n appends cost O(n) copies. Returns false if
  * memory is out. */
-static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
-                     struct wanted wanted, size_t size)
+static _Bool grow_array(const struct alloc *alloc, void **items, size_t *capacity,
+                        struct capacity_request capacity_request, size_t size)
 {
-    const size_t need = wanted.need, first = wanted.first;
+    const size_t need = capacity_request.need, first = capacity_request.first;
     if (need <= *capacity && *items)
         return true;
     size_t grown = *capacity < first / 2       ? first
@@ -110,18 +111,20 @@ static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
 _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
                     size_t size)
 {
-    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FIRST}, size);
+    return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY},
+                      size);
 }
 
 _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
                         size_t size)
 {
-    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FEW}, size);
+    return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY_SMALL},
+                      size);
 }
 
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size)
 {
     size_t bytes = 0;
-    if (block && bytes_of(count, size, &bytes))
+    if (block && size_in_bytes(count, size, &bytes))
         (void)alloc->resize(alloc->own, block, bytes, 0);
 }

@@ -16,12 +16,12 @@
 #define ARENA_BLOCK_MIN 4096
 #define ARENA_BLOCK_MAX (1u << 20)
 
-static size_t room_in(const struct arena_block *block)
+static size_t free_bytes(const struct arena_block *block)
 {
     return block->size - block->used;
 }
 
-static void *take_from(struct arena_block *block, size_t size)
+static void *bump_allocate(struct arena_block *block, size_t size)
 {
     char *at = (char *)(block + 1) + block->used;
     block->used += size;
@@ -36,7 +36,7 @@ static struct arena_block *unlink_empty(struct arena *arena, size_t size)
         return NULL;
     for (struct arena_block **link = &arena->current->next; *link; link = &(*link)->next) {
         struct arena_block *block = *link;
-        if (room_in(block) >= size) {
+        if (free_bytes(block) >= size) {
             *link = block->next;
             return block;
         }
@@ -62,9 +62,9 @@ static struct arena_block *new_block(struct arena *arena, size_t size)
 
 /* Links a block that has just received its first allocation: after the current block if it becomes
  * current, else at the front with the full ones. */
-static void link_begun(struct arena *arena, struct arena_block *block)
+static void link_new_block(struct arena *arena, struct arena_block *block)
 {
-    bool is_roomier = arena->current && room_in(block) > room_in(arena->current);
+    bool is_roomier = arena->current && free_bytes(block) > free_bytes(arena->current);
     struct arena_block **link = is_roomier ? &arena->current->next : &arena->first;
     block->next = *link;
     *link = block;
@@ -87,15 +87,15 @@ void *arena_take(struct arena *arena, size_t size)
     if (size > PTRDIFF_MAX - sizeof(struct arena_block) - 8)
         return NULL;
     size = (size + 7) & ~(size_t)7;
-    if (arena->current && room_in(arena->current) >= size)
-        return take_from(arena->current, size);
+    if (arena->current && free_bytes(arena->current) >= size)
+        return bump_allocate(arena->current, size);
     struct arena_block *block = unlink_empty(arena, size);
     if (!block)
         block = new_block(arena, size);
     if (!block)
         return NULL;
-    void *at = take_from(block, size);
-    link_begun(arena, block);
+    void *at = bump_allocate(block, size);
+    link_new_block(arena, block);
     return at;
 }
 
@@ -111,7 +111,7 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 static void lock(struct arena *arena)
 {
     while (arena->is_shared &&
-           atomic_exchange_explicit(&arena->is_busy, true,
+           atomic_exchange_explicit(&arena->is_locked, true,
                                     /* spin: the lock is held for a few instructions only */
                                     memory_order_acquire))
         ;
@@ -120,7 +120,7 @@ static void lock(struct arena *arena)
 static void unlock(struct arena *arena)
 {
     if (arena->is_shared)
-        atomic_store_explicit(&arena->is_busy, false, memory_order_release);
+        atomic_store_explicit(&arena->is_locked, false, memory_order_release);
 }
 
 void *arena_take_shared(struct arena *arena, size_t size)

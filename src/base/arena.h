@@ -23,7 +23,7 @@ struct arena {
     size_t least;                        /* size of the first block in bytes; 0 = 4 KiB */
     /* several threads allocate concurrently; set by the caller before they start */
     bool is_shared;
-    atomic_bool is_busy; /* spin lock of the _shared functions; used if is_shared */
+    atomic_bool is_locked; /* spin lock of the _shared functions; used if is_shared */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);

@@ -10,7 +10,7 @@
 
 /* Grows the buffer with zero bytes until it holds bits up to `end`.  Returns false if memory is
  * out. */
-static bool extend(struct bitput *put, uint64_t end)
+static bool grow_to_bit(struct bitput *put, uint64_t end)
 {
     uint64_t have = put->to->n - put->start, need = (end + 7) >> 3;
     if (put->to->failed)
@@ -22,19 +22,19 @@ static bool extend(struct bitput *put, uint64_t end)
 
 void bitput_zeros(struct bitput *put, uint64_t n)
 {
-    (void)extend(put, put->at + n);
+    (void)grow_to_bit(put, put->at + n);
     put->at += n;
 }
 
 /* Returns the byte that contains bit `at`.  `start` may be a wrapped negative number if flushed
  * bytes were removed from the buffer; the sum is in the buffer. */
-static uint8_t *byte_of(const struct bitput *put, uint64_t at)
+static uint8_t *byte_at_bit(const struct bitput *put, uint64_t at)
 {
     return put->to->bytes + (put->start + (size_t)(at >> 3));
 }
 
 /* Overwrites `width` bits, least significant bit first. */
-static void lay_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
+static void overwrite_bits_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 {
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, x >>= n, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
@@ -43,7 +43,7 @@ static void lay_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 }
 
 /* Overwrites `width` bits, most significant bit first. */
-static void lay_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
+static void overwrite_bits_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 {
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
@@ -54,31 +54,31 @@ static void lay_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 
 /* Returns the address to store a number at if it starts and ends at byte boundaries, else NULL: it
  * must then be written bit by bit.  Also NULL if memory is out. */
-static uint8_t *room_for_bytes(struct bitput *put, unsigned width)
+static uint8_t *aligned_room(struct bitput *put, unsigned width)
 {
     return ((unsigned)put->at | width) & 7 ? NULL : buffer_room(put->to, 8);
 }
 
 void bitput_le(struct bitput *put, uint64_t x, unsigned width)
 {
-    uint8_t *at = room_for_bytes(put, width);
+    uint8_t *at = aligned_room(put, width);
     if (at) {
         store_u64le(at, x);
         buffer_filled(put->to, width >> 3);
-    } else if (extend(put, put->at + width)) {
-        lay_le(byte_of(put, put->at), put->at, x, width);
+    } else if (grow_to_bit(put, put->at + width)) {
+        overwrite_bits_le(byte_at_bit(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
 
 void bitput_be(struct bitput *put, uint64_t x, unsigned width)
 {
-    uint8_t *at = room_for_bytes(put, width);
+    uint8_t *at = aligned_room(put, width);
     if (at) {
         store_u64be(at, x << (64 - width));
         buffer_filled(put->to, width >> 3);
-    } else if (extend(put, put->at + width)) {
-        lay_be(byte_of(put, put->at), put->at, x, width);
+    } else if (grow_to_bit(put, put->at + width)) {
+        overwrite_bits_be(byte_at_bit(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
@@ -94,14 +94,14 @@ void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_le(byte_of(put, at), at, x, width);
+        overwrite_bits_le(byte_at_bit(put, at), at, x, width);
 }
 
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width)
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_be(byte_of(put, at), at, x, width);
+        overwrite_bits_be(byte_at_bit(put, at), at, x, width);
 }
 
 void bitput_taken(struct bitput *put, size_t n)

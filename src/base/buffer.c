@@ -2,7 +2,7 @@
  * O(n) copies.  Left out: shrinking. */
 #include "base/buffer.h"
 
-#define BUFFER_FIRST 256
+#define BUFFER_CAPACITY_MIN 256
 
 void buffer_init(struct buffer *buffer, const struct alloc *alloc)
 {
@@ -18,7 +18,7 @@ void buffer_free(struct buffer *buffer)
 bool buffer_grow(struct buffer *buffer, size_t more)
 {
     size_t need;
-    size_t grown = buffer->capacity ? buffer->capacity : BUFFER_FIRST / 2;
+    size_t grown = buffer->capacity ? buffer->capacity : BUFFER_CAPACITY_MIN / 2;
     /* One byte more than requested, see buffer_room. */
     buffer->failed = buffer->failed || __builtin_add_overflow(buffer->n, more, &need) ||
                      __builtin_add_overflow(need, 1, &need) ||

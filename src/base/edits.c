@@ -5,7 +5,7 @@
 
 #include <tracetta/error.h>
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -24,7 +24,7 @@ unsigned ttr_edits(const char *a, const char *b)
         for (unsigned j = 1; j <= b_n; j++) {
             unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+            row[j] = smaller_of(replaced, smaller_of(row[j], row[j - 1]) + 1);
         }
     }
     return row[b_n];

@@ -8,17 +8,17 @@
 _Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "steps are a power of two");
 _Static_assert(HISTOGRAM_OCTAVES + STEP_BITS == 64, "the last octave ends at 2^64");
 
-static unsigned octave_of(uint64_t value)
+static unsigned octave_of_value(uint64_t value)
 {
     return value < HISTOGRAM_STEPS ? 0 : 64 - STEP_BITS - (unsigned)__builtin_clzll(value);
 }
 
-static unsigned step_of(uint64_t value, unsigned octave)
+static unsigned step_of_value(uint64_t value, unsigned octave)
 {
     return (unsigned)(octave ? value >> (octave - 1) : value) & (HISTOGRAM_STEPS - 1);
 }
 
-static uint64_t middle_of(unsigned octave, unsigned step)
+static uint64_t middle_of_step(unsigned octave, unsigned step)
 {
     if (octave == 0)
         return step;
@@ -33,7 +33,7 @@ static bool reserve_octave(struct histogram *histogram, unsigned octave)
     return histogram->octave[octave] != NULL;
 }
 
-static void widen(struct histogram *histogram, uint64_t min, uint64_t max)
+static void extend_range(struct histogram *histogram, uint64_t min, uint64_t max)
 {
     if (histogram->count == 0 || min < histogram->min)
         histogram->min = min;
@@ -50,7 +50,7 @@ static uint64_t value_at_rank(const struct histogram *histogram, uint64_t rank)
         for (unsigned step = 0; counts && step < HISTOGRAM_STEPS; step++) {
             seen += counts[step];
             if (seen >= rank)
-                return middle_of(octave, step);
+                return middle_of_step(octave, step);
         }
     }
     return histogram->max;
@@ -70,11 +70,11 @@ void histogram_free(struct histogram *histogram)
 
 bool histogram_add(struct histogram *histogram, uint64_t value)
 {
-    unsigned octave = octave_of(value);
+    unsigned octave = octave_of_value(value);
     if (!reserve_octave(histogram, octave))
         return false;
-    histogram->octave[octave][step_of(value, octave)]++;
-    widen(histogram, value, value);
+    histogram->octave[octave][step_of_value(value, octave)]++;
+    extend_range(histogram, value, value);
     histogram->count++;
     return true;
 }
@@ -89,7 +89,7 @@ bool histogram_merge(struct histogram *into, const struct histogram *from)
         for (unsigned step = 0; from->octave[octave] && step < HISTOGRAM_STEPS; step++)
             into->octave[octave][step] += from->octave[octave][step];
     if (from->count)
-        widen(into, from->min, from->max);
+        extend_range(into, from->min, from->max);
     into->count += from->count;
     return true;
 }

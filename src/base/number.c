@@ -15,8 +15,8 @@
  *
  * Doubles, in the order of calls: number_put_double handles the sign, nan, inf and small integers.
  * Others go to shortest_decimal (shortest.c, the Schubfach algorithm), which returns at most 17
- * digits and an exponent. put_shortest chooses the notation: plain for exponents -4 to 14, else
- * scientific.
+ * digits and an exponent. put_shortest_double chooses the notation: plain for exponents -4 to 14,
+ * else scientific.
  *
  * Invariants: no function writes more than NUMBER_MAX bytes or a terminating zero; the text of a
  * double always has a point or an exponent, so it parses as a double again.
@@ -75,7 +75,7 @@ static unsigned count_digits(uint64_t x)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* Returns the eight digits of x < 10^8 as bytes 0 to 9, the first digit in the lowest byte. See the
  * head of this file. */
-static inline uint64_t split_eight(uint32_t x)
+static inline uint64_t split_8_digits(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high =
@@ -86,34 +86,34 @@ static inline uint64_t split_eight(uint32_t x)
     return high | (lanes - high * 10) << 8;
 }
 
-static inline void put_eight(char *to, uint32_t x)
+static inline void put_8_digits(char *to, uint32_t x)
 {
-    uint64_t digits = split_eight(x) | UINT64_C(0x3030303030303030);
+    uint64_t digits = split_8_digits(x) | UINT64_C(0x3030303030303030);
     memcpy(to, &digits, 8);
 }
 
 /* Writes x < 10^8 without leading zeros. Always stores eight bytes and shifts the zeros out, so
  * numbers of all lengths cost the same; no branch depends on the length. */
-static inline size_t put_up_to_eight(char *to, uint32_t x)
+static inline size_t put_1_to_8_digits(char *to, uint32_t x)
 {
-    uint64_t digits = split_eight(x);
+    uint64_t digits = split_8_digits(x);
     unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
     digits = (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros;
     memcpy(to, &digits, 8);
     return 8 - zeros;
 }
 #else
-static void put_eight(char *to, uint32_t x)
+static void put_8_digits(char *to, uint32_t x)
 {
     for (unsigned i = 8; i > 0; x /= 10)
         to[--i] = (char)('0' + x % 10);
 }
 
-static size_t put_up_to_eight(char *to, uint32_t x)
+static size_t put_1_to_8_digits(char *to, uint32_t x)
 {
     char digits[8];
     unsigned n = count_digits(x);
-    put_eight(digits, x);
+    put_8_digits(digits, x);
     memcpy(to, digits + 8 - n, n);
     return n;
 }
@@ -124,7 +124,7 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
     char *at = to + n;
     for (; at - to >= 8; x /= 100000000) {
         at -= 8;
-        put_eight(at, (uint32_t)(x % 100000000));
+        put_8_digits(at, (uint32_t)(x % 100000000));
     }
     for (; at - to >= 2; x /= 100) {
         at -= 2;
@@ -137,16 +137,16 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
 void number_put_nine(char *to, uint32_t x)
 {
     *to = (char)('0' + x / 100000000);
-    put_eight(to + 1, x % 100000000);
+    put_8_digits(to + 1, x % 100000000);
 }
 
-static uint64_t size_of_i64(int64_t x)
+static uint64_t absolute_i64(int64_t x)
 {
     return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
 /* Writes n / 10^decimals in plain notation; `n` is the absolute value. */
-static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
+static size_t put_plain_notation(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
     unsigned count = count_digits(n), zeros = count > decimals ? 0 : decimals + 1 - count, at = 0;
@@ -164,7 +164,7 @@ static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
 }
 
 /* Writes digits * 10^exponent in scientific notation: "1.5e-07". */
-static size_t put_exponent(char *to, uint64_t digits, int exponent)
+static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
 {
     char text[20];
     unsigned count = count_digits(digits), n = 1;
@@ -186,14 +186,14 @@ static size_t put_exponent(char *to, uint64_t digits, int exponent)
 
 /* Writes x in plain notation if 0.0001 <= x < 10^15 (10^17 if all 17 digits are significant), else
  * in scientific notation. */
-static size_t put_shortest(char *to, double x)
+static size_t put_shortest_double(char *to, double x)
 {
     struct decimal decimal = shortest_decimal(x);
     int count = (int)count_digits(decimal.digits), power = decimal.exponent + count - 1;
     if (power < -4 || power >= (count > 15 ? count : 15))
-        return put_exponent(to, decimal.digits, decimal.exponent);
+        return put_scientific_notation(to, decimal.digits, decimal.exponent);
     if (decimal.exponent < 0)
-        return put_decimal(to, decimal.digits, (unsigned)-decimal.exponent);
+        return put_plain_notation(to, decimal.digits, (unsigned)-decimal.exponent);
     size_t n = number_put_u64(to, decimal.digits);
     memset(to + n, '0', (size_t)decimal.exponent);
     n += (size_t)decimal.exponent;
@@ -218,23 +218,23 @@ size_t number_put_u64(char *to, uint64_t x)
         return 1;
     }
     if (x < eight)
-        return put_up_to_eight(to, (uint32_t)x);
+        return put_1_to_8_digits(to, (uint32_t)x);
     if (x < eight * eight) {
-        size_t n = put_up_to_eight(to, (uint32_t)(x / eight));
-        put_eight(to + n, (uint32_t)(x % eight));
+        size_t n = put_1_to_8_digits(to, (uint32_t)(x / eight));
+        put_8_digits(to + n, (uint32_t)(x % eight));
         return n + 8;
     }
-    size_t n = put_up_to_eight(to, (uint32_t)(x / (eight * eight)));
+    size_t n = put_1_to_8_digits(to, (uint32_t)(x / (eight * eight)));
     x %= eight * eight;
-    put_eight(to + n, (uint32_t)(x / eight));
-    put_eight(to + n + 8, (uint32_t)(x % eight));
+    put_8_digits(to + n, (uint32_t)(x / eight));
+    put_8_digits(to + n + 8, (uint32_t)(x % eight));
     return n + 16;
 }
 
 size_t number_put_i64(char *to, int64_t x)
 {
     *to = '-';
-    return number_put_u64(to + (x < 0), size_of_i64(x)) + (x < 0);
+    return number_put_u64(to + (x < 0), absolute_i64(x)) + (x < 0);
 }
 
 size_t number_put_hex(char *to, uint64_t x)
@@ -260,7 +260,7 @@ size_t number_put_double(char *to, double x)
         memcpy(to + n, ".0", 2);
         return n + 2;
     }
-    return sign + put_shortest(to + sign, size);
+    return sign + put_shortest_double(to + sign, size);
 }
 
 bool number_get_u64(const char *p, size_t n, uint64_t *x)

@@ -14,7 +14,7 @@ struct decimal_text {
     char digits[DIGITS_MAX + 1 + NUMBER_MAX]; /* significant digits, then room for the exponent */
     size_t n;
     int64_t exponent;
-    bool is_more; /* non-zero digits were dropped after DIGITS_MAX */
+    bool has_more_digits; /* non-zero digits were dropped after DIGITS_MAX */
 };
 
 static bool is_digit(char c)
@@ -24,7 +24,7 @@ static bool is_digit(char c)
 
 /* Reads a run of digits from index `at`. Each digit after the decimal point decrements the
  * exponent. Returns the index after the digits. */
-static size_t take_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
+static size_t read_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
                           bool is_fraction)
 {
     for (; at < n && is_digit(p[at]); at++) {
@@ -36,14 +36,14 @@ static size_t take_digits(struct decimal_text *number, const char *p, size_t n, 
             continue;
         }
         number->exponent++;
-        number->is_more |= p[at] != '0';
+        number->has_more_digits |= p[at] != '0';
     }
     return at;
 }
 
 /* Reads an exponent such as "e-12" from index `at`. Returns the index after it, or 0 if it has no
  * digits. */
-static size_t take_exponent(struct decimal_text *number, const char *p, size_t n, size_t at)
+static size_t read_exponent(struct decimal_text *number, const char *p, size_t n, size_t at)
 {
     int64_t size = 0;
     at++;
@@ -56,12 +56,12 @@ static size_t take_exponent(struct decimal_text *number, const char *p, size_t n
     return at > first ? at : 0;
 }
 
-static double value_of(struct decimal_text *number)
+static double convert_digits(struct decimal_text *number)
 {
     if (number->n == 0)
         return 0;
     /* An odd last digit ('8' becomes '9') puts the value above a rounding tie. */
-    if (number->is_more)
+    if (number->has_more_digits)
         number->digits[number->n - 1] |= 1;
     number->digits[number->n] = 'e';
     size_t end = number->n + 1 + number_put_i64(number->digits + number->n + 1, number->exponent);
@@ -74,20 +74,20 @@ bool number_get_double(const char *p, size_t n, double *x)
     struct decimal_text number = {.n = 0};
     bool is_negative = n > 0 && p[0] == '-';
     size_t first = n > 0 && (p[0] == '-' || p[0] == '+');
-    size_t at = take_digits(&number, p, n, first, false);
+    size_t at = read_digits(&number, p, n, first, false);
     if (at == first)
         return false;
     if (at < n && p[at] == '.') {
         first = at + 1;
-        at = take_digits(&number, p, n, first, true);
+        at = read_digits(&number, p, n, first, true);
         if (at == first)
             return false;
     }
     if (at < n && (p[at] | 0x20) == 'e')
-        at = take_exponent(&number, p, n, at);
+        at = read_exponent(&number, p, n, at);
     if (at != n)
         return false;
-    double value = value_of(&number);
+    double value = convert_digits(&number);
     *x = is_negative ? -value : value;
     return true;
 }

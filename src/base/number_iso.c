@@ -7,7 +7,7 @@
 #define DAYS_FROM_0000_03_01_TO_1970 719468
 
 /* Writes x modulo 100 with two digits. */
-static size_t put_two(char *to, uint64_t x)
+static size_t put_2_digits(char *to, uint64_t x)
 {
     to[0] = (char)('0' + x / 10 % 10);
     to[1] = (char)('0' + x % 10);
@@ -43,9 +43,9 @@ static size_t put_date(char *to, int64_t days)
     uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
     size_t n = put_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
     to[n++] = '-';
-    n += put_two(to + n, month);
+    n += put_2_digits(to + n, month);
     to[n++] = '-';
-    return n + put_two(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
+    return n + put_2_digits(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
 }
 
 size_t number_put_date_time(char *to, int64_t unix_s)
@@ -54,11 +54,11 @@ size_t number_put_date_time(char *to, int64_t unix_s)
     uint64_t of_day = (uint64_t)(rest < 0 ? rest + SECONDS_PER_DAY : rest);
     size_t n = put_date(to, days);
     to[n++] = 'T';
-    n += put_two(to + n, of_day / 3600);
+    n += put_2_digits(to + n, of_day / 3600);
     to[n++] = ':';
-    n += put_two(to + n, of_day / 60 % 60);
+    n += put_2_digits(to + n, of_day / 60 % 60);
     to[n++] = ':';
-    return n + put_two(to + n, of_day % 60);
+    return n + put_2_digits(to + n, of_day % 60);
 }
 
 size_t number_put_iso(char *to, int64_t unix_ns)

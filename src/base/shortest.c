@@ -59,7 +59,7 @@ static uint64_t multiply_to_odd(const struct power_of_ten *power, uint64_t x)
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-static struct decimal without_zeros(uint64_t digits, int exponent)
+static struct decimal strip_zeros(uint64_t digits, int exponent)
 {
     while (digits % 100 == 0) {
         digits /= 100;
@@ -77,7 +77,7 @@ struct interval {
     uint64_t lower, middle, upper;
 };
 
-static struct interval scale(uint64_t c, int q, int k, bool is_narrow)
+static struct interval scale_interval(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
     const struct power_of_ten *power = &powers_of_ten[-k - POWER_OF_TEN_FIRST];
@@ -90,21 +90,21 @@ static struct interval scale(uint64_t c, int q, int k, bool is_narrow)
     };
 }
 
-static struct decimal choose(const struct interval *at, int k)
+static struct decimal choose_decimal(const struct interval *at, int k)
 {
     uint64_t floor = at->middle / 4;
     if (floor >= 10) {
         uint64_t tens = floor / 10;
         bool below = at->lower <= 40 * tens, above = 40 * tens + 40 <= at->upper;
         if (below != above)
-            return without_zeros(tens + above, k + 1);
+            return strip_zeros(tens + above, k + 1);
     }
     bool below = at->lower <= 4 * floor, above = 4 * floor + 4 <= at->upper;
     if (below != above)
-        return without_zeros(floor + above, k);
+        return strip_zeros(floor + above, k);
     uint64_t half = 4 * floor + 2;
     bool up = at->middle > half || (at->middle == half && (floor & 1));
-    return without_zeros(floor + up, k);
+    return strip_zeros(floor + up, k);
 }
 
 struct decimal shortest_decimal(double x)
@@ -115,9 +115,9 @@ struct decimal shortest_decimal(double x)
     uint64_t c = exponent ? fraction | (uint64_t)1 << FRACTION_BITS : fraction;
     int q = (exponent ? exponent : 1) - EXPONENT_BIAS;
     if (q <= 0 && q > -FRACTION_BITS - 1 && (c & (((uint64_t)1 << -q) - 1)) == 0)
-        return without_zeros(c >> -q, 0);
+        return strip_zeros(c >> -q, 0);
     bool is_narrow = fraction == 0 && exponent > 1;
     int k = floor_log10_pow2(q, is_narrow);
-    struct interval at = scale(c, q, k, is_narrow);
-    return choose(&at, k);
+    struct interval at = scale_interval(c, q, k, is_narrow);
+    return choose_decimal(&at, k);
 }

@@ -6,7 +6,7 @@
 
 /* Returns the size class of a block of n <= SLAB_MOST bytes and stores the block size of that
  * class. */
-static inline size_t class_of(size_t n, size_t *bytes)
+static inline size_t size_class(size_t n, size_t *bytes)
 {
     if (n <= SLAB_FINE) {
         const size_t units = (n + SLAB_UNIT - 1) / SLAB_UNIT;
@@ -24,7 +24,8 @@ static inline size_t class_of(size_t n, size_t *bytes)
 bool slab_is_same(size_t n, size_t other)
 {
     size_t bytes, others;
-    return n <= SLAB_MOST && other <= SLAB_MOST && class_of(n, &bytes) == class_of(other, &others);
+    return n <= SLAB_MOST && other <= SLAB_MOST &&
+           size_class(n, &bytes) == size_class(other, &others);
 }
 
 struct slab *slab_new(const struct alloc *alloc, size_t bytes)
@@ -62,26 +63,26 @@ void *slab_take(struct slab *slab, size_t n)
     size_t bytes;
     if (n > SLAB_MOST)
         return NULL;
-    const size_t class = class_of(n, &bytes);
-    void **given = slab->given[class];
-    if (given) {
-        slab->given[class] = *given;
+    const size_t class = size_class(n, &bytes);
+    void **free_list = slab->free_list[class];
+    if (free_list) {
+        slab->free_list[class] = *free_list;
     } else {
         if ((size_t)(slab->end - slab->next) < bytes)
             return NULL;
-        given = (void **)(void *)slab->next;
+        free_list = (void **)(void *)slab->next;
         slab->next += bytes;
     }
     slab->blocks++;
-    return given;
+    return free_list;
 }
 
 void slab_give(struct slab *slab, void *block, size_t n)
 {
     size_t bytes;
-    void **given = block;
-    void **last = &slab->given[class_of(n, &bytes)];
-    *given = *last;
-    *last = given;
+    void **free_list = block;
+    void **last = &slab->free_list[size_class(n, &bytes)];
+    *free_list = *last;
+    *last = free_list;
     slab->blocks--;
 }

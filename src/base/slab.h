@@ -25,7 +25,7 @@ struct slab {
     uint8_t *memory, *next, *end; /* start of the memory, first unused byte, and its end */
     size_t size, blocks;          /* bytes of the memory; number of blocks in use */
     /* free list per class: the last freed block, which contains the address of the one before it */
-    void *given[SLAB_CLASSES];
+    void *free_list[SLAB_CLASSES];
 };
 
 /* Creates a slab with room for `bytes` bytes. Returns NULL if memory is out. */

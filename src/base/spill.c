@@ -32,37 +32,37 @@
 
 #include "base/status.h"
 
-static const char *folder(void)
+static const char *temporary_folder(void)
 {
     const char *own = getenv("TMPDIR");
     return own && own[0] ? own : "/tmp";
 }
 
 /* Marks a failure as one of the temporary file, so that the command does not blame an input. */
-static ttr_status blame_file(ttr_error *error)
+static ttr_status mark_as_temporary(ttr_error *error)
 {
     if (error)
         (void)snprintf(error->format, sizeof error->format, "temporary");
     return TTR_E_IO;
 }
 
-static ttr_status open_file(struct spill *spill, ttr_error *error)
+static ttr_status create_file(struct spill *spill, ttr_error *error)
 {
     char path[4096];
-    spill->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    spill->file = open(temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (spill->file >= 0)
         return TTR_OK;
     /* O_TMPFILE is not supported by this file system: create a named file and unlink it. */
-    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path) {
+    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", temporary_folder()) >= (int)sizeof path) {
         (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
-        return blame_file(error);
+        return mark_as_temporary(error);
     }
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0) {
         (void)fail_sys(error, errno, NO_OFFSET,
                        "no temporary file in %s; set TMPDIR to a folder that can be written",
-                       folder());
-        return blame_file(error);
+                       temporary_folder());
+        return mark_as_temporary(error);
     }
     (void)unlink(path);
     return TTR_OK;
@@ -72,7 +72,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
 {
     const unsigned char *from = bytes;
     if (spill->file < 0) {
-        ttr_status status = open_file(spill, error);
+        ttr_status status = create_file(spill, error);
         if (status != TTR_OK)
             return status;
     }
@@ -84,8 +84,8 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
             (void)fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
                            "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a "
                            "folder with room",
-                           folder(), (unsigned long long)spill->end);
-            return blame_file(error);
+                           temporary_folder(), (unsigned long long)spill->end);
+            return mark_as_temporary(error);
         }
         from += done;
         n -= (size_t)done;
@@ -98,7 +98,7 @@ ttr_status spill_damaged(ttr_error *error)
 {
     (void)fail_sys(error, EIO, NO_OFFSET,
                    "the temporary file does not hold what was written to it");
-    return blame_file(error);
+    return mark_as_temporary(error);
 }
 
 ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n, ttr_error *error)
@@ -111,7 +111,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
         if (done <= 0) {
             (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET,
                            "the temporary file cannot be read back");
-            return blame_file(error);
+            return mark_as_temporary(error);
         }
         into += done;
         n -= (size_t)done;

@@ -19,14 +19,14 @@
 #include <zstd_errors.h>
 
 enum {
-    HEADER_LEAST = 7, /* the shortest zstd or lz4 frame, in bytes */
+    HEADER_MIN = 7, /* the shortest zstd or lz4 frame, in bytes */
     /* windowBits of inflateInit2 in zlib.h: largest window, gzip wrapper only */
-    GZIP_ONLY = 15 + 16,
-    XZ_MEMORY = 256 << 20, /* bytes; xz -9 needs 65 MiB to decode */
-    ZSTD_WINDOW_LOG = 27   /* 128 MiB, the limit of the zstd command without --long */
+    GZIP_WINDOW_BITS = 15 + 16,
+    XZ_MEMORY_MAX = 256 << 20, /* bytes; xz -9 needs 65 MiB to decode */
+    ZSTD_WINDOW_LOG_MAX = 27   /* 128 MiB, the limit of the zstd command without --long */
 };
 
-static void used(struct decode_io *io, size_t in_left, size_t out_left)
+static void advance_io(struct decode_io *io, size_t in_left, size_t out_left)
 {
     io->in += io->in_n - in_left;
     io->out += io->out_n - out_left;
@@ -34,7 +34,7 @@ static void used(struct decode_io *io, size_t in_left, size_t out_left)
     io->out_n = out_left;
 }
 
-static size_t at_most(size_t n, size_t most)
+static size_t smaller_of(size_t n, size_t most)
 {
     return n < most ? n : most;
 }
@@ -42,7 +42,7 @@ static size_t at_most(size_t n, size_t most)
 static bool gzip_begin(void *state)
 {
     z_stream *z = state;
-    return (z->state ? inflateReset(z) : inflateInit2(z, GZIP_ONLY)) == Z_OK;
+    return (z->state ? inflateReset(z) : inflateInit2(z, GZIP_WINDOW_BITS)) == Z_OK;
 }
 
 static enum decode_result gzip_step(void *state, struct decode_io *io)
@@ -53,11 +53,11 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     z->next_out = io->out;
     z->avail_out = (uInt)io->out_n;
     int result = inflate(z, Z_NO_FLUSH);
-    used(io, z->avail_in, z->avail_out);
+    advance_io(io, z->avail_in, z->avail_out);
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
-        return DECODE_GOING; /* no progress was possible: not an error */
+        return DECODE_CONTINUE; /* no progress was possible: not an error */
     case Z_STREAM_END:
         return DECODE_MEMBER_END;
     case Z_MEM_ERROR:
@@ -81,24 +81,24 @@ struct zstd_state {
 static bool zstd_begin(void *state)
 {
     struct zstd_state *zstd = state;
-    zstd->wanted = HEADER_LEAST;
+    zstd->wanted = HEADER_MIN;
     if (zstd->context)
         return !ZSTD_isError(ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only));
     zstd->context = ZSTD_createDCtx();
     return zstd->context && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
-                                                                 ZSTD_WINDOW_LOG));
+                                                                 ZSTD_WINDOW_LOG_MAX));
 }
 
 static enum decode_result zstd_step(void *state, struct decode_io *io)
 {
     struct zstd_state *zstd = state;
-    ZSTD_inBuffer in = {.src = io->in, .size = at_most(io->in_n, zstd->wanted), .pos = 0};
+    ZSTD_inBuffer in = {.src = io->in, .size = smaller_of(io->in_n, zstd->wanted), .pos = 0};
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_n, .pos = 0};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
-    used(io, io->in_n - in.pos, out.size - out.pos);
+    advance_io(io, io->in_n - in.pos, out.size - out.pos);
     zstd->wanted = result;
     if (!ZSTD_isError(result))
-        return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
+        return result == 0 ? DECODE_MEMBER_END : DECODE_CONTINUE;
     io->reason = ZSTD_getErrorName(result);
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_frameParameter_windowTooLarge:
@@ -124,7 +124,7 @@ struct lz4_state {
 static bool lz4_begin(void *state)
 {
     struct lz4_state *lz4 = state;
-    lz4->wanted = HEADER_LEAST;
+    lz4->wanted = HEADER_MIN;
     if (!lz4->context)
         return !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION));
     LZ4F_resetDecompressionContext(lz4->context);
@@ -134,15 +134,15 @@ static bool lz4_begin(void *state)
 static enum decode_result lz4_step(void *state, struct decode_io *io)
 {
     struct lz4_state *lz4 = state;
-    size_t in_used = at_most(io->in_n, lz4->wanted), out_used = io->out_n;
+    size_t in_used = smaller_of(io->in_n, lz4->wanted), out_used = io->out_n;
     size_t result = LZ4F_decompress(lz4->context, io->out, &out_used, io->in, &in_used, NULL);
     if (LZ4F_isError(result)) {
         io->reason = LZ4F_getErrorName(result);
         return strstr(io->reason, "allocation_failed") ? DECODE_NO_MEMORY : DECODE_DAMAGED;
     }
-    used(io, io->in_n - in_used, io->out_n - out_used);
+    advance_io(io, io->in_n - in_used, io->out_n - out_used);
     lz4->wanted = result;
-    return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
+    return result == 0 ? DECODE_MEMBER_END : DECODE_CONTINUE;
 }
 
 static void lz4_end(void *state)
@@ -174,10 +174,10 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
     bz->next_out = (char *)io->out;
     bz->avail_out = (unsigned)io->out_n;
     int result = BZ2_bzDecompress(bz);
-    used(io, bz->avail_in, bz->avail_out);
+    advance_io(io, bz->avail_in, bz->avail_out);
     switch (result) {
     case BZ_OK:
-        return DECODE_GOING;
+        return DECODE_CONTINUE;
     case BZ_STREAM_END:
         return DECODE_MEMBER_END;
     case BZ_MEM_ERROR:
@@ -191,7 +191,7 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
 
 static bool xz_begin(void *state)
 {
-    return lzma_stream_decoder(state, XZ_MEMORY, 0) ==
+    return lzma_stream_decoder(state, XZ_MEMORY_MAX, 0) ==
            LZMA_OK; /* reuses the memory of the previous stream */
 }
 
@@ -203,11 +203,11 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     xz->next_out = io->out;
     xz->avail_out = io->out_n;
     lzma_ret result = lzma_code(xz, LZMA_RUN);
-    used(io, xz->avail_in, xz->avail_out);
+    advance_io(io, xz->avail_in, xz->avail_out);
     switch (result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-        return DECODE_GOING; /* no progress was possible: not an error */
+        return DECODE_CONTINUE; /* no progress was possible: not an error */
     case LZMA_STREAM_END:
         return DECODE_MEMBER_END;
     case LZMA_MEM_ERROR:
@@ -240,20 +240,20 @@ static const struct decoder decoders[] = {
  * 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
  * lz4_Frame_format.md; xz-file-format.txt 2.1.1.1. bzip2 has "BZh", the block size as a digit, then
  * 6 bytes: digits of pi if a block follows, of sqrt(pi) if the stream is empty. */
-enum { NOT_LOOSE = 255 };
+enum { NO_LOOSE_BYTE = 255 };
 
 static const struct magic {
     const struct decoder *decoder;
     uint8_t n, loose;
     uint8_t bytes[DECODER_MAGIC_MAX];
 } magics[] = {
-    {&decoders[0], 3, NOT_LOOSE, {0x1f, 0x8b, 0x08}},
-    {&decoders[1], 4, NOT_LOOSE, {0x28, 0xb5, 0x2f, 0xfd}},
+    {&decoders[0], 3, NO_LOOSE_BYTE, {0x1f, 0x8b, 0x08}},
+    {&decoders[1], 4, NO_LOOSE_BYTE, {0x28, 0xb5, 0x2f, 0xfd}},
     {&decoders[1], 4, 0, {0x50, 0x2a, 0x4d, 0x18}},
-    {&decoders[2], 4, NOT_LOOSE, {0x04, 0x22, 0x4d, 0x18}},
+    {&decoders[2], 4, NO_LOOSE_BYTE, {0x04, 0x22, 0x4d, 0x18}},
     {&decoders[3], 10, 3, {'B', 'Z', 'h', '0', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59}},
     {&decoders[3], 10, 3, {'B', 'Z', 'h', '0', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90}},
-    {&decoders[4], 6, NOT_LOOSE, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
+    {&decoders[4], 6, NO_LOOSE_BYTE, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
 };
 
 static enum decoder_match match_magic(const struct magic *magic, const uint8_t *bytes, size_t n)

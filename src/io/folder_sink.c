@@ -24,16 +24,17 @@
 #include "io/temporary.h"
 
 enum {
-    PART_BUFFER = 16 << 10, /* bytes of buffer per open file; packets are larger and bypass it */
-    REMOVE_FDS = 16         /* descriptors that nftw may use */
+    PART_BUFFER_SIZE =
+        16 << 10,   /* bytes of buffer per open file; packets are larger and bypass it */
+    REMOVE_FDS = 16 /* descriptors that nftw may use */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
-    struct part *before, *after; /* neighbours in the list of files not ended yet */
-    char *path;                  /* path in the temporary folder */
-    size_t path_size, name_at;   /* name_at: index in `path` of the name within the folder */
+    struct part *previous, *next; /* neighbours in the list of files not ended yet */
+    char *path;                   /* path in the temporary folder */
+    size_t path_size, name_at;    /* name_at: index in `path` of the name within the folder */
     struct shared_file file;
 };
 
@@ -42,7 +43,7 @@ struct folder_sink {
     char *target, *temporary; /* temporary: NULL if there is nothing to remove */
     size_t target_size, temporary_size;
     bool overwrite, replaces; /* replaces: the target exists already */
-    bool is_nowhere;          /* a dry run: discard and count */
+    bool is_dry_run;          /* a dry run: discard and count */
     bool is_broken;           /* writing one of its files failed */
     struct part *parts;
     struct descriptors *pool; /* NULL for a dry run */
@@ -64,7 +65,7 @@ static int remove_tree(const char *path)
     return nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : errno ? errno : EIO;
 }
 
-static void sink_forget(struct folder_sink *folder)
+static void forget_temporary(struct folder_sink *folder)
 {
     alloc_free(folder->alloc, folder->temporary, folder->temporary_size, 1);
     folder->temporary = NULL;
@@ -76,7 +77,7 @@ static void folder_sink_free(struct folder_sink *folder)
         sink_abandon(folder->parts->sink); /* removes its part from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
-    sink_forget(folder);
+    forget_temporary(folder);
     descriptors_drop(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -114,7 +115,7 @@ static bool is_empty(const char *path)
 
 /* Returns true if a folder or one of its subfolders contains a regular file of that name. Does not
  * follow links to folders. */
-static bool holds_file(const char *path, const char *name, unsigned depth)
+static bool contains_file(const char *path, const char *name, unsigned depth)
 {
     char file[PATH_MAX];
     struct stat about;
@@ -129,7 +130,7 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
         n = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
         bool is_inner = entry->d_name[0] != '.' && n > 0 && (size_t)n < sizeof file &&
                         lstat(file, &about) == 0 && S_ISDIR(about.st_mode);
-        is_found = is_inner && holds_file(file, name, depth - 1);
+        is_found = is_inner && contains_file(file, name, depth - 1);
     }
     if (directory)
         (void)closedir(directory);
@@ -169,11 +170,11 @@ struct old_folder {
     int reason;    /* errno if some of it cannot be read, else 0 */
 };
 
-static bool has_foreign(struct old_folder *old);
+static bool find_foreign_entry(struct old_folder *old);
 
 /* Reads the first FOLDER_BEGIN bytes of a file, decompressed, since traces may contain compressed
  * files. Returns their number, 0 also if the file cannot be read. */
-static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
+static size_t read_prefix(const struct old_folder *old, uint8_t *bytes)
 {
     const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
     struct window window;
@@ -201,7 +202,7 @@ static bool is_stream_name(const char *name)
 
 /* Returns true if the regular file at old->path does not belong to the trace of the mark file next
  * to it. */
-static bool is_stranger(struct old_folder *old, const char *name)
+static bool is_unrelated_file(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
         return false;
@@ -211,23 +212,23 @@ static bool is_stranger(struct old_folder *old, const char *name)
         return false;
     const struct folder_begin mark = {old->begin, old->mark_n},
                               file = {old->begin + FOLDER_BEGIN,
-                                      read_begin(old, old->begin + FOLDER_BEGIN)};
+                                      read_prefix(old, old->begin + FOLDER_BEGIN)};
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
 /* Reads the first bytes of the mark file in the current folder, a trace. */
-static void read_mark(struct old_folder *old)
+static void read_mark_prefix(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
     const int written = snprintf(old->path + n, sizeof old->path - n, "/%s", old->mark->name);
     old->mark_n =
-        written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old, old->begin) : 0;
+        written > 0 && (size_t)written < sizeof old->path - n ? read_prefix(old, old->begin) : 0;
     old->path[n] = '\0';
 }
 
 /* Returns true if the entry at old->path cannot be part of a trace, or a subfolder contains such an
  * entry. */
-static bool is_foreign(struct old_folder *old, const char *name)
+static bool is_foreign_entry(struct old_folder *old, const char *name)
 {
     struct stat about;
     if (lstat(old->path, &about) != 0)
@@ -237,12 +238,12 @@ static bool is_foreign(struct old_folder *old, const char *name)
     if (S_ISREG(about.st_mode) && old->is_index)
         return !folder_is_index_file(name);
     if (S_ISREG(about.st_mode))
-        return !old->has_mark || is_stranger(old, name);
+        return !old->has_mark || is_unrelated_file(old, name);
     if (!S_ISDIR(about.st_mode) || is_empty(old->path))
         return false;
     const bool has_mark = old->has_mark, is_index = old->is_index;
     old->is_index = has_mark && strcmp(name, FOLDER_INDEX) == 0;
-    bool is_found = is_index || (has_mark && !old->is_index) || has_foreign(old);
+    bool is_found = is_index || (has_mark && !old->is_index) || find_foreign_entry(old);
     old->has_mark = has_mark;
     old->is_index = is_index;
     return is_found;
@@ -250,22 +251,22 @@ static bool is_foreign(struct old_folder *old, const char *name)
 
 /* Searches the current folder for an entry that is not part of a trace, or that cannot be read and
  * might not be. If there is one, returns true with old->path set to it. */
-static bool has_foreign(struct old_folder *old)
+static bool find_foreign_entry(struct old_folder *old)
 {
     size_t n = strlen(old->path);
     DIR *directory = opendir(old->path);
     const struct dirent *entry;
     bool is_found = false;
     old->reason = directory ? 0 : errno;
-    old->has_mark = !old->is_index && holds_file(old->path, old->mark->name, 0);
+    old->has_mark = !old->is_index && contains_file(old->path, old->mark->name, 0);
     if (old->has_mark)
-        read_mark(old);
+        read_mark_prefix(old);
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, directory && !is_found && (entry = readdir(directory))) {
         bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
         int written = snprintf(old->path + n, sizeof old->path - n, "/%s", entry->d_name);
         is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n &&
-                   is_foreign(old, entry->d_name);
+                   is_foreign_entry(old, entry->d_name);
         if (!is_found)
             old->path[n] = '\0';
     }
@@ -278,8 +279,8 @@ static bool has_foreign(struct old_folder *old)
 
 /* Fails if the target contains anything but traces, because it would be removed too. Returns true
  * if it failed. */
-static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
-                           ttr_error *error)
+static bool fail_if_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
+                            ttr_error *error)
 {
     struct old_folder old = {
         .alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
@@ -288,7 +289,7 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
         (void)fail_memory(error);
         return true;
     }
-    const bool is_found = n >= 0 && (size_t)n < sizeof old.path && has_foreign(&old);
+    const bool is_found = n >= 0 && (size_t)n < sizeof old.path && find_foreign_entry(&old);
     alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
     if (is_found && old.reason)
         (void)fail_sys(error, old.reason, NO_OFFSET,
@@ -304,8 +305,8 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
 
 /* Decides whether an existing target may be replaced, and resolves links in its path. Returns false
  * with `error` if not. */
-static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark,
-                        ttr_error *error)
+static bool check_replaceable(struct folder_sink *folder, const struct folder_mark *mark,
+                              ttr_error *error)
 {
     char real[PATH_MAX];
     if (!is_empty(folder->target)) {
@@ -314,14 +315,14 @@ static bool may_replace(struct folder_sink *folder, const struct folder_mark *ma
                            "will not overwrite the folder %s; remove it, choose another name, or "
                            "ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
+        else if (!contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
                        "will not replace the folder %s: it is no trace of this format (no file "
                        "\"%s\" in it); "
                        "name one in it that is not there yet",
                        folder->target, mark->name);
-        if (!folder->overwrite || !holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
-            refuse_foreign(folder, mark, error))
+        if (!folder->overwrite || !contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
+            fail_if_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
@@ -332,12 +333,13 @@ static bool may_replace(struct folder_sink *folder, const struct folder_mark *ma
     return set_target(folder, real, strlen(real), error); /* so the link itself stays */
 }
 
-static bool may_create(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
+static bool check_target(struct folder_sink *folder, const struct folder_mark *mark,
+                         ttr_error *error)
 {
     struct stat about;
     if (stat(folder->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
-            return may_replace(folder, mark, error);
+            return check_replaceable(folder, mark, error);
         (void)fail_sys(error, ENOTDIR, NO_OFFSET,
                        "cannot make the folder %s where there is something else", folder->target);
         return false;
@@ -378,7 +380,7 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
         return true;
     }
     int reason = errno;
-    sink_forget(folder);
+    forget_temporary(folder);
     (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
                    sink_hint(reason));
     return false;
@@ -416,7 +418,7 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     folder->pool = target->shared ? descriptors_hold(target->shared) : descriptors_new(alloc);
     if (!folder->pool)
         (void)fail_memory(error);
-    else if (set_target(folder, path, n, error) && may_create(folder, &target->mark, error) &&
+    else if (set_target(folder, path, n, error) && check_target(folder, &target->mark, error) &&
              create_temporary(folder, error))
         return folder;
     folder_sink_free(folder);
@@ -427,7 +429,7 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
 {
     struct folder_sink *folder = folder_sink_new(alloc, error);
     if (folder)
-        folder->is_nowhere = true;
+        folder->is_dry_run = true;
     return folder;
 }
 
@@ -435,10 +437,10 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
 
 /* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
  * then reopened. */
-static int64_t part_push(void *own, const void *bytes, size_t n)
+static int64_t part_write(void *own, const void *bytes, size_t n)
 {
     struct part *part = own;
-    if (part->folder->is_nowhere)
+    if (part->folder->is_dry_run)
         return (int64_t)n;
     int fd = shared_file_take(&part->file);
     int64_t put = fd >= 0 ? write(fd, bytes, n) : -1;
@@ -455,7 +457,7 @@ static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
     const struct part *part = own;
     const uint8_t *from = bytes;
     int fd, reason = 0;
-    if (part->folder->is_nowhere)
+    if (part->folder->is_dry_run)
         return 0;
     while ((fd = open(part->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
         if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool)) {
@@ -481,12 +483,12 @@ static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
 static void part_free(struct part *part)
 {
     const struct alloc *alloc = part->folder->alloc;
-    if (part->before)
-        part->before->after = part->after;
+    if (part->previous)
+        part->previous->next = part->next;
     else if (part->folder->parts == part)
-        part->folder->parts = part->after;
-    if (part->after)
-        part->after->before = part->before;
+        part->folder->parts = part->next;
+    if (part->next)
+        part->next->previous = part->previous;
     alloc_free(alloc, part->path, part->path_size, 1);
     alloc_free(alloc, part, 1, sizeof *part);
 }
@@ -495,10 +497,10 @@ static int part_end(void *own, bool is_whole)
 {
     struct part *part = own;
     struct folder_sink *folder = part->folder;
-    int reason = folder->is_nowhere ? 0 : shared_file_close(&part->file);
+    int reason = folder->is_dry_run ? 0 : shared_file_close(&part->file);
     if (part->sink && is_whole)
         folder->bytes += sink_offset(part->sink);
-    if (!is_whole && !folder->is_nowhere)
+    if (!is_whole && !folder->is_dry_run)
         (void)unlink(part->path);
     folder->is_broken |= is_whole && reason != 0;
     part_free(part);
@@ -507,7 +509,7 @@ static int part_end(void *own, bool is_whole)
 
 /* Returns true if the name stays within the folder: components separated by single slashes, without
  * "." and "..". */
-static bool is_inside(const char *name)
+static bool is_name_inside(const char *name)
 {
     for (const char *at = name;; at++) {
         size_t n = strcspn(at, "/");
@@ -541,9 +543,9 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     part->name_at = (folder->temporary ? strlen(folder->temporary) : 0) + 1;
     part->path_size = part->name_at + strlen(name) + 1;
     part->path = alloc_zero(folder->alloc, part->path_size, 1);
-    part->after = folder->parts;
-    if (part->after)
-        part->after->before = part;
+    part->next = folder->parts;
+    if (part->next)
+        part->next->previous = part;
     folder->parts = part;
     if (!part->path) {
         part_free(part);
@@ -562,7 +564,7 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
 static int create_file(struct part *part)
 {
     const struct folder_sink *folder = part->folder;
-    if (folder->is_nowhere)
+    if (folder->is_dry_run)
         return 0;
     int reason = make_folders(part->path, part->name_at);
     if (reason)
@@ -576,7 +578,7 @@ static int create_file(struct part *part)
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
 {
     char path[PATH_MAX]; /* final path, for messages */
-    if (!is_inside(name)) {
+    if (!is_name_inside(name)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
         return NULL;
     }
@@ -598,7 +600,7 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     }
     part->sink = sink_open_part(
         folder->alloc, path,
-        &(struct sink_part){part_push, part_rewrite, part_end, part, PART_BUFFER}, error);
+        &(struct sink_part){part_write, part_rewrite, part_end, part, PART_BUFFER_SIZE}, error);
     if (!part->sink) {
         (void)part_end(part, false);
         return NULL;
@@ -610,9 +612,9 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
                        ttr_error *error)
 {
     char old[PATH_MAX], new[PATH_MAX];
-    if (folder->is_nowhere)
+    if (folder->is_dry_run)
         return TTR_OK;
-    if (!is_inside(from) || !is_inside(to))
+    if (!is_name_inside(from) || !is_name_inside(to))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder",
                     from, to);
     int old_n = snprintf(old, sizeof old, "%s/%s", folder->temporary, from);
@@ -630,14 +632,14 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
 uint64_t folder_bytes_written(const struct folder_sink *folder)
 {
     uint64_t bytes = folder->bytes;
-    for (const struct part *part = folder->parts; part; part = part->after)
+    for (const struct part *part = folder->parts; part; part = part->next)
         bytes += sink_offset(part->sink);
     return bytes;
 }
 
 ttr_status folder_flush(struct folder_sink *folder, ttr_error *error)
 {
-    for (struct part *part = folder->parts; part; part = part->after) {
+    for (struct part *part = folder->parts; part; part = part->next) {
         ttr_status status = sink_flush(part->sink, error);
         if (status != TTR_OK)
             return status;
@@ -654,7 +656,7 @@ const char *folder_temporary(const struct folder_sink *folder)
 
 /* Renames the old folder aside and the new one to the target; undoes the first if the second fails.
  * Returns 0 or an errno. */
-static int move_aside(struct folder_sink *folder)
+static int replace_by_two_renames(struct folder_sink *folder)
 {
     char aside[PATH_MAX];
     if (folder->temporary_size > sizeof aside)
@@ -674,7 +676,7 @@ static int move_aside(struct folder_sink *folder)
 
 /* Exchanges the old and the new folder, so the old one gets the temporary name. Returns 0 or an
  * errno. */
-static int replace(struct folder_sink *folder)
+static int exchange_with_target(struct folder_sink *folder)
 {
     if (is_empty(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
@@ -682,12 +684,12 @@ static int replace(struct folder_sink *folder)
         return EEXIST; /* it was empty when the output was created */
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
         return 0;
-    return errno == EINVAL || errno == ENOSYS ? move_aside(folder) : errno;
+    return errno == EINVAL || errno == ENOSYS ? replace_by_two_renames(folder) : errno;
 }
 
 /* Renames the temporary folder to the target. Fails if a folder was created there meanwhile.
  * Returns 0 or an errno. */
-static int put_in_place(const struct folder_sink *folder)
+static int rename_to_target(const struct folder_sink *folder)
 {
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_NOREPLACE) == 0)
         return 0;
@@ -707,7 +709,7 @@ static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
                           "%s is whole, but what it replaced could not be removed: it is %s",
                           folder->target, folder->temporary)
                : TTR_OK;
-    sink_forget(folder);
+    forget_temporary(folder);
     return status;
 }
 
@@ -721,14 +723,14 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
     else if (folder->is_broken)
         status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole",
                       folder->target);
-    else if (!folder->is_nowhere) {
-        int reason = folder->replaces ? replace(folder) : put_in_place(folder);
+    else if (!folder->is_dry_run) {
+        int reason = folder->replaces ? exchange_with_target(folder) : rename_to_target(folder);
         if (reason)
             status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", folder->target);
         else if (had_old)
             status = remove_old(folder, error);
         else
-            sink_forget(folder);
+            forget_temporary(folder);
     }
     folder_sink_free(folder);
     return status;

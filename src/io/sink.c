@@ -21,17 +21,17 @@
 #include "base/status.h"
 #include "io/temporary.h"
 
-#define DIRECT ((size_t)8 << 10) /* bytes; writes of this size bypass the buffer */
+#define UNBUFFERED_MIN ((size_t)8 << 10) /* bytes; writes of this size bypass the buffer */
 
-enum { SINK_BUFFER = 256 << 10 };
+enum { BUFFER_SIZE = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
     struct sink_part part; /* callbacks of a sink without descriptor; part.end may be NULL */
     int fd;                /* -1 if there is a push callback */
     /* unnamed temporary file that delays all output until sink_finish; -1 = none */
-    int held;
-    uint8_t *prefix; /* bytes to write before the contents of `held` */
+    int held_fd;
+    uint8_t *prefix; /* bytes to write before the contents of held_fd */
     size_t prefix_n;
     bool is_owned; /* close fd at the end; false for standard output */
     bool overwrite;
@@ -56,8 +56,8 @@ static void sink_free(struct sink *sink)
 {
     if (sink->is_owned && sink->fd >= 0)
         (void)close(sink->fd); /* the descriptor is open here only if the output is abandoned */
-    if (sink->held >= 0)
-        (void)close(sink->held);
+    if (sink->held_fd >= 0)
+        (void)close(sink->held_fd);
     if (sink->temporary)
         (void)unlink(sink->temporary);
     if (sink->part.end)
@@ -76,10 +76,10 @@ static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_
     if (sink) {
         sink->alloc = alloc;
         sink->fd = -1;
-        sink->held = -1;
+        sink->held_fd = -1;
         sink->target_size = strlen(target) + 1;
         sink->target = alloc_zero(alloc, sink->target_size, 1);
-        sink->buffer_size = SINK_BUFFER;
+        sink->buffer_size = BUFFER_SIZE;
     }
     if (!sink || !sink->target) {
         if (sink)
@@ -110,30 +110,30 @@ const char *sink_hint(int reason)
 }
 
 /* Returns the first failure again: every call after it fails alike. */
-static ttr_status stuck(const struct sink *sink, ttr_error *error)
+static ttr_status repeat_failure(const struct sink *sink, ttr_error *error)
 {
     if (error)
         *error = sink->failure;
     return sink->failure.status;
 }
 
-static ttr_status write_failed(struct sink *sink, int reason, ttr_error *error)
+static ttr_status fail_write(struct sink *sink, int reason, ttr_error *error)
 {
     sink->failed = true;
     (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target,
                    reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
-    return stuck(sink, error);
+    return repeat_failure(sink, error);
 }
 
 /* Writes once, at least one byte; polls if a non-blocking descriptor is full. Returns the count, or
  * -1 with errno. */
-static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
+static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
-        int64_t put = sink->held < 0 && sink->part.push
+        int64_t put = sink->held_fd < 0 && sink->part.push
                           ? sink->part.push(sink->part.own, bytes, n)
-                          : write(sink->held >= 0 ? sink->held : sink->fd, bytes, n);
+                          : write(sink->held_fd >= 0 ? sink->held_fd : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
         if (put >= 0 || errno == 0)
@@ -148,9 +148,9 @@ static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, ttr_error *error)
 {
     while (n) {
-        int64_t put = write_some(sink, bytes, n);
+        int64_t put = write_once(sink, bytes, n);
         if (put < 0)
-            return write_failed(sink, errno, error);
+            return fail_write(sink, errno, error);
         bytes += put;
         n -= (size_t)put;
     }
@@ -193,7 +193,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
 }
 
 /* Gives the new file the owner and permissions of the old one, as far as permitted. */
-static void keep_mode(const struct sink *sink, const struct stat *old)
+static void copy_owner_and_mode(const struct sink *sink, const struct stat *old)
 {
     struct stat now;
     mode_t mode = old->st_mode & 07777;
@@ -237,7 +237,7 @@ static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
 
 /* Prepares the replacement of an existing regular file. Resolves links first, so that a link stays
  * a link. */
-static bool replace_file(struct sink *sink, const struct stat *old, ttr_error *error)
+static bool open_replacement(struct sink *sink, const struct stat *old, ttr_error *error)
 {
     char real[PATH_MAX];
     if (!realpath(sink->target, real)) {
@@ -255,11 +255,11 @@ static bool replace_file(struct sink *sink, const struct stat *old, ttr_error *e
     sink->target_size = size;
     if (!create_temporary(sink, error))
         return false;
-    keep_mode(sink, old);
+    copy_owner_and_mode(sink, old);
     return true;
 }
 
-static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
+static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
 {
     struct stat about;
     sink->overwrite = overwrite;
@@ -275,7 +275,7 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
         else if (!S_ISREG(about.st_mode))
             return open_direct(sink, S_ISSOCK(about.st_mode), error);
         else if (overwrite)
-            return replace_file(sink, &about, error);
+            return open_replacement(sink, &about, error);
         else
             (void)fail_sys(
                 error, EEXIST, NO_OFFSET,
@@ -310,7 +310,7 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
         sink->fd = STDOUT_FILENO;
         return sink;
     }
-    if (open_path(sink, overwrite, error))
+    if (open_target(sink, overwrite, error))
         return sink;
     sink_free(sink);
     return NULL;
@@ -339,7 +339,7 @@ struct sink *sink_open_part(const struct alloc *alloc, const char *name,
 ttr_status sink_flush(struct sink *sink, ttr_error *error)
 {
     if (sink->failed)
-        return stuck(sink, error);
+        return repeat_failure(sink, error);
     size_t n = sink->n;
     sink->n = 0;
     return write_all(sink, sink->buffer, n, error);
@@ -355,7 +355,7 @@ ttr_status sink_rest(struct sink *sink, ttr_error *error)
 
 /* Allocates the buffer if necessary. Returns false if memory is out; all later calls then fail too.
  */
-static bool has_buffer(struct sink *sink)
+static bool ensure_buffer(struct sink *sink)
 {
     if (!sink->buffer)
         sink->buffer = alloc_resize(sink->alloc, NULL, 0, sink->buffer_size, 1);
@@ -376,15 +376,15 @@ ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_er
 
 ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
-    if (n >= sink->buffer_size || n >= DIRECT)
+    if (n >= sink->buffer_size || n >= UNBUFFERED_MIN)
         return sink_write_now(sink, bytes, n, error);
     if (sink->failed)
-        return stuck(sink, error);
+        return repeat_failure(sink, error);
     if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
         return sink->failure.status;
     if (n > 0) {
-        if (!has_buffer(sink))
-            return stuck(sink, error);
+        if (!ensure_buffer(sink))
+            return repeat_failure(sink, error);
         memcpy(sink->buffer + sink->n, bytes, n);
         sink->n += n;
     }
@@ -395,7 +395,7 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
 /* --- Overwriting --- */
 
 /* Creates an unnamed file in TMPDIR. Returns its descriptor, or -1 with errno. */
-static int open_nameless(void)
+static int create_unnamed_file(void)
 {
     char name[4096 + TEMPORARY_MORE], target[4096];
     const char *folder = getenv("TMPDIR");
@@ -416,7 +416,7 @@ static int open_nameless(void)
 
 bool sink_can_rewrite(const struct sink *sink)
 {
-    return sink->held >= 0 || sink->temporary || sink->part.rewrite;
+    return sink->held_fd >= 0 || sink->temporary || sink->part.rewrite;
 }
 
 ttr_status sink_hold(struct sink *sink, ttr_error *error)
@@ -426,8 +426,8 @@ ttr_status sink_hold(struct sink *sink, ttr_error *error)
     if (sink->offset)
         return fail(error, TTR_E_MISUSE, sink->offset,
                     "what is written already cannot be held back");
-    sink->held = open_nameless();
-    return sink->held >= 0
+    sink->held_fd = create_unnamed_file();
+    return sink->held_fd >= 0
                ? TTR_OK
                : fail_sys(error, errno, NO_OFFSET,
                           "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
@@ -444,12 +444,12 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
         return fail(error, TTR_E_MISUSE, at, "only bytes that are in a file can be written anew");
     if (sink->part.rewrite) {
         const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
-        return reason ? write_failed(sink, reason, error) : TTR_OK;
+        return reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     while (n) {
-        ssize_t put = pwrite(sink->held >= 0 ? sink->held : sink->fd, from, n, (off_t)at);
+        ssize_t put = pwrite(sink->held_fd >= 0 ? sink->held_fd : sink->fd, from, n, (off_t)at);
         if (put <= 0 && errno != EINTR)
-            return write_failed(sink, put < 0 ? errno : EIO, error);
+            return fail_write(sink, put < 0 ? errno : EIO, error);
         if (put <= 0)
             continue;
         from += put;
@@ -461,7 +461,7 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
 
 ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
-    if (sink->held < 0 || sink->prefix)
+    if (sink->held_fd < 0 || sink->prefix)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "only what is held can get something before it");
     sink->prefix = alloc_resize(sink->alloc, NULL, 0, n, 1);
@@ -474,27 +474,27 @@ ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error
 }
 
 /* Copies the prefix and the held file to the destination. */
-static ttr_status release_held(struct sink *sink, ttr_error *error)
+static ttr_status copy_held_file(struct sink *sink, ttr_error *error)
 {
-    int held = sink->held;
+    int held_fd = sink->held_fd;
     uint64_t at = 0, n = sink->offset - sink->prefix_n;
-    sink->held = -1;
+    sink->held_fd = -1;
     ttr_status status = write_all(sink, sink->prefix, sink->prefix_n, error);
     while (status == TTR_OK && at < n) {
-        if (!has_buffer(sink)) {
-            status = stuck(sink, error);
+        if (!ensure_buffer(sink)) {
+            status = repeat_failure(sink, error);
             break;
         }
-        ssize_t got = pread(held, sink->buffer, sink->buffer_size, (off_t)at);
+        ssize_t got = pread(held_fd, sink->buffer, sink->buffer_size, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            status = write_failed(sink, got < 0 ? errno : EIO, error);
+            status = fail_write(sink, got < 0 ? errno : EIO, error);
         else
             status = write_all(sink, sink->buffer, (size_t)got, error);
         at += got > 0 ? (uint64_t)got : 0;
     }
-    (void)close(held);
+    (void)close(held_fd);
     return status;
 }
 
@@ -510,7 +510,7 @@ const char *sink_temporary(const struct sink *sink)
 
 /* Renames to the target. Unless `overwrite`, fails if a file was created there meanwhile, if the
  * file system can check that. Returns 0 or an errno. */
-static int put_in_place(const struct sink *sink)
+static int rename_to_target(const struct sink *sink)
 {
     if (!sink->overwrite) {
         if (renameat2(AT_FDCWD, sink->temporary, AT_FDCWD, sink->target, RENAME_NOREPLACE) == 0)
@@ -524,21 +524,21 @@ static int put_in_place(const struct sink *sink)
 ttr_status sink_finish(struct sink *sink, ttr_error *error)
 {
     ttr_status status = sink_flush(sink, error);
-    if (status == TTR_OK && sink->held >= 0)
-        status = release_held(sink, error);
+    if (status == TTR_OK && sink->held_fd >= 0)
+        status = copy_held_file(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
     /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
      * on Linux. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
-        status = write_failed(sink, errno, error);
+        status = fail_write(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {
         int reason = sink->part.end(sink->part.own, true);
         sink->part.end = NULL;
-        status = reason ? write_failed(sink, reason, error) : TTR_OK;
+        status = reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     if (sink->temporary && status == TTR_OK) {
-        int reason = put_in_place(sink);
+        int reason = rename_to_target(sink);
         if (reason)
             status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", sink->target);
         else

@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { SLICE_MS = 100 }; /* interval between calls of goes_on, in ms */
+enum { POLL_INTERVAL_MS = 100 }; /* interval between calls of goes_on, in ms */
 
 struct socket {
     const struct alloc *alloc;
@@ -29,7 +29,7 @@ uint64_t socket_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool wait_for(int fd, bool to_send, unsigned limit_ms)
+static bool poll_descriptor(int fd, bool to_send, unsigned limit_ms)
 {
     struct pollfd wait = {.fd = fd, .events = to_send ? POLLOUT : POLLIN};
     return poll(&wait, 1, (int)(limit_ms < INT32_MAX ? limit_ms : INT32_MAX)) > 0;
@@ -66,7 +66,9 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
             return ECANCELED;
         if (now >= deadline)
             return ETIMEDOUT;
-        if (wait_for(fd, true, deadline - now < SLICE_MS ? (unsigned)(deadline - now) : SLICE_MS))
+        if (poll_descriptor(fd, true,
+                            deadline - now < POLL_INTERVAL_MS ? (unsigned)(deadline - now)
+                                                              : POLL_INTERVAL_MS))
             break;
     }
     int failed = 0;
@@ -75,8 +77,8 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
 }
 
 /* Connects to one address of the host. Returns the descriptor, or -1 with errno. */
-static int try_address(const struct addrinfo *address, const struct socket_target *target,
-                       uint64_t deadline)
+static int connect_address(const struct addrinfo *address, const struct socket_target *target,
+                           uint64_t deadline)
 {
     int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                     address->ai_protocol);
@@ -92,16 +94,16 @@ static int try_address(const struct addrinfo *address, const struct socket_targe
     return -1;
 }
 
-static int resolve(const struct socket_target *target, struct addrinfo **list)
+static int resolve_host(const struct socket_target *target, struct addrinfo **list)
 {
     static const int families[] = {
         [SOCKET_ANY] = AF_UNSPEC, [SOCKET_IPV4] = AF_INET, [SOCKET_IPV6] = AF_INET6};
-    struct addrinfo wish = {.ai_family = families[target->family],
-                            .ai_socktype = SOCK_STREAM,
-                            .ai_flags = AI_NUMERICSERV};
+    struct addrinfo hints = {.ai_family = families[target->family],
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICSERV};
     char port[8];
     (void)snprintf(port, sizeof port, "%u", (unsigned)target->port);
-    return getaddrinfo(target->host, port, &wish, list);
+    return getaddrinfo(target->host, port, &hints, list);
 }
 
 struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target,
@@ -109,7 +111,7 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
 {
     struct addrinfo *list = NULL;
     uint64_t deadline = socket_now_ms() + target->limit_ms;
-    int failed = resolve(target, &list), fd = -1;
+    int failed = resolve_host(target, &list), fd = -1;
     if (failed) {
         (void)fail(error, TTR_E_IO, NO_OFFSET, "cannot find the host %s: %s (is the name right?)",
                    target->host, gai_strerror(failed));
@@ -117,7 +119,7 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
     }
     errno = 0;
     for (const struct addrinfo *at = list; at && fd < 0 && errno != ECANCELED; at = at->ai_next)
-        fd = try_address(at, target, deadline);
+        fd = connect_address(at, target, deadline);
     int reason = errno;
     freeaddrinfo(list);
     if (fd >= 0)
@@ -169,7 +171,7 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
 
 bool socket_wait(const struct socket *socket, bool to_send, unsigned limit_ms)
 {
-    return wait_for(socket->fd, to_send, limit_ms);
+    return poll_descriptor(socket->fd, to_send, limit_ms);
 }
 
 void socket_close(struct socket *socket)

@@ -1,15 +1,15 @@
 /* The internals of a source: the kinds of window and their shared state. Private to src/io.
  *
  *   kind     bytes                                            implemented in
- *   memory   the caller's bytes                               source_stream.c
- *   stream   a buffer refilled from a byte stream             source_stream.c
- *   given    a buffer that the caller appends to              source_stream.c
- *   mapped   a moving mapping of a regular file               source_file.c */
+ *   memory   the caller's bytes                               source_buffered.c
+ *   stream   a buffer refilled from a byte stream             source_buffered.c
+ *   given    a buffer that the caller appends to              source_buffered.c
+ *   mapped   a moving mapping of a regular file               source_mapped.c */
 #ifndef TRACETTA_IO_SOURCE_WINDOW_H
 #define TRACETTA_IO_SOURCE_WINDOW_H
 
 #include "io/descriptors.h"
-#include "io/feed.h"
+#include "io/byte_stream.h"
 #include "io/source.h"
 #include "io/window_pool.h"
 
@@ -26,9 +26,9 @@ struct source {
     char *name; /* file name for messages */
     size_t name_size;
     const char *compression;
-    struct feed *disk; /* raw stream at the bottom; owned through `feed` */
-    struct feed *feed; /* topmost stream: `disk`, or decompression over it */
-    bool has_path;     /* `name` is the path of a regular file, opened with `options` */
+    struct byte_stream *disk;   /* raw stream at the bottom; owned through `stream` */
+    struct byte_stream *stream; /* topmost stream: `disk`, or decompression over it */
+    bool has_path;              /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
     struct shared_file shared;   /* shared.pool is NULL if `disk` owns the descriptor */
     struct window_pool *windows; /* pool of windows; may be NULL */
@@ -36,7 +36,7 @@ struct source {
     size_t chunk;                /* bytes per refill; 0 = default of the kind */
     uint64_t limit;
     struct window shown;
-    uint64_t needless_from, needless_to; /* range declared by source_needless */
+    uint64_t unneeded_from, unneeded_to; /* range declared by source_needless */
     union {
         struct {
             const uint8_t *bytes;
@@ -45,9 +45,9 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* the window is [start, start + n) */
-            bool is_lent;              /* `bytes` is borrowed from source->windows */
+            bool is_borrowed;          /* `bytes` is borrowed from source->windows */
             uint64_t passed;           /* kind given: number of bytes to discard when they arrive */
-        } stream;                      /* also used by the kind given */
+        } buffer;                      /* also used by the kind given */
         struct {
             uint8_t *map; /* NULL while nothing is mapped */
             size_t n;

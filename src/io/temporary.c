@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* bytes of the target's name that are kept: file names are limited to 255 bytes */
-enum { NAME_KEPT = 200 };
+enum { NAME_KEPT_MAX = 200 };
 
 void temporary_name(char *to, size_t size, const char *target)
 {
@@ -22,5 +22,5 @@ void temporary_name(char *to, size_t size, const char *target)
     char end[7] = {0};
     for (size_t i = 0; i < sizeof random; i++)
         end[i] = letters[random[i] % (sizeof letters - 1)];
-    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT, target + folder, end);
+    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT_MAX, target + folder, end);
 }

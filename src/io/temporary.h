@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
-#define TEMPORARY_MORE (sizeof "..XXXXXX") /* maximum number of bytes added to the target's path \
-                                            */
-#define TEMPORARY_TRIES 100                /* names to try before giving up */
+#define TEMPORARY_MORE                                                            \
+    (sizeof "..XXXXXX")     /* maximum number of bytes added to the target's path \
+                             */
+#define TEMPORARY_TRIES 100 /* names to try before giving up */
 
 /* Writes the path ".NAME.XXXXXX" in the folder of `target` to `to`, which has room for the target,
  * a zero and TEMPORARY_MORE. Each call returns another name. */

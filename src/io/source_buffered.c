@@ -2,7 +2,7 @@
  *
  * Purpose: one interface, source_fill, over three kinds of input:
  *   memory    points into the caller's bytes; nothing is copied
- *   stream    a buffer that is refilled from a byte stream (feed.h)
+ *   stream    a buffer that is refilled from a byte stream (byte_stream.h)
  *   given     a buffer that the caller appends to
  *
  * The buffer of a stream, where `start` advances as the reader consumes bytes:
@@ -33,8 +33,9 @@
 #include "io/source_window.h"
 
 enum {
-    FIRST_READ = 64 << 10, /* bytes; enough for most small files and for the content of a pipe */
-    LATER_READ = 1 << 20
+    FIRST_READ_SIZE =
+        64 << 10, /* bytes; enough for most small files and for the content of a pipe */
+    LATER_READ_SIZE = 1 << 20
 };
 
 const uint8_t source_nothing[1] = {0};
@@ -59,54 +60,55 @@ static void memory_close(struct source *source)
     (void)source;
 }
 
-static size_t chunk_of(const struct source *source)
+static size_t chunk_size(const struct source *source)
 {
-    return source->chunk ? source->chunk : LATER_READ;
+    return source->chunk ? source->chunk : LATER_READ_SIZE;
 }
 
-static bool is_plain(const struct source *source)
+static bool is_uncompressed_file(const struct source *source)
 {
-    return source->feed == source->disk && source->disk_size > 0;
+    return source->stream == source->disk && source->disk_size > 0;
 }
 
 /* Returns the size of the first buffer: one read, or a small file plus one byte, so that a read of
  * 0 shows its end. */
-static size_t first_room(const struct source *source, size_t chunk)
+static size_t first_buffer_size(const struct source *source, size_t chunk)
 {
-    size_t want = chunk < FIRST_READ ? chunk : FIRST_READ;
-    return is_plain(source) && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
+    size_t want = chunk < FIRST_READ_SIZE ? chunk : FIRST_READ_SIZE;
+    return is_uncompressed_file(source) && source->disk_size < want ? (size_t)source->disk_size + 1
+                                                                    : want;
 }
 
 /* Takes a window from the pool if the file is larger than one. Returns false if there is none. */
-static bool take_lent(struct source *source, size_t chunk)
+static bool borrow_window(struct source *source, size_t chunk)
 {
-    uint8_t *lent = is_plain(source) && source->disk_size > chunk
-                        ? window_pool_take(source->windows, chunk)
-                        : NULL;
-    if (lent)
-        source->in.stream.capacity = chunk;
-    source->in.stream.bytes = lent;
-    source->in.stream.is_lent = lent != NULL;
-    return lent != NULL;
+    uint8_t *borrowed = is_uncompressed_file(source) && source->disk_size > chunk
+                            ? window_pool_take(source->windows, chunk)
+                            : NULL;
+    if (borrowed)
+        source->in.buffer.capacity = chunk;
+    source->in.buffer.bytes = borrowed;
+    source->in.buffer.is_borrowed = borrowed != NULL;
+    return borrowed != NULL;
 }
 
 /* Moves the buffer to an allocation of `want` bytes and returns a borrowed window to the pool.
  * Returns false if memory is out. */
-static bool grow(struct source *source, size_t want)
+static bool resize_buffer(struct source *source, size_t want)
 {
-    const size_t now = source->in.stream.capacity;
-    uint8_t *lent = source->in.stream.is_lent ? source->in.stream.bytes : NULL;
-    uint8_t *bytes =
-        alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
+    const size_t now = source->in.buffer.capacity;
+    uint8_t *borrowed = source->in.buffer.is_borrowed ? source->in.buffer.bytes : NULL;
+    uint8_t *bytes = alloc_resize(source->alloc, borrowed ? NULL : source->in.buffer.bytes,
+                                  borrowed ? 0 : now, want, 1);
     if (!bytes)
         return false;
-    if (lent) {
-        memcpy(bytes, lent, now);
-        window_pool_give(source->windows, lent);
+    if (borrowed) {
+        memcpy(bytes, borrowed, now);
+        window_pool_give(source->windows, borrowed);
     }
-    source->in.stream.is_lent = false;
-    source->in.stream.bytes = bytes;
-    source->in.stream.capacity = want;
+    source->in.buffer.is_borrowed = false;
+    source->in.buffer.bytes = bytes;
+    source->in.buffer.capacity = want;
     return true;
 }
 
@@ -114,22 +116,22 @@ static bool grow(struct source *source, size_t want)
  * buffer was full once, then doubles. Returns false if memory is out. */
 static bool make_room(struct source *source, size_t need, bool was_full)
 {
-    size_t chunk = chunk_of(source);
-    size_t now = source->in.stream.capacity;
+    size_t chunk = chunk_size(source);
+    size_t now = source->in.buffer.capacity;
     size_t want = now;
-    if (now == 0 && take_lent(source, chunk))
+    if (now == 0 && borrow_window(source, chunk))
         return true;
     if (now == 0)
-        want = first_room(source, chunk);
+        want = first_buffer_size(source, chunk);
     else if (was_full && now < chunk)
         want = chunk;
-    else if (source->in.stream.n == now)
+    else if (source->in.buffer.n == now)
         want = need - now < now ? need : now * 2;
-    return want == now || grow(source, want);
+    return want == now || resize_buffer(source, want);
 }
 
 /* Copies the error to the caller, if it passed a struct for it. Returns the status. */
-static ttr_status told(const ttr_error *own, ttr_error *error)
+static ttr_status copy_error(const ttr_error *own, ttr_error *error)
 {
     if (error)
         *error = *own;
@@ -139,19 +141,19 @@ static ttr_status told(const ttr_error *own, ttr_error *error)
 /* Returns true if a regular file was read exactly up to the size it had when it was opened. */
 static bool is_at_known_end(const struct source *source)
 {
-    return is_plain(source) && feed_used(source->disk) == source->disk_size;
+    return is_uncompressed_file(source) && byte_stream_offset(source->disk) == source->disk_size;
 }
 
 /* Returns how many of `room` bytes to read: without a range declared by source_needless, unless
  * bytes after it are needed too. */
-static size_t wanted_of(const struct source *source, size_t need, size_t room)
+static size_t bytes_to_read(const struct source *source, size_t need, size_t room)
 {
-    const uint64_t at = source->shown.offset + source->in.stream.n;
-    if (at >= source->needless_from || room <= source->needless_from - at ||
-        room > source->needless_to - at)
+    const uint64_t at = source->shown.offset + source->in.buffer.n;
+    if (at >= source->unneeded_from || room <= source->unneeded_from - at ||
+        room > source->unneeded_to - at)
         return room;
-    const size_t wanted = (size_t)(source->needless_from - at),
-                 least = need > source->in.stream.n ? need - source->in.stream.n : 0;
+    const size_t wanted = (size_t)(source->unneeded_from - at),
+                 least = need > source->in.buffer.n ? need - source->in.buffer.n : 0;
     return wanted > least ? wanted : least;
 }
 
@@ -160,31 +162,32 @@ static size_t wanted_of(const struct source *source, size_t need, size_t room)
  * size). A pipe is not, because that could block. */
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
-    struct feed *feed = source->feed;
-    bool was_full = source->in.stream.start + source->in.stream.n == source->in.stream.capacity;
-    if (source->in.stream.n)
-        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start,
-                source->in.stream.n);
-    source->in.stream.start = 0;
+    struct byte_stream *stream = source->stream;
+    bool was_full = source->in.buffer.start + source->in.buffer.n == source->in.buffer.capacity;
+    if (source->in.buffer.n)
+        memmove(source->in.buffer.bytes, source->in.buffer.bytes + source->in.buffer.start,
+                source->in.buffer.n);
+    source->in.buffer.start = 0;
     bool is_short = false;
     ttr_error own;
-    while (source->in.stream.n < need || is_short) {
+    while (source->in.buffer.n < need || is_short) {
         if (!make_room(source, need, was_full))
             return fail_memory(error);
-        size_t room = source->in.stream.capacity - source->in.stream.n;
-        size_t ask = chunk_of(source);
-        if (need > source->in.stream.n && need - source->in.stream.n > ask)
-            ask = need - source->in.stream.n;
+        size_t room = source->in.buffer.capacity - source->in.buffer.n;
+        size_t ask = chunk_size(source);
+        if (need > source->in.buffer.n && need - source->in.buffer.n > ask)
+            ask = need - source->in.buffer.n;
         if (ask > room)
             ask = room;
-        ask = wanted_of(source, need, ask);
-        const bool was_peeked = feed->head_at < feed->head_n;
-        int64_t got = feed_read(feed, source->in.stream.bytes + source->in.stream.n, ask, &own);
+        ask = bytes_to_read(source, need, ask);
+        const bool was_peeked = stream->head_at < stream->head_n;
+        int64_t got =
+            byte_stream_read(stream, source->in.buffer.bytes + source->in.buffer.n, ask, &own);
         if (got < 0)
-            return told(&own, error);
-        source->in.stream.n += (size_t)got;
-        was_full = source->in.stream.n == source->in.stream.capacity;
-        is_short = feed->may_grow && (size_t)got < ask;
+            return copy_error(&own, error);
+        source->in.buffer.n += (size_t)got;
+        was_full = source->in.buffer.n == source->in.buffer.capacity;
+        is_short = stream->may_grow && (size_t)got < ask;
         source->shown.at_end = got == 0 || (is_short && !was_peeked && is_at_known_end(source));
         if (source->shown.at_end)
             return TTR_OK;
@@ -194,20 +197,21 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
 
 /* Skips n bytes after the window, which is empty: by a seek in a regular file, else by reading and
  * discarding. */
-static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
+static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error)
 {
-    struct feed *feed = source->feed;
+    struct byte_stream *stream = source->stream;
     ttr_error own;
-    source->in.stream.start = 0;
-    if (feed_jump(feed, n))
+    source->in.buffer.start = 0;
+    if (byte_stream_skip(stream, n))
         return TTR_OK;
     while (n) {
         if (!make_room(source, 0, true))
             return fail_memory(error);
-        size_t room = source->in.stream.capacity;
-        int64_t got = feed_read(feed, source->in.stream.bytes, n < room ? (size_t)n : room, &own);
+        size_t room = source->in.buffer.capacity;
+        int64_t got =
+            byte_stream_read(stream, source->in.buffer.bytes, n < room ? (size_t)n : room, &own);
         if (got < 0)
-            return told(&own, error);
+            return copy_error(&own, error);
         if (got == 0)
             return TTR_OK; /* the next read reports the end again */
         n -= (uint64_t)got;
@@ -218,37 +222,37 @@ static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
 static ttr_status stream_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
     uint64_t ahead = offset - source->shown.offset;
-    size_t consumed = ahead < source->in.stream.n ? (size_t)ahead : source->in.stream.n;
-    source->in.stream.start += consumed;
-    source->in.stream.n -= consumed;
+    size_t consumed = ahead < source->in.buffer.n ? (size_t)ahead : source->in.buffer.n;
+    source->in.buffer.start += consumed;
+    source->in.buffer.n -= consumed;
     source->shown.offset = offset;
-    ttr_status status = consumed < ahead ? skip(source, ahead - consumed, error) : TTR_OK;
-    if (status == TTR_OK && source->in.stream.n < need) {
+    ttr_status status = consumed < ahead ? skip_bytes(source, ahead - consumed, error) : TTR_OK;
+    if (status == TTR_OK && source->in.buffer.n < need) {
         source->shown.at_end = false;
         status = read_until(source, need, error);
     }
-    source->shown.bytes = source->in.stream.bytes
-                              ? source->in.stream.bytes + source->in.stream.start
+    source->shown.bytes = source->in.buffer.bytes
+                              ? source->in.buffer.bytes + source->in.buffer.start
                               : source_nothing;
-    source->shown.n = source->in.stream.n;
+    source->shown.n = source->in.buffer.n;
     return status;
 }
 
 bool source_stream_append(struct source *source, const void *bytes, size_t n)
 {
-    size_t kept = source->in.stream.n;
-    size_t skipped = source->in.stream.passed < n ? (size_t)source->in.stream.passed : n;
+    size_t kept = source->in.buffer.n;
+    size_t skipped = source->in.buffer.passed < n ? (size_t)source->in.buffer.passed : n;
     if (kept)
-        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, kept);
-    source->in.stream.start = 0;
+        memmove(source->in.buffer.bytes, source->in.buffer.bytes + source->in.buffer.start, kept);
+    source->in.buffer.start = 0;
     n -= skipped;
-    if (!alloc_reserve(source->alloc, (void **)&source->in.stream.bytes,
-                       &source->in.stream.capacity, kept + n, 1))
+    if (!alloc_reserve(source->alloc, (void **)&source->in.buffer.bytes,
+                       &source->in.buffer.capacity, kept + n, 1))
         return false;
     if (n)
-        memcpy(source->in.stream.bytes + kept, (const uint8_t *)bytes + skipped, n);
-    source->in.stream.n = kept + n;
-    source->in.stream.passed -= skipped;
+        memcpy(source->in.buffer.bytes + kept, (const uint8_t *)bytes + skipped, n);
+    source->in.buffer.n = kept + n;
+    source->in.buffer.passed -= skipped;
     return true;
 }
 
@@ -259,14 +263,14 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
     (void)need;
     (void)error;
     uint64_t ahead = offset - source->shown.offset;
-    size_t consumed = ahead < source->in.stream.n ? (size_t)ahead : source->in.stream.n;
-    source->in.stream.start += consumed;
-    source->in.stream.n -= consumed;
-    source->in.stream.passed += ahead - consumed;
-    source->shown = (struct window){.bytes = source->in.stream.n
-                                                 ? source->in.stream.bytes + source->in.stream.start
+    size_t consumed = ahead < source->in.buffer.n ? (size_t)ahead : source->in.buffer.n;
+    source->in.buffer.start += consumed;
+    source->in.buffer.n -= consumed;
+    source->in.buffer.passed += ahead - consumed;
+    source->shown = (struct window){.bytes = source->in.buffer.n
+                                                 ? source->in.buffer.bytes + source->in.buffer.start
                                                  : source_nothing,
-                                    .n = source->in.stream.n,
+                                    .n = source->in.buffer.n,
                                     .offset = offset,
                                     .at_end = true};
     return TTR_OK;
@@ -274,10 +278,10 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
 
 static void stream_close(struct source *source)
 {
-    if (source->in.stream.is_lent)
-        window_pool_give(source->windows, source->in.stream.bytes);
+    if (source->in.buffer.is_borrowed)
+        window_pool_give(source->windows, source->in.buffer.bytes);
     else
-        alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
+        alloc_free(source->alloc, source->in.buffer.bytes, source->in.buffer.capacity, 1);
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};

@@ -3,8 +3,8 @@
  *
  * If another process truncates a mapped file, reading it raises SIGBUS. Therefore only local files
  * that are not open for writing are mapped, and each fill checks the size again. All others are
- * read with pread (source_stream.c). Left out: protection against a file that is opened for writing
- * and truncated while its window is read. */
+ * read with pread (source_buffered.c). Left out: protection against a file that is opened for
+ * writing and truncated while its window is read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,8 +22,8 @@
 enum {
     MAPPED_CHUNK = 4 << 20,
     /* bytes; a smaller file is cheaper to read with one pread than to map and page in */
-    MAPPED_LEAST = 64 << 10,
-    QUIET_SECONDS =
+    MAPPED_FILE_MIN = 64 << 10,
+    FINISHED_AFTER_SECONDS =
         /* seconds since the last modification after which a file counts as finished, if the kernel
          * refuses to check for writers */
     10
@@ -62,13 +62,13 @@ static bool is_being_written(int fd, const struct stat *about)
     if (probe == 0 || reason == EAGAIN)
         return probe != 0;
     /* a lease is only granted to the file's owner: decide by age */
-    return time(NULL) - about->st_mtime < QUIET_SECONDS;
+    return time(NULL) - about->st_mtime < FINISHED_AFTER_SECONDS;
 }
 
 bool source_file_is_safe_to_map(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_LEAST && is_local(fd) &&
+    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_FILE_MIN && is_local(fd) &&
            !is_being_written(fd, &about);
 }
 
@@ -82,7 +82,7 @@ static void unmap(struct source *source)
 
 /* Maps at least `least` bytes from the page of `from` on; 1 <= least <= left, the bytes from `from`
  * to the end. Unmaps the old window first, so that only one counts as resident memory. */
-static bool map_at(struct source *source, uint64_t from, uint64_t least, uint64_t left)
+static bool map_range(struct source *source, uint64_t from, uint64_t least, uint64_t left)
 {
     unmap(source);
     uint64_t at = from - from % source->in.mapped.page;
@@ -104,14 +104,15 @@ static bool map_at(struct source *source, uint64_t from, uint64_t least, uint64_
     return true;
 }
 
-static bool covers(const struct source *source, uint64_t from, uint64_t least)
+static bool is_mapped(const struct source *source, uint64_t from, uint64_t least)
 {
     uint64_t at = source->in.mapped.at, n = source->in.mapped.n;
     return source->in.mapped.map && from >= at && from - at <= n && n - (from - at) >= least;
 }
 
 /* Moves the window, with the descriptor in source->in.mapped.fd. */
-static ttr_status fill_from(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, size_t need,
+                                       ttr_error *error)
 {
     struct stat about;
     if (fstat(source->in.mapped.fd, &about) != 0)
@@ -126,7 +127,7 @@ static ttr_status fill_from(struct source *source, uint64_t offset, size_t need,
         return TTR_OK;
     }
     uint64_t from = start + offset;
-    if (!covers(source, from, least) && !map_at(source, from, least, left))
+    if (!is_mapped(source, from, least) && !map_range(source, from, least, left))
         return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping",
                         source->name, (unsigned long long)from);
     size_t before = (size_t)(from - source->in.mapped.at);
@@ -141,11 +142,11 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
 {
     source->shown =
         (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
-    source->in.mapped.fd = feed_take_fd(source->disk);
+    source->in.mapped.fd = stream_raw_acquire_fd(source->disk);
     if (source->in.mapped.fd < 0)
         return fail_sys(error, errno, offset, "cannot open %s again", source->name);
-    ttr_status status = fill_from(source, offset, need, error);
-    feed_give_fd(source->disk);
+    ttr_status status = fill_with_descriptor(source, offset, need, error);
+    stream_raw_release_fd(source->disk);
     return status;
 }
 
