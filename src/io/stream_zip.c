@@ -10,7 +10,7 @@
  *                ^ enter_member, decode_once, decode_once, ... DECODE_MEMBER_END
  *
  * enter_member skips zero bytes after a member (tape blocks, xz stream padding) and matches the
- * next magic number. step calls the decoder once. refill_input refills the 128 KiB input buffer
+ * next magic number. decode_once calls the decoder. refill_input refills the 128 KiB input buffer
  * when the decoder has used it up.
  *
  * Invariants: all bytes that can be decoded are returned before an error is reported, also if the
