@@ -27,7 +27,7 @@ static ttr_status count_memory(struct tree_builder *b, size_t bytes, uint64_t of
                                ttr_error *error)
 {
     if (bytes > b->limits->memory - b->used)
-        return fail(error, TTR_E_LIMIT, offset, "the JSON text takes more than %zu bytes of memory",
+        return fail(error, TTR_E_LIMIT, offset, "the JSON text needs more than %zu bytes of memory",
                     b->limits->memory);
     b->used += bytes;
     return TTR_OK;

@@ -54,13 +54,14 @@ static ttr_status create_file(struct spill *spill, ttr_error *error)
         return TTR_OK;
     /* O_TMPFILE is not supported by this file system: create a named file and unlink it. */
     if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", temporary_folder()) >= (int)sizeof path) {
-        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
+        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET,
+                       "cannot create a temporary file: the path in TMPDIR is too long");
         return mark_as_temporary(error);
     }
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0) {
         (void)fail_sys(error, errno, NO_OFFSET,
-                       "no temporary file in %s; set TMPDIR to a folder that can be written",
+                       "cannot create a temporary file in %s; set TMPDIR to a writable folder",
                        temporary_folder());
         return mark_as_temporary(error);
     }
@@ -97,7 +98,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
 ttr_status spill_damaged(ttr_error *error)
 {
     (void)fail_sys(error, EIO, NO_OFFSET,
-                   "the temporary file does not hold what was written to it");
+                   "the temporary file is corrupted: it contains other bytes than were written");
     return mark_as_temporary(error);
 }
 
@@ -110,7 +111,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
             continue;
         if (done <= 0) {
             (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET,
-                           "the temporary file cannot be read back");
+                           "cannot read the temporary file");
             return mark_as_temporary(error);
         }
         into += done;

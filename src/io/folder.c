@@ -145,8 +145,8 @@ static ttr_status list_subfolder(struct listing *listing, int above, const char 
         return TTR_OK;
     int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return fail_sys(error, errno, NO_OFFSET, "cannot look into %s/%s", listing->folder->path,
-                        listing->name);
+        return fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s/%s",
+                        listing->folder->path, listing->name);
     listing->depth--;
     ttr_status status = list_folder(listing, fd, error);
     listing->depth++;
@@ -192,7 +192,8 @@ static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error)
     const struct dirent *entry;
     DIR *directory = fdopendir(fd);
     if (!directory) {
-        status = fail_sys(error, errno, NO_OFFSET, "cannot look into %s", listing->folder->path);
+        status =
+            fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s", listing->folder->path);
         (void)close(fd);
         return status;
     }
@@ -206,7 +207,8 @@ static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error)
         listing->name[n] = '\0';
     }
     if (status == TTR_OK && errno) /* an error instead of the end */
-        status = fail_sys(error, errno, NO_OFFSET, "cannot read on in %s", listing->folder->path);
+        status = fail_sys(error, errno, NO_OFFSET, "cannot read the rest of the folder %s",
+                          listing->folder->path);
     (void)closedir(directory);
     return status;
 }
@@ -241,8 +243,9 @@ struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, 
     }
     struct listing listing = {.folder = folder, .depth = depth};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ttr_status status = fd < 0 ? fail_sys(error, errno, NO_OFFSET, "cannot look into %s", path)
-                               : list_folder(&listing, fd, error);
+    ttr_status status = fd < 0
+                            ? fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s", path)
+                            : list_folder(&listing, fd, error);
     if (status == TTR_OK) {
         sort_entries(folder);
         return folder;
@@ -269,7 +272,7 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
     sort_entries(folder);
     for (size_t i = 1; i < folder->n; i++)
         if (compare_names(&folder->entry[i - 1], &folder->entry[i]) == 0) {
-            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s are called %s",
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s have the name %s",
                        folder->path, folder->entry[i].file.name);
             folder_close(folder);
             return NULL;
@@ -409,9 +412,8 @@ ttr_status folder_read(struct folder *folder, const struct folder_file *file, ui
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
     if (status == TTR_OK && window.n > limit) {
         folder_file_path(folder, file, path, sizeof path);
-        status =
-            fail(error, TTR_E_LIMIT, limit, "%s is larger than the %llu bytes that it may have",
-                 path, (unsigned long long)limit);
+        status = fail(error, TTR_E_LIMIT, limit, "%s exceeds the limit of %llu bytes", path,
+                      (unsigned long long)limit);
     }
     if (status == TTR_OK)
         status = copy_window(folder, &window, bytes, n, error);

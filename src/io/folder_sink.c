@@ -293,11 +293,11 @@ static bool fail_if_foreign(const struct folder_sink *folder, const struct folde
     alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
     if (is_found && old.reason)
         (void)fail_sys(error, old.reason, NO_OFFSET,
-                       "will not replace the folder %s: cannot see all that is in %s",
-                       folder->target, old.path);
+                       "will not replace the folder %s: cannot read all of %s", folder->target,
+                       old.path);
     else if (is_found)
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "will not replace the folder %s: %s in it is no part of a trace; move that "
+                   "will not replace the folder %s: %s in it is not part of a trace; move it "
                    "away, or name another folder",
                    folder->target, old.path);
     return is_found;
@@ -317,16 +317,16 @@ static bool check_replaceable(struct folder_sink *folder, const struct folder_ma
                            folder->target);
         else if (!contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                       "will not replace the folder %s: it is no trace of this format (no file "
+                       "will not replace the folder %s: it is not a trace of this format (no file "
                        "\"%s\" in it); "
-                       "name one in it that is not there yet",
+                       "name a new folder in it",
                        folder->target, mark->name);
         if (!folder->overwrite || !contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
             fail_if_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot find where %s leads", folder->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot resolve the path %s", folder->target);
         return false;
     }
     folder->replaces = true;
@@ -340,8 +340,8 @@ static bool check_target(struct folder_sink *folder, const struct folder_mark *m
     if (stat(folder->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
             return check_replaceable(folder, mark, error);
-        (void)fail_sys(error, ENOTDIR, NO_OFFSET,
-                       "cannot make the folder %s where there is something else", folder->target);
+        (void)fail_sys(error, ENOTDIR, NO_OFFSET, "cannot create the folder %s: the name is in use",
+                       folder->target);
         return false;
     }
     if (errno != ENOENT) {
@@ -352,7 +352,7 @@ static bool check_target(struct folder_sink *folder, const struct folder_mark *m
     if (lstat(folder->target, &about) != 0)
         return true;
     (void)fail_sys(error, ENOENT, NO_OFFSET,
-                   "%s is a link that leads nowhere; remove it or make its target", folder->target);
+                   "%s is a dangling link; remove it or create its target", folder->target);
     return false;
 }
 
@@ -407,8 +407,8 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     const char *name = slash ? slash + 1 : path;
     size_t name_n = (size_t)(path + n - name);
     if (name_n == 0 || (name_n <= 2 && memcmp(name, "..", name_n) == 0)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "\"%s\" cannot be made anew; name a folder in it", path);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" cannot be created; name a folder in it",
+                   path);
         return NULL;
     }
     struct folder_sink *folder = folder_sink_new(alloc, error);
@@ -579,7 +579,8 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
 {
     char path[PATH_MAX]; /* final path, for messages */
     if (!is_name_inside(name)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is not a valid file name in a folder",
+                   name);
         return NULL;
     }
     struct part *part = part_new(folder, name);
@@ -615,8 +616,8 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
     if (folder->is_dry_run)
         return TTR_OK;
     if (!is_name_inside(from) || !is_name_inside(to))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder",
-                    from, to);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "\"%s\" and \"%s\" are not valid names in a folder", from, to);
     int old_n = snprintf(old, sizeof old, "%s/%s", folder->temporary, from);
     int new_n = snprintf(new, sizeof new, "%s/%s", folder->temporary, to);
     int reason = (size_t)old_n >= sizeof old || (size_t)new_n >= sizeof new
@@ -624,7 +625,7 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
                      : make_folders(new, strlen(folder->temporary) + 1);
     if (reason == 0 && rename(old, new) != 0 && errno != ENOENT)
         reason = errno;
-    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot name %s/%s in it %s", folder->target,
+    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot rename %s/%s to %s", folder->target,
                              from, to)
                   : TTR_OK;
 }
@@ -706,7 +707,7 @@ static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
     int reason = remove_tree(folder->temporary);
     ttr_status status =
         reason ? fail_sys(error, reason, NO_OFFSET,
-                          "%s is whole, but what it replaced could not be removed: it is %s",
+                          "%s is complete, but the folder it replaced could not be removed: %s",
                           folder->target, folder->temporary)
                : TTR_OK;
     forget_temporary(folder);
@@ -721,12 +722,13 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
         status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended",
                       folder->parts->path + folder->parts->name_at);
     else if (folder->is_broken)
-        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole",
+        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written completely",
                       folder->target);
     else if (!folder->is_dry_run) {
         int reason = folder->replaces ? exchange_with_target(folder) : rename_to_target(folder);
         if (reason)
-            status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", folder->target);
+            status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
+                              folder->target);
         else if (had_old)
             status = remove_old(folder, error);
         else

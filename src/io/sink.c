@@ -103,7 +103,7 @@ const char *sink_hint(int reason)
     case EACCES:
     case EPERM:
     case EROFS:
-        return " (its folder may not be written to)";
+        return " (is its folder writable?)";
     default:
         return "";
     }
@@ -182,9 +182,9 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     forget_temporary(sink);
     if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
-                       "cannot replace %s: it is writable but its folder is not, and a new file is "
-                       "needed there until it is "
-                       "whole; write elsewhere, or to standard output redirected into it",
+                       "cannot replace %s: it is writable, but its folder is not, and a temporary "
+                       "file is needed there; "
+                       "write elsewhere, or to standard output redirected into it",
                        sink->target);
     else
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target,
@@ -241,7 +241,7 @@ static bool open_replacement(struct sink *sink, const struct stat *old, ttr_erro
 {
     char real[PATH_MAX];
     if (!realpath(sink->target, real)) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot find where %s leads", sink->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot resolve the path %s", sink->target);
         return false;
     }
     size_t size = strlen(real) + 1;
@@ -265,7 +265,7 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
     sink->overwrite = overwrite;
     if (!*sink->target) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "an empty name is no place to write to; \"-\" is standard output");
+                   "the output name is empty; use \"-\" for standard output");
         return false;
     }
     if (stat(sink->target, &about) == 0) {
@@ -291,8 +291,7 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
     }
     if (lstat(sink->target, &about) == 0) {
         (void)fail_sys(error, ENOENT, NO_OFFSET,
-                       "%s is a link that leads nowhere; remove it or make its target",
-                       sink->target);
+                       "%s is a dangling link; remove it or create its target", sink->target);
         return false;
     }
     return create_temporary(sink, error);
@@ -425,12 +424,13 @@ ttr_status sink_hold(struct sink *sink, ttr_error *error)
         return TTR_OK;
     if (sink->offset)
         return fail(error, TTR_E_MISUSE, sink->offset,
-                    "what is written already cannot be held back");
+                    "bytes that are written already cannot be delayed");
     sink->held_fd = create_unnamed_file();
     return sink->held_fd >= 0
                ? TTR_OK
                : fail_sys(error, errno, NO_OFFSET,
-                          "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
+                          "%s needs a temporary file; set TMPDIR to a writable folder",
+                          sink->target);
 }
 
 ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
@@ -441,7 +441,7 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
     if (status != TTR_OK)
         return status;
     if (!sink_can_rewrite(sink) || at > sink->offset || n > sink->offset - at)
-        return fail(error, TTR_E_MISUSE, at, "only bytes that are in a file can be written anew");
+        return fail(error, TTR_E_MISUSE, at, "only bytes in a file can be overwritten");
     if (sink->part.rewrite) {
         const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
         return reason ? fail_write(sink, reason, error) : TTR_OK;
@@ -462,8 +462,7 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
 ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (sink->held_fd < 0 || sink->prefix)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "only what is held can get something before it");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "only delayed output can get a prefix");
     sink->prefix = alloc_resize(sink->alloc, NULL, 0, n, 1);
     if (!sink->prefix)
         return fail_memory(error);
@@ -540,7 +539,8 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
     if (sink->temporary && status == TTR_OK) {
         int reason = rename_to_target(sink);
         if (reason)
-            status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", sink->target);
+            status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
+                              sink->target);
         else
             forget_temporary(sink);
     }

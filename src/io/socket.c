@@ -125,12 +125,12 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
     if (fd >= 0)
         return socket_adopt(alloc, fd, error);
     if (reason == ECANCELED)
-        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was ended on request",
-                   target->host, (unsigned)target->port);
+        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was cancelled", target->host,
+                   (unsigned)target->port);
     else
         (void)fail_sys(error, reason, NO_OFFSET, "cannot connect to %s:%u%s", target->host,
                        (unsigned)target->port,
-                       reason == ECONNREFUSED ? " (does the daemon run, and is that its port?)"
+                       reason == ECONNREFUSED ? " (is the daemon running, and is that its port?)"
                                               : "");
     return NULL;
 }
@@ -163,7 +163,7 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     if (got < 0 && (reason == EAGAIN || reason == EWOULDBLOCK))
         return 0;
     if (got == 0)
-        (void)fail(error, TTR_E_IO, NO_OFFSET, "the other side has closed the connection");
+        (void)fail(error, TTR_E_IO, NO_OFFSET, "the peer closed the connection");
     else
         (void)fail_sys(error, reason, NO_OFFSET, "the connection is lost");
     return -1;

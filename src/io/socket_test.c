@@ -70,7 +70,7 @@ static void refused_connection_is_reported(void **state)
     assert_null(socket_connect(alloc_default(), &target, &error));
     assert_int_equal(error.status, TTR_E_IO);
     assert_non_null(strstr(error.text, "127.0.0.1"));
-    assert_non_null(strstr(error.text, "does the daemon run"));
+    assert_non_null(strstr(error.text, "is the daemon running"));
 }
 
 static void invalid_host_is_not_found(void **state)

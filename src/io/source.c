@@ -324,11 +324,11 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
     const struct window *shown = &source->shown;
     if (offset < shown->offset)
         return fail(error, TTR_E_MISUSE, offset,
-                    "%s: byte %llu is before the window, which begins at %llu", source->name,
+                    "%s: byte %llu is before the window, which starts at %llu", source->name,
                     (unsigned long long)offset, (unsigned long long)shown->offset);
     if (need > source->limit)
         return fail(error, TTR_E_LIMIT, offset,
-                    "%s: a record at byte %llu wants %zu bytes, over the limit of %llu",
+                    "%s: a record at byte %llu needs %zu bytes, more than the limit of %llu",
                     source->name, (unsigned long long)offset, need,
                     (unsigned long long)source->limit);
     ttr_status status = source->ops->fill(source, offset, need, error);
@@ -353,7 +353,7 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
 {
     if (!source_is_seekable(source)) {
         (void)fail(error, TTR_E_UNSUPPORTED, offset,
-                   "%s is read as it comes: there is no looking ahead to byte %llu", source->name,
+                   "%s is not seekable: cannot read ahead at byte %llu", source->name,
                    (unsigned long long)offset);
         return -1;
     }

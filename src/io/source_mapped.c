@@ -116,7 +116,7 @@ static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, s
 {
     struct stat about;
     if (fstat(source->in.mapped.fd, &about) != 0)
-        return fail_sys(error, errno, offset, "cannot ask for the size of %s", source->name);
+        return fail_sys(error, errno, offset, "cannot get the size of %s", source->name);
     uint64_t start = source->in.mapped.start, size = (uint64_t)about.st_size;
     uint64_t left = size > start && size - start > offset ? size - start - offset : 0;
     uint64_t least = need < left ? need : left;

@@ -91,10 +91,10 @@ static void fail_truncated(struct stream_zip *zip)
     if (zip->has_input_failed)
         zip->input->ops->describe_error(zip->input, &zip->failure);
     else
-        (void)fail(
-            &zip->failure, TTR_E_TRUNCATED, decompressed_offset(zip),
-            "%s: the %s data ends too early, at compressed byte %llu; all before was decoded",
-            stream->name, zip->decoder->name, compressed_offset(zip) + zip->in_n);
+        (void)fail(&zip->failure, TTR_E_TRUNCATED, decompressed_offset(zip),
+                   "%s: the %s data ends too early, at compressed byte %llu; all data before it "
+                   "was decoded",
+                   stream->name, zip->decoder->name, compressed_offset(zip) + zip->in_n);
 }
 
 static void fail_decoding(struct stream_zip *zip, enum decode_result result, const char *reason)
@@ -110,10 +110,10 @@ static void fail_decoding(struct stream_zip *zip, enum decode_result result, con
                    "with %s -d",
                    stream->name, kind, strcmp(kind, "zstd") == 0 ? "zstd --long=31" : kind);
     else
-        (void)fail(
-            &zip->failure, TTR_E_MALFORMED, decompressed_offset(zip),
-            "%s: the %s data is damaged near compressed byte %llu (%s); all before was decoded",
-            stream->name, kind, compressed_offset(zip), reason);
+        (void)fail(&zip->failure, TTR_E_MALFORMED, decompressed_offset(zip),
+                   "%s: the %s data is damaged near compressed byte %llu (%s); all data before it "
+                   "was decoded",
+                   stream->name, kind, compressed_offset(zip), reason);
 }
 
 static void skip_padding(struct stream_zip *zip)
@@ -145,7 +145,7 @@ static bool enter_member(struct stream_zip *zip)
         stream->failed = true;
         (void)fail(
             &zip->failure, TTR_E_MALFORMED, decompressed_offset(zip),
-            "%s: what follows the %s data at compressed byte %llu is not %s; it was left out",
+            "%s: the bytes after the %s data at compressed byte %llu are not %s; they were ignored",
             stream->name, zip->decoder->name, compressed_offset(zip), zip->decoder->name);
     } else if (zip->in_n || zip->has_input_failed) {
         fail_truncated(zip);
