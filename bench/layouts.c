@@ -3,8 +3,8 @@
  *   usage: layouts MODE ROUNDS
  *     measure   find the end of each record
  *     walk      iterate over the fields of each record
- *     NAME      measure and walk records of one class only (simple, sched, net, mixed, tick,
- * empty), for instruction counts
+ *     NAME      measure and walk records of one class, for instruction counts: simple, sched,
+ *               net, mixed, tick, empty
  *
  * Prints one line of JSON: records, fields, CPU seconds, and a checksum, so that the compiler
  * cannot remove the work. */
