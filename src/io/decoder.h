@@ -11,7 +11,7 @@
 #define DECODER_MAGIC_MAX 10 /* longest magic number, in bytes */
 
 enum decode_result {
-    DECODE_CONTINUE,   /* needs more input or more output room */
+    DECODE_GOING,      /* needs more input or more output room */
     DECODE_MEMBER_END, /* the member is complete and all of its output was returned */
     DECODE_DAMAGED,
     DECODE_TOO_LARGE, /* needs more memory than the limit in decoder.c */

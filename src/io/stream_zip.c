@@ -166,14 +166,13 @@ static bool decode_once(struct stream_zip *zip, struct decode_io *io)
     zip->is_in_member = result != DECODE_MEMBER_END;
     if (!zip->is_in_member)
         return true;
-    if (result == DECODE_CONTINUE && in_before && zip->in_n == in_before &&
-        io->out_n == out_before) {
+    if (result == DECODE_GOING && in_before && zip->in_n == in_before && io->out_n == out_before) {
         result = DECODE_DAMAGED;
         io->reason = "decoding does not go on";
     }
-    if (result != DECODE_CONTINUE)
+    if (result != DECODE_GOING)
         fail_decoding(zip, result, io->reason);
-    return result == DECODE_CONTINUE;
+    return result == DECODE_GOING;
 }
 
 static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
