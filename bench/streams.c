@@ -1,4 +1,4 @@
-/* Writes a CTF 1.8 trace whose events are spread over many streams, to measure merging.
+/* Writes a CTF 1.8 trace with events spread over many streams, to measure merging.
  *
  *   usage: streams EVENTS STREAMS FOLDER
  *

@@ -25,7 +25,7 @@ static void serve(unsigned number)
               TTR_ACTIVITY(id), TTR_ARRAY(U32, "weights", weights, 3));
 }
 
-/* Writes an event whose fields are chosen at run time, with a composer instead of the TTR_WRITE
+/* Writes an event with fields chosen at run time, with a composer instead of the TTR_WRITE
  * macro. */
 static ttr_status report(ttr_composer *composer, ttr_tracepoint *point, unsigned customers)
 {

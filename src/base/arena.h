@@ -28,7 +28,7 @@ struct arena {
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
 
-/* Initialises an arena whose first block has only `least` bytes, and each later one as many as all
+/* Initialises an arena with a first block of only `least` bytes, and each later one as large as all
  * before it: for programs with thousands of arenas that hold little each. */
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 

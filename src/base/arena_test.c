@@ -107,8 +107,8 @@ static void trimmed_allocation_frees_its_end(void **state)
     char *large = arena_take(&arena, 1 << 20);
     assert_non_null(large);
     arena_trim(&arena, large, 8);
-    char *behind = arena_take(&arena, 8);
-    assert_true(behind + 8 <= large || behind >= large + 8);
+    char *following = arena_take(&arena, 8);
+    assert_true(following + 8 <= large || following >= large + 8);
     arena_free(&arena);
 }
 

@@ -1,5 +1,5 @@
 /* A hash of byte strings in the style of wyhash: words are combined by a 64 x 64 -> 128 bit
- * multiplication whose halves are xored. Strings of up to 16 bytes (nearly all names) need two
+ * multiplication with xored halves. Strings of up to 16 bytes (nearly all names) need two
  * loads, which overlap in the middle, and two multiplications: no loop and no read beyond the end.
  * Left out: a seed, and any guarantee that hashes stay the same between versions. */
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* A 64-bit hash for hash tables: well mixed, a few cycles for short strings. Not for cryptography:
- * there is no secret seed. */
+ * it has no secret seed. */
 #ifndef TRACETTA_BASE_HASH_H
 #define TRACETTA_BASE_HASH_H
 

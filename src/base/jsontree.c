@@ -130,7 +130,7 @@ static size_t index_in_parent(const struct json_value *value)
 }
 
 /* Prepends n bytes to the text at to[*at]; bytes that are not printable become '?'. Returns false
- * if there is no room. */
+ * if they do not fit. */
 static bool prepend_text(char *to, size_t *at, const char *bytes, size_t n)
 {
     if (n > *at)

@@ -33,7 +33,7 @@ static void put_replaces_and_colliding_keys_differ(void **state)
 
 enum { REFERENCE_KEYS = 512 };
 
-/* Returns keys whose low bits collide often. */
+/* Returns keys with low bits that collide often. */
 static uint64_t key_of(uint32_t i)
 {
     return (uint64_t)(i / 8) << 32 | (i % 8 + 1) * 3;

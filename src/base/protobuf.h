@@ -45,7 +45,7 @@ void protobuf_close(struct buffer *to, size_t mark);
  * protobuf_end needs. Offsets of enclosing messages stay valid. */
 size_t protobuf_begin(struct buffer *to, uint32_t field);
 
-/* Out-of-line part of protobuf_end: moves a message whose length needs more than one byte. */
+/* Out-of-line part of protobuf_end: moves a message with a length of more than one byte. */
 void protobuf_widen(struct buffer *to, size_t mark);
 
 static inline void protobuf_end(struct buffer *to, size_t mark)

@@ -11,7 +11,7 @@
  * Method: open with O_TMPFILE, so the file never has a name and disappears with the process, also
  * on kill -9. On file systems without O_TMPFILE (NFS, overlayfs of old kernels) it is created with
  * mkostemp and unlinked at once. Reads and writes use pread and pwrite with explicit offsets, so
- * there is no file position to restore.
+ * no file position needs restoring.
  *
  * Errors: all failures are TTR_E_IO with `format` set to "temporary". The command thus reports a
  * problem of TMPDIR, not of an input file. A full disk is reported by the append that meets it,

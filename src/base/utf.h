@@ -34,8 +34,8 @@ size_t utf8_cut(const void *p, size_t n, size_t limit);
 size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units);
 
 /* Converts zero-terminated little-endian UTF-16 that is all ASCII. Returns the number of
- * characters, or SIZE_MAX if a character is not ASCII or there is no zero before `end`. `to` has
- * room for (end - p) / 2 + 8 bytes; bytes of [from, p) are readable. */
+ * characters, or SIZE_MAX if a character is not ASCII or the text has no zero before `end`. `to`
+ * has room for (end - p) / 2 + 8 bytes; bytes of [from, p) are readable. */
 size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const uint8_t *end);
 
 /* Convert big-endian UTF-16, UTF-32 (4 bytes of room per unit, invalid code points become U+FFFD)

@@ -47,8 +47,8 @@ enum decoder_match {
  * DECODER_MAGIC_MAX. */
 enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *bytes, size_t n);
 
-/* Returns the decoder whose member starts with these bytes, or NULL. `*match` is DECODER_MAYBE if
- * more bytes could change the result. */
+/* Returns the decoder for the member that starts with these bytes, or NULL. `*match` is
+ * DECODER_MAYBE if more bytes could change the result. */
 const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_match *match);
 
 #endif

@@ -1,4 +1,4 @@
-/* Input and output folders, for formats whose traces consist of many files. Input: names and
+/* Input and output folders, for traces that consist of many files. Input: names and
  * sources of the regular files of a folder on disk or of a list in memory. Output: files are
  * created in a temporary folder next to the target, which is renamed when all are complete;
  * folder_abandon removes it. Threads: one thread at a time. */

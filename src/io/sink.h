@@ -29,7 +29,7 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
                        ttr_error *error);
 struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
 
-/* Callbacks of a sink whose file is managed elsewhere (io/folder_sink.c). */
+/* Callbacks of a sink with a file that is managed elsewhere (io/folder_sink.c). */
 struct sink_part {
     sink_push push;
     int (*rewrite)(void *own, uint64_t at, const void *bytes,

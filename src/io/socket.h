@@ -1,4 +1,4 @@
-/* TCP connections whose calls never block longer than the caller allows. Sending and receiving
+/* TCP connections with calls that never block longer than the caller allows. Sending and receiving
  * transfer what is possible at once; socket_wait waits, with a limit, and a signal ends it early.
  * Left out: listening, encryption. Host names are resolved by getaddrinfo, which has time limits of
  * its own. Ownership: the caller that opened a socket closes it. Threads: one thread at a time. */

@@ -395,12 +395,12 @@ uint64_t source_disk_used(const struct source *source)
 uint64_t source_end(const struct source *source)
 {
     const struct window *shown = &source->shown;
-    uint64_t behind = shown->n ? shown->offset + shown->n : 0;
+    uint64_t end = shown->n ? shown->offset + shown->n : 0;
     if (source_is_seekable(source))
-        return behind > source->disk_size ? behind : source->disk_size;
+        return end > source->disk_size ? end : source->disk_size;
     if (!shown->at_end)
         return UINT64_MAX;
-    if (behind || source->ops != &source_stream_ops)
-        return behind ? behind : shown->offset;
+    if (end || source->ops != &source_stream_ops)
+        return end ? end : shown->offset;
     return byte_stream_offset(source->stream);
 }

@@ -29,7 +29,7 @@ enum {
     10
 };
 
-/* Returns true for local file systems, whose pages cannot disappear. XFS, ZFS and exFAT are missing
+/* Returns true for local file systems: their pages cannot disappear. XFS, ZFS and exFAT are missing
  * in linux/magic.h. */
 static bool is_local(int fd)
 {
