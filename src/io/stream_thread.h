@@ -5,9 +5,9 @@
 #include "io/byte_stream.h"
 
 /* Starts a thread that reads `*stream` ahead into a ring of 1 MiB, and replaces `*stream` by a
- * stream that reads from the ring. `disk` is the raw stream at the bottom, whose waiting must be
- * cancelled on close. If the system refuses a thread, `*stream` stays unchanged. Returns false if
- * memory is out; `*stream` is valid then too. */
+ * stream that reads from the ring. `disk` is the raw stream at the bottom;
+ * closing cancels a read that waits there. If the system refuses a thread, `*stream` stays
+ * unchanged. Returns false if memory is out; `*stream` is valid then too. */
 TTR_MUST bool stream_thread_open(const struct alloc *alloc, struct byte_stream **stream,
                                  struct byte_stream *disk);
 
