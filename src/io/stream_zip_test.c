@@ -1,5 +1,5 @@
-/* Compressed sources: every kind, member layout, split, cut and damage gives what decodes, then one
- * error, then the end. */
+/* Tests of compressed sources: every format, member layout, split, truncation and damage returns
+ * what decodes, then one error, then the end. */
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ enum { KINDS = 5, PLAIN = 400000 };
 
 static const char *const kind_names[KINDS] = {"gzip", "zstd", "lz4", "bzip2", "xz"};
 
-/* Compressible but not trivial, and never the same twice in a row. */
+/* Fills a buffer with bytes that compress somewhat and do not repeat. */
 static void fill_plain(struct buffer *plain, size_t n, uint64_t seed)
 {
     buffer_init(plain, alloc_default());
@@ -57,7 +57,7 @@ static size_t bzip2_bytes(uint8_t *to, size_t room, const struct buffer *plain)
     return n;
 }
 
-/* With a checksum, which ZSTD_compress leaves out. */
+/* Compresses with a checksum, which ZSTD_compress omits. */
 static size_t zstd_bytes(uint8_t *to, size_t room, const struct buffer *plain)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -74,7 +74,7 @@ static size_t lz4_bytes(uint8_t *to, size_t room, const struct buffer *plain)
     return LZ4F_compressFrame(to, room, plain->bytes, plain->n, &settings);
 }
 
-/* One member of a kind, added to `to`. */
+/* Appends one member of a format to `to`. */
 static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
 {
     size_t room = plain->n + plain->n / 4 + 5000, n = 0;
@@ -102,11 +102,11 @@ static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
     buffer_filled(to, n);
 }
 
-/* Compressed bytes given in random pieces. */
+/* A pull callback's state: returns compressed bytes in random pieces. */
 struct drip {
     const struct buffer *bytes;
     size_t at, fail_at;
-    uint64_t seed; /* 0: one byte a read; UINT64_MAX: all that fits */
+    uint64_t seed; /* 0: one byte per read; UINT64_MAX: as many as fit */
 };
 
 static int64_t drip_pull(void *own, void *to, size_t n)
@@ -129,12 +129,12 @@ static int64_t drip_pull(void *own, void *to, size_t n)
 }
 
 struct outcome {
-    uint64_t n;      /* bytes delivered */
-    int errors;      /* times a fill failed */
-    ttr_error error; /* the last of them */
+    uint64_t n;      /* bytes read */
+    int errors;      /* number of failed fills */
+    ttr_error error; /* the last error */
 };
 
-/* Reads to the end, comparing with `plain`. */
+/* Reads to the end and compares the bytes with `plain`. */
 static struct outcome read_all(struct source *source, const struct buffer *plain)
 {
     struct outcome outcome = {0};
@@ -161,7 +161,7 @@ static struct outcome read_memory(const struct buffer *packed, size_t n, const s
     return read_all(source_open_memory(alloc_default(), packed->bytes, n, NULL, NULL), plain);
 }
 
-static void every_kind_decodes_from_any_split(void **state)
+static void every_compression_decodes_from_any_split(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -184,7 +184,7 @@ static void every_kind_decodes_from_any_split(void **state)
     buffer_free(&plain);
 }
 
-static void members_follow_one_another_with_padding_between(void **state)
+static void several_members_with_padding_are_decoded(void **state)
 {
     (void)state;
     struct buffer plain, half;
@@ -211,7 +211,7 @@ static void members_follow_one_another_with_padding_between(void **state)
     buffer_free(&plain);
 }
 
-static void a_zstd_file_may_begin_with_a_skippable_frame(void **state)
+static void zstd_skippable_frame_is_skipped(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -227,7 +227,7 @@ static void a_zstd_file_may_begin_with_a_skippable_frame(void **state)
     buffer_free(&plain);
 }
 
-static void what_follows_the_last_member_is_told_once_after_all_data(void **state)
+static void bytes_after_last_member_are_reported_once(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -250,7 +250,8 @@ static void what_follows_the_last_member_is_told_once_after_all_data(void **stat
     buffer_free(&plain);
 }
 
-/* How many bytes of the whole a cut at n of packed_n may lose: what one block of the kind holds. */
+/* Returns how many bytes at least must decode if the file is truncated at n of packed_n: all but
+ * one block of the format. */
 static uint64_t least_decoded(int kind, uint64_t plain_n, size_t n, size_t packed_n)
 {
     static const uint64_t block[KINDS] = {66000, 132000, 66000, 110000, PLAIN};
@@ -258,7 +259,7 @@ static uint64_t least_decoded(int kind, uint64_t plain_n, size_t n, size_t packe
     return share > block[kind] + plain_n / 20 ? share - block[kind] - plain_n / 20 : 0;
 }
 
-static void a_cut_file_gives_what_decodes_and_is_then_truncated(void **state)
+static void truncated_file_decodes_up_to_cut(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -281,7 +282,7 @@ static void a_cut_file_gives_what_decodes_and_is_then_truncated(void **state)
     buffer_free(&plain);
 }
 
-static void a_member_cut_in_its_magic_is_truncated_too(void **state)
+static void truncated_magic_is_truncated_input(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -297,7 +298,7 @@ static void a_member_cut_in_its_magic_is_truncated_too(void **state)
     buffer_free(&plain);
 }
 
-static void a_magic_alone_is_plain_bytes(void **state)
+static void magic_without_member_is_plain_input(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -307,7 +308,8 @@ static void a_magic_alone_is_plain_bytes(void **state)
     buffer_free(&plain);
 }
 
-/* Reads a damaged file: no comparison, as some damage is only seen by a checksum at the end. */
+/* Reads a damaged file without comparing bytes, because some damage is found only by a checksum at
+ * the end. */
 static ttr_status read_damaged(const struct buffer *packed)
 {
     ttr_error error = {.status = TTR_OK};
@@ -323,7 +325,7 @@ static ttr_status read_damaged(const struct buffer *packed)
     return error.status;
 }
 
-static void a_damaged_file_ends_with_one_error(void **state)
+static void damaged_file_ends_with_one_error(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -342,18 +344,19 @@ static void a_damaged_file_ends_with_one_error(void **state)
             tried++;
             packed.bytes[at] ^= 0x55;
         }
-        assert_true(found + 2 >= tried); /* a bit or two says nothing, as a gzip time stamp */
+        /* a changed bit may have no effect, for example in the gzip time stamp */
+        assert_true(found + 2 >= tried);
         buffer_free(&packed);
     }
     buffer_free(&plain);
 }
 
-static void blocks_before_the_damaged_one_are_delivered(void **state)
+static void blocks_before_damage_are_returned(void **state)
 {
     (void)state;
     struct buffer plain;
     fill_plain(&plain, PLAIN, 1);
-    for (int kind = 0; kind < 4; kind++) { /* xz -1 has one block here */
+    for (int kind = 0; kind < 4; kind++) { /* all but xz, which has a single block at this size */
         struct buffer packed;
         buffer_init(&packed, alloc_default());
         compress_to(&packed, kind, &plain);
@@ -374,7 +377,7 @@ static void blocks_before_the_damaged_one_are_delivered(void **state)
     buffer_free(&plain);
 }
 
-static void a_read_error_below_comes_after_what_decodes(void **state)
+static void read_error_follows_decoded_bytes(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -397,7 +400,7 @@ static void a_read_error_below_comes_after_what_decodes(void **state)
     buffer_free(&plain);
 }
 
-/* `levels` of compression around `plain`, the outermost of the kind `levels - 1`. */
+/* Compresses `plain` `levels` times; the outermost format is number `levels - 1`. */
 static void nest(struct buffer *packed, const struct buffer *plain, int levels)
 {
     fill_plain(packed, 0, 1);
@@ -410,7 +413,7 @@ static void nest(struct buffer *packed, const struct buffer *plain, int levels)
     }
 }
 
-static void four_levels_are_decoded_and_a_fifth_is_not(void **state)
+static void fifth_nested_level_is_not_decoded(void **state)
 {
     (void)state;
     struct buffer plain, packed, fourth;
@@ -431,7 +434,7 @@ static void four_levels_are_decoded_and_a_fifth_is_not(void **state)
     buffer_free(&plain);
 }
 
-static void bytes_are_left_compressed_on_request(void **state)
+static void no_decompress_returns_compressed_bytes(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -447,7 +450,7 @@ static void bytes_are_left_compressed_on_request(void **state)
     buffer_free(&plain);
 }
 
-static void a_bomb_costs_no_memory(void **state)
+static void decompression_bomb_uses_little_memory(void **state)
 {
     (void)state;
     struct buffer zeros, packed;
@@ -465,10 +468,11 @@ static void a_bomb_costs_no_memory(void **state)
     buffer_free(&zeros);
 }
 
-static void a_huge_zstd_window_is_refused_with_advice(void **state)
+static void huge_zstd_window_is_refused_with_advice(void **state)
 {
     (void)state;
-    /* magic, descriptor (no single segment, no content size), window: exponent 20 is 2^30 bytes */
+    /* magic, descriptor (no single segment, no content size), window with exponent 20: 2^30 bytes
+     */
     static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 20 << 3, 0x01, 0x00, 0x00};
     struct source *source = source_open_memory(alloc_default(), frame, sizeof frame, NULL, NULL);
     struct window window;
@@ -478,15 +482,15 @@ static void a_huge_zstd_window_is_refused_with_advice(void **state)
     source_close(source);
 }
 
-static void a_huge_xz_dictionary_is_refused_with_advice(void **state)
+static void huge_xz_dictionary_is_refused_with_advice(void **state)
 {
     (void)state;
     struct buffer plain, packed;
     fill_plain(&plain, 5000, 1);
     buffer_init(&packed, alloc_default());
     compress_to(&packed, 4, &plain);
-    /* block header at 12: its size in words less 1, ..., filter 0x21, 1 byte of properties: the
-     * dictionary; 35 is 3 * 2^28 bytes */
+    /* xz block header at offset 12: size in words minus 1, ..., filter 0x21, 1 byte of properties:
+     * dictionary size; 35 means 3 * 2^28 bytes */
     uint8_t *header = packed.bytes + 12;
     size_t n = (size_t)header[0] * 4;
     uint8_t *filter = memmem(header, n, "\x21\x01", 2);
@@ -500,7 +504,7 @@ static void a_huge_xz_dictionary_is_refused_with_advice(void **state)
     buffer_free(&plain);
 }
 
-static void without_a_thread_decoding_goes_on_in_place(void **state)
+static void failed_thread_start_decodes_in_place(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -510,7 +514,7 @@ static void without_a_thread_decoding_goes_on_in_place(void **state)
     struct rlimit before, none;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
-    none.rlim_cur = 0; /* so no eventfd */
+    none.rlim_cur = 0; /* so creating the eventfd fails */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 3};
     struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
@@ -522,7 +526,7 @@ static void without_a_thread_decoding_goes_on_in_place(void **state)
     buffer_free(&plain);
 }
 
-static void a_source_may_be_closed_while_its_decoder_is_at_work(void **state)
+static void source_closes_while_decoding(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -542,7 +546,7 @@ static void a_source_may_be_closed_while_its_decoder_is_at_work(void **state)
     buffer_free(&plain);
 }
 
-static void a_source_may_be_closed_while_its_pipe_is_silent(void **state)
+static void source_closes_while_pipe_is_silent(void **state)
 {
     (void)state;
     struct buffer plain, packed;
@@ -556,14 +560,14 @@ static void a_source_may_be_closed_while_its_pipe_is_silent(void **state)
     struct window window;
     assert_int_equal(source_fill(source, 0, 1000, &window, NULL), TTR_OK);
     assert_memory_equal(window.bytes, plain.bytes, 1000);
-    usleep(2000); /* let the thread come to wait for more */
+    usleep(2000); /* gives the thread time to block in the read */
     source_close(source);
     assert_int_equal(close(ends[1]), 0);
     buffer_free(&packed);
     buffer_free(&plain);
 }
 
-static void a_large_file_decodes_on_a_thread(void **state)
+static void large_file_is_decoded_on_a_thread(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -610,7 +614,7 @@ static bool read_nested(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     struct buffer plain;
@@ -624,26 +628,26 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_decodes_from_any_split),
-        cmocka_unit_test(members_follow_one_another_with_padding_between),
-        cmocka_unit_test(a_zstd_file_may_begin_with_a_skippable_frame),
-        cmocka_unit_test(what_follows_the_last_member_is_told_once_after_all_data),
-        cmocka_unit_test(a_cut_file_gives_what_decodes_and_is_then_truncated),
-        cmocka_unit_test(a_member_cut_in_its_magic_is_truncated_too),
-        cmocka_unit_test(a_magic_alone_is_plain_bytes),
-        cmocka_unit_test(a_damaged_file_ends_with_one_error),
-        cmocka_unit_test(blocks_before_the_damaged_one_are_delivered),
-        cmocka_unit_test(a_read_error_below_comes_after_what_decodes),
-        cmocka_unit_test(four_levels_are_decoded_and_a_fifth_is_not),
-        cmocka_unit_test(bytes_are_left_compressed_on_request),
-        cmocka_unit_test(a_bomb_costs_no_memory),
-        cmocka_unit_test(a_huge_zstd_window_is_refused_with_advice),
-        cmocka_unit_test(a_huge_xz_dictionary_is_refused_with_advice),
-        cmocka_unit_test(without_a_thread_decoding_goes_on_in_place),
-        cmocka_unit_test(a_source_may_be_closed_while_its_decoder_is_at_work),
-        cmocka_unit_test(a_source_may_be_closed_while_its_pipe_is_silent),
-        cmocka_unit_test(a_large_file_decodes_on_a_thread),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_compression_decodes_from_any_split),
+        cmocka_unit_test(several_members_with_padding_are_decoded),
+        cmocka_unit_test(zstd_skippable_frame_is_skipped),
+        cmocka_unit_test(bytes_after_last_member_are_reported_once),
+        cmocka_unit_test(truncated_file_decodes_up_to_cut),
+        cmocka_unit_test(truncated_magic_is_truncated_input),
+        cmocka_unit_test(magic_without_member_is_plain_input),
+        cmocka_unit_test(damaged_file_ends_with_one_error),
+        cmocka_unit_test(blocks_before_damage_are_returned),
+        cmocka_unit_test(read_error_follows_decoded_bytes),
+        cmocka_unit_test(fifth_nested_level_is_not_decoded),
+        cmocka_unit_test(no_decompress_returns_compressed_bytes),
+        cmocka_unit_test(decompression_bomb_uses_little_memory),
+        cmocka_unit_test(huge_zstd_window_is_refused_with_advice),
+        cmocka_unit_test(huge_xz_dictionary_is_refused_with_advice),
+        cmocka_unit_test(failed_thread_start_decodes_in_place),
+        cmocka_unit_test(source_closes_while_decoding),
+        cmocka_unit_test(source_closes_while_pipe_is_silent),
+        cmocka_unit_test(large_file_is_decoded_on_a_thread),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

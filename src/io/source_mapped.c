@@ -1,11 +1,10 @@
-/* The mapped window: a mapping of a few MiB that slides over a regular file, so that resident
- * memory stays flat however large the file is.  Also the question whether a file may be mapped at
- * all.
+/* The mapped window: a mapping of 4 MiB that is moved over a regular file, so that resident memory
+ * stays constant for any file size. Also decides whether a file is safe to map.
  *
- * A mapped file that is cut short by someone else kills the reader with SIGBUS.  So only local
- * files that nobody has open for writing are mapped, the size is asked again at every fill, and
- * everything else is read by pread (source_stream.c).  Left: a file opened for writing and cut
- * while its window is being read. */
+ * If another process truncates a mapped file, reading it raises SIGBUS. Therefore only local files
+ * that are not open for writing are mapped, and each fill checks the size again. All others are
+ * read with pread (source_buffered.c). Left out: protection against a file that is opened for
+ * writing and truncated while its window is read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,12 +21,16 @@
 
 enum {
     MAPPED_CHUNK = 4 << 20,
-    MAPPED_LEAST = 64 << 10, /* below, one pread is cheaper than a mapping and its page faults */
-    QUIET_SECONDS =
-        10 /* a file untouched for so long is taken as finished when the kernel does not tell */
+    /* bytes; a smaller file is cheaper to read with one pread than to map and page in */
+    MAPPED_FILE_MIN = 64 << 10,
+    FINISHED_AFTER_SECONDS =
+        /* seconds since the last modification after which a file counts as finished, if the kernel
+         * refuses to check for writers */
+    10
 };
 
-/* File systems whose pages stay ours: not in linux/magic.h are XFS, ZFS and exFAT. */
+/* Returns true for local file systems: their pages cannot disappear. XFS, ZFS and exFAT are missing
+ * in linux/magic.h. */
 static bool is_local(int fd)
 {
     static const uint32_t local[] = {
@@ -44,9 +47,10 @@ static bool is_local(int fd)
     return false;
 }
 
-/* Asks the kernel for a read lease, which it refuses while anybody has the file open for writing,
- * and gives it back at once. If someone opens the file just then we are signalled: by SIGURG, which
- * does nothing, not by SIGIO, which would end us. */
+/* Returns true if a process has the file open for writing: the kernel refuses a read lease then.
+ * The lease is returned at once. If the file is opened for writing in between, the kernel sends a
+ * signal: SIGURG, which is ignored by default, instead of SIGIO, which would terminate the process.
+ */
 static bool is_being_written(int fd, const struct stat *about)
 {
     (void)fcntl(fd, F_SETSIG, SIGURG);
@@ -57,13 +61,14 @@ static bool is_being_written(int fd, const struct stat *about)
     (void)fcntl(fd, F_SETSIG, 0);
     if (probe == 0 || reason == EAGAIN)
         return probe != 0;
-    return time(NULL) - about->st_mtime < QUIET_SECONDS; /* not ours to lease: judge by age */
+    /* a lease is only granted to the file's owner: decide by age */
+    return time(NULL) - about->st_mtime < FINISHED_AFTER_SECONDS;
 }
 
 bool source_file_is_safe_to_map(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_LEAST && is_local(fd) &&
+    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_FILE_MIN && is_local(fd) &&
            !is_being_written(fd, &about);
 }
 
@@ -75,9 +80,9 @@ static void unmap(struct source *source)
     source->in.mapped.n = 0;
 }
 
-/* Maps the file from the page of `from` on, for at least `least` bytes (1 <= least <= left, the
- * bytes from `from` to its end). The old window goes first: two would count twice. */
-static bool map_at(struct source *source, uint64_t from, uint64_t least, uint64_t left)
+/* Maps at least `least` bytes from the page of `from` on; 1 <= least <= left, the bytes from `from`
+ * to the end. Unmaps the old window first, so that only one counts as resident memory. */
+static bool map_range(struct source *source, uint64_t from, uint64_t least, uint64_t left)
 {
     unmap(source);
     uint64_t at = from - from % source->in.mapped.page;
@@ -92,25 +97,26 @@ static bool map_at(struct source *source, uint64_t from, uint64_t least, uint64_
     void *map = mmap(NULL, (size_t)want, PROT_READ, MAP_PRIVATE, source->in.mapped.fd, (off_t)at);
     if (map == MAP_FAILED)
         return false;
-    (void)madvise(map, (size_t)want, MADV_SEQUENTIAL); /* only advice */
+    (void)madvise(map, (size_t)want, MADV_SEQUENTIAL); /* a hint: failure is harmless */
     source->in.mapped.map = map;
     source->in.mapped.n = (size_t)want;
     source->in.mapped.at = at;
     return true;
 }
 
-static bool covers(const struct source *source, uint64_t from, uint64_t least)
+static bool is_mapped(const struct source *source, uint64_t from, uint64_t least)
 {
     uint64_t at = source->in.mapped.at, n = source->in.mapped.n;
     return source->in.mapped.map && from >= at && from - at <= n && n - (from - at) >= least;
 }
 
-/* Moves the window with the descriptor at hand. */
-static ttr_status fill_from(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+/* Moves the window, with the descriptor in source->in.mapped.fd. */
+static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, size_t need,
+                                       ttr_error *error)
 {
     struct stat about;
     if (fstat(source->in.mapped.fd, &about) != 0)
-        return fail_sys(error, errno, offset, "cannot ask for the size of %s", source->name);
+        return fail_sys(error, errno, offset, "cannot get the size of %s", source->name);
     uint64_t start = source->in.mapped.start, size = (uint64_t)about.st_size;
     uint64_t left = size > start && size - start > offset ? size - start - offset : 0;
     uint64_t least = need < left ? need : left;
@@ -121,7 +127,7 @@ static ttr_status fill_from(struct source *source, uint64_t offset, size_t need,
         return TTR_OK;
     }
     uint64_t from = start + offset;
-    if (!covers(source, from, least) && !map_at(source, from, least, left))
+    if (!is_mapped(source, from, least) && !map_range(source, from, least, left))
         return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping",
                         source->name, (unsigned long long)from);
     size_t before = (size_t)(from - source->in.mapped.at);
@@ -136,11 +142,11 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
 {
     source->shown =
         (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
-    source->in.mapped.fd = feed_take_fd(source->disk);
+    source->in.mapped.fd = stream_raw_acquire_fd(source->disk);
     if (source->in.mapped.fd < 0)
         return fail_sys(error, errno, offset, "cannot open %s again", source->name);
-    ttr_status status = fill_from(source, offset, need, error);
-    feed_give_fd(source->disk);
+    ttr_status status = fill_with_descriptor(source, offset, need, error);
+    stream_raw_release_fd(source->disk);
     return status;
 }
 
