@@ -200,7 +200,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         if (folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
         return format ? open_folder(t, path, NULL, format, options, error)
-                      : open_directory(t, path, options, error);
+                      : open_directory(t, path, options, ttr_open, error);
     }
     ttr_reader *reader =
         is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;

@@ -68,8 +68,11 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
 
 /* --- open_directory.c --- */
 
-/* Opens all traces below a directory, merged by time; NULL with `error` when none can be read. */
+/* Opens all traces below a directory, merged by time.  Returns NULL with `error` if none can be
+ * read.  open_file opens one file (ttr_open). */
+typedef ttr_reader *(*open_file_function)(ttr *t, const char *path, const ttr_read_options *options,
+                                          ttr_error *error);
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,
-                           ttr_error *error);
+                           open_file_function open_file, ttr_error *error);
 
 #endif

@@ -49,6 +49,7 @@ struct passed {
 struct search {
     ttr *t;
     const ttr_read_options *options;
+    open_file_function open_file;
     char path[PATH_MAX]; /* of what is looked at */
     size_t n, root_n;    /* root_n: of the directory that was named, with a slash behind it */
     unsigned level;
@@ -161,7 +162,7 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     /* Tables of several files mean nothing behind each other. */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
-    ttr_reader *reader = ttr_open(search->t, search->path, &each, &reason);
+    ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
     search->has_file |= reader != NULL;
     if (!reader && reason.status == TTR_E_UNSUPPORTED && wanted_anchor(&reason))
         search->anchor = wanted_anchor(&reason);
@@ -612,9 +613,9 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
 }
 
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,
-                           ttr_error *error)
+                           open_file_function open_file, ttr_error *error)
 {
-    struct search search = {.t = t, .options = options};
+    struct search search = {.t = t, .options = options, .open_file = open_file};
     struct stat about;
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);

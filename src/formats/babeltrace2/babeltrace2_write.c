@@ -495,7 +495,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
         !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(out, event, of_class, &own->cache);
+        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_meet);
     out->events++;
     return true;
 }
