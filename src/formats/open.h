@@ -13,6 +13,9 @@
 /* The format of a name, or NULL. */
 const struct format *format_find(const char *name);
 
+/* Returns the TTR_FORMAT_* that hold for a format. */
+uint32_t format_abilities(const struct format *format);
+
 /* Names of all formats with an ability, for messages. */
 void format_names(uint32_t ability, char *to, size_t size);
 

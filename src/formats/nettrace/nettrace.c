@@ -10,29 +10,40 @@ static const ttr_option_info options[] = {
     {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = nettrace_bid,
+    .refuse = nettrace_refuse,
+    .state_size = sizeof(struct nettrace_reader),
+    .open = nettrace_open,
+    .next = nettrace_next,
+    .close = nettrace_close,
+    .range = nettrace_range,
+};
+
+static const struct format_description description = {
+    .describe = nettrace_describe,
+};
+
+static const struct format_writer writer = {
+    .losses = nettrace_losses,
+    .losses_n = NETTRACE_LOSSES,
+    .wants_order = true,
+    .state_size = sizeof(struct nettrace_writer),
+    .create = nettrace_create,
+    .write = nettrace_write,
+    .finish = nettrace_finish,
+    .drop = nettrace_drop,
+};
+
 const struct format format_nettrace = {
     .name = "nettrace",
     .title = ".NET EventPipe",
     .extensions = "nettrace netperf",
     .spec = "NetPerf 1 to 3, Nettrace 4 to 6",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_TIME,
-    .bid = nettrace_bid,
-    .refuse = nettrace_refuse,
-    .reader_size = sizeof(struct nettrace_reader),
-    .open = nettrace_open,
-    .next = nettrace_next,
-    .close = nettrace_close,
-    .range = nettrace_range,
-    .describe = nettrace_describe,
-    .losses = nettrace_losses,
-    .losses_n = NETTRACE_LOSSES,
-    .wants_order = true,
-    .writer_size = sizeof(struct nettrace_writer),
-    .create = nettrace_create,
-    .write = nettrace_write,
-    .finish = nettrace_finish,
-    .drop = nettrace_drop,
+    .reader = &reader,
+    .description = &description,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -289,7 +289,8 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
 
-/* format.describe: each kind is a class, its stream class the PMU or the system of tracepoints. */
+/* format_description.describe: each kind is a class, its stream class the PMU or the system of
+ * tracepoints. */
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
 /* --- perf_names.c --- */

@@ -12,19 +12,26 @@ static const ttr_option_info options[] = {
     {"cpu", "N", "whose events these are; else what the path says behind \"cpu\"", false},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = trace_pipe_raw_bid,
+    .state_size = sizeof(struct trace_pipe_raw_reader),
+    .open = trace_pipe_raw_open,
+    .next = trace_pipe_raw_next,
+    .close = trace_pipe_raw_close,
+};
+
+static const struct format_description description = {
+    .describe = trace_pipe_raw_describe,
+};
+
 const struct format format_trace_pipe_raw = {
     .name = "trace_pipe_raw",
     .title = "Linux ring-buffer pages",
     .extensions = "",
     .spec = "kernel 3 to 6",
-    .abilities = TTR_FORMAT_READS,
-    .order = TTR_ORDER_TIME,
-    .bid = trace_pipe_raw_bid,
-    .reader_size = sizeof(struct trace_pipe_raw_reader),
-    .open = trace_pipe_raw_open,
-    .next = trace_pipe_raw_next,
-    .close = trace_pipe_raw_close,
-    .describe = trace_pipe_raw_describe,
+    .reader = &reader,
+    .description = &description,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

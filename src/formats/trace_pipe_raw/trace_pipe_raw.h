@@ -34,7 +34,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
 void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
-                             uint64_t *events); /* format.describe */
+                             uint64_t *events); /* format_description.describe */
 
 /* --- trace_pipe_raw_formats.c --- */
 
