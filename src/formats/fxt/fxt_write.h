@@ -328,7 +328,6 @@ static inline uint64_t fxt_ticks(struct fxt_writer *w)
     return fxt_ticks_slowly(w);
 }
 
-uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns);
 
 /* --- fxt_write.c --- */
 

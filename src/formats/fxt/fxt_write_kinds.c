@@ -8,7 +8,7 @@
 
 /* --- Times --- */
 
-uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
+static uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
 {
     bool clamped = false;
     if (!w->is_inline)
