@@ -328,7 +328,6 @@ static inline uint64_t fxt_ticks(struct fxt_writer *w)
     return fxt_ticks_slowly(w);
 }
 
-
 /* --- fxt_write.c --- */
 
 ttr_status fxt_create(struct ttr_writer *out, ttr_error *error);
