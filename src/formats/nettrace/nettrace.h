@@ -14,14 +14,12 @@
  *   nettrace_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: lists of labels
  *   nettrace_types.c     types of events: schemas, what is told of them
- *   nettrace_describe.c  the same as classes of events
  *   nettrace_readings.c  types of fields compiled, when they are needed
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_spans.c     begin and end of collections and of compilation
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_universal.c the same of whole machines, and their processes
  *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
- *   nettrace_bid.c       is this nettrace at all
  *
  * Scanning a block checks its headers and finds where times go back; what lies between is a run, of
  * which the place and the header state at its begin are kept.  Runs of one capture thread that
@@ -559,7 +557,7 @@ static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types
                                                     : nettrace_type_sparse(types, number);
 }
 
-/* --- nettrace_describe.c --- */
+/* --- nettrace_types.c: description --- */
 
 bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
@@ -606,10 +604,5 @@ uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id);
 TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event,
                                       uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
-
-/* --- nettrace_bid.c --- */
-
-unsigned nettrace_bid(const struct peek *peek);
-const char *nettrace_refuse(const struct peek *peek);
 
 #endif

@@ -1,6 +1,32 @@
-/* perf.data as a format: what it is called, what it can do.  The reader's parts are in perf.h. */
+/* perf.data as a format: its name, its tables, and its bid.
+ *
+ * The bid: the magic in one of both byte orders, and the size of the head, of which there are two.
+ */
 #include "formats/perf/perf.h"
 #include "formats/perf/perf_write.h"
+
+static bool has_magic(const struct peek *peek, const char *magic)
+{
+    return peek->n >= 8 && memcmp(peek->bytes, magic, 8) == 0;
+}
+
+static unsigned perf_bid(const struct peek *peek)
+{
+    bool is_big = has_magic(peek, PERF_MAGIC_BIG);
+    if (!is_big && !has_magic(peek, PERF_MAGIC))
+        return 0;
+    if (peek->n < PERF_PIPE_HEADER_BYTES)
+        return 64;
+    uint64_t size = perf_u64(peek->bytes + PERF_AT_HEADER_SIZE, is_big);
+    return size == PERF_PIPE_HEADER_BYTES || size == PERF_HEADER_BYTES ? 128 : 64;
+}
+
+static const char *perf_refuse(const struct peek *peek)
+{
+    return has_magic(peek, "PERFFILE")
+               ? "a perf.data of Linux before 2.6.33, in a layout that perf gave up"
+               : NULL;
+}
 
 static const ttr_option_info options[] = {
     {"byte-order", "little|big",

@@ -18,7 +18,6 @@
  *   perf_symbols.c   which code was where, where that is wanted
  *   perf_tracing.c   tracepoints, whose fields other code knows
  *   perf_folder.c    a trace of many files
- *   perf_bid.c       is this perf.data at all
  *
  * Records are looked at twice.  Scanning finds where they are and their times, which become keys;
  * what may be given (nothing older can come: the round before is over) is sorted, and each record
@@ -463,11 +462,6 @@ void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
 /* Fills what a tracepoint says of a sample; false when memory is out. */
 TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
                                    ttr_event *event);
-
-/* --- perf_bid.c --- */
-
-unsigned perf_bid(const struct peek *peek);
-const char *perf_refuse(const struct peek *peek);
 
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record)
