@@ -56,7 +56,7 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
 
 /* The i-th class of events met so far: those of a tracepoint with the same metadata, by their name
  * and provider, with the types of their fields, and how many there were; false past the last.  As
- * format_description.describe. */
+ * format.describe. */
 bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
                             uint64_t *events);
 

@@ -114,8 +114,7 @@ TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_
                                      ttr_event *event, uint32_t *id, const char **why);
 
 /* The i-th class of events met so far: kinds, then those of EventHeader by their metadata; with the
- * types of their fields, and how many there were; false past the last.  As
- * format_description.describe. */
+ * types of their fields, and how many there were; false past the last.  As format.describe. */
 bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
                           uint64_t *events);
 
