@@ -28,7 +28,7 @@
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *own; /* the format's state, format->reader_size bytes */
+    void *own; /* the format's state, format->reader->state_size bytes */
     struct source *source;
     struct window window; /* what input_fill gave */
     struct notes notes;

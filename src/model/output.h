@@ -4,7 +4,7 @@
  * batch), which hands the buffer to the sink when it is large.  A format that writes a folder makes
  * its files with folder_add and ends each with sink_finish before its `finish` is over; those it
  * does not end are abandoned with the folder, after its `drop`.  Losses are counted with the index
- * of the rule in format->losses. */
+ * of the rule in format->writer->losses. */
 #ifndef TRACETTA_MODEL_OUTPUT_H
 #define TRACETTA_MODEL_OUTPUT_H
 
@@ -19,7 +19,7 @@ struct output_shared;
 struct ttr_writer {
     ttr *t;
     const struct format *format;
-    void *own;                  /* the format's state, format->writer_size bytes */
+    void *own;                  /* the format's state, format->writer->state_size bytes */
     struct sink *sink;          /* NULL for a format that writes a folder */
     struct folder_sink *folder; /* and NULL for one that does not */
     struct buffer buffer;
@@ -27,7 +27,7 @@ struct ttr_writer {
     uint64_t events;
     uint64_t bytes; /* written in all, once it has ended */
     bool has_ended;
-    ttr_loss *ledger;  /* format->losses with counts */
+    ttr_loss *ledger;  /* format->writer->losses with counts */
     ttr_loss *told;    /* those with count > 0, for ttr_losses */
     uint64_t lost_any; /* sum of counts */
     ttr_status stuck;
@@ -45,7 +45,7 @@ struct ttr_writer {
 /* The value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
-/* Counts n losses of rule `index` of format->losses. */
+/* Counts n losses of rule `index` of format->writer->losses. */
 static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n,
                                     uint64_t offset)
 {

@@ -122,7 +122,7 @@ static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, s
     if (!folder)
         return NULL;
     folder_limit_windows(folder, chunk);
-    ttr_reader *reader = format_find(FORMAT)->open_folder(t, folder, NULL, &options, error);
+    ttr_reader *reader = format_find(FORMAT)->folder->open(t, folder, NULL, &options, error);
     if (reader && knobs & 0x40)
         reader_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
     return reader;

@@ -438,7 +438,8 @@ static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
 }
 
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
-                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache)
+                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
+                           babeltrace2_meet_function meet)
 {
     const ttr *t = out->t;
     ttr_fields fields;
@@ -456,7 +457,7 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     if (of_class)
-        babeltrace2_meet(&parts, schema, of_class);
+        meet(&parts, schema, of_class);
     ttr_fields_begin(t, event, &fields);
     add_end(&parts, event->schema,
             walk_fields(&parts, &fields, out, cache->with_color ? 0 : event->schema,

@@ -343,19 +343,23 @@ static const ttr_option_info options[] = {
     {"eol", "crlf|lf", "how lines end; RFC 4180 says crlf", true},
 };
 
+static const struct format_writer writer = {
+    .is_text = true,
+    .losses = losses,
+    .losses_n = CSV_LOSSES,
+    .state_size = sizeof(struct csv),
+    .create = csv_create,
+    .write = csv_write,
+    .finish = csv_finish,
+    .drop = csv_drop,
+};
+
 const struct format format_csv = {
     .name = "csv",
     .title = "CSV: a header line, one event a line",
     .extensions = "csv",
     .spec = "RFC 4180",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .losses = losses,
-    .losses_n = CSV_LOSSES,
-    .writer_size = sizeof(struct csv),
-    .create = csv_create,
-    .write = csv_write,
-    .finish = csv_finish,
-    .drop = csv_drop,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -426,18 +426,22 @@ static void jsonl_drop(struct ttr_writer *out)
         buffer_free(&own->whos[i].text);
 }
 
-const struct format format_jsonl = {
-    .name = "jsonl",
-    .title = "JSON Lines: one event a line",
-    .extensions = "jsonl ndjson",
-    .spec = "schema tracetta.events/1 (docs/json.md)",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
+static const struct format_writer writer = {
+    .is_text = true,
     .losses = losses,
     .losses_n = sizeof losses / sizeof *losses,
-    .writer_size = sizeof(struct jsonl),
+    .state_size = sizeof(struct jsonl),
     .create = jsonl_create,
     .write = jsonl_write,
     .pass = jsonl_pass,
     .finish = jsonl_finish,
     .drop = jsonl_drop,
+};
+
+const struct format format_jsonl = {
+    .name = "jsonl",
+    .title = "JSON Lines: one event a line",
+    .extensions = "jsonl ndjson",
+    .spec = "schema tracetta.events/1 (docs/json.md)",
+    .writer = &writer,
 };

@@ -9,14 +9,15 @@
  *   perf_unpack.c    compressed records
  *   perf_resync.c    which bytes may be a record, and the next one behind damage
  *   perf_order.c     records of a region in order of time
+ *   perf_event.c     threads, times and events, for all kinds of records
  *   perf_records.c   records of the kernel become events, and name threads
- *   perf_sample.c    samples become events: kinds found, parts found
+ *   perf_parts.c     parts of a sample that have no fixed offset
+ *   perf_sample.c    samples become events
  *   perf_fields.c    fields of samples
  *   perf_record_fields.c   fields of other records
  *   perf_symbols.c   which code was where, where that is wanted
  *   perf_tracing.c   tracepoints, whose fields other code knows
  *   perf_folder.c    a trace of many files
- *   perf_bid.c       is this perf.data at all
  *
  * Records are looked at twice.  Scanning finds where they are and their times, which become keys;
  * what may be given (nothing older can come: the round before is over) is sorted, and each record
@@ -287,7 +288,8 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
 
-/* format.describe: each kind is a class, its stream class the PMU or the system of tracepoints. */
+/* format_description.describe: each kind is a class, its stream class the PMU or the system of
+ * tracepoints. */
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
 /* --- perf_names.c --- */
@@ -304,18 +306,15 @@ bool perf_feature_is_used(unsigned feature);
 TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature,
                                       struct perf_cursor *at);
 
-/* --- perf_read.c --- */
-
-ttr_status perf_next(struct input *in, ttr_error *error);
-
-/* The bytes of the file from `offset` on, at least `need` where it has so many, while nothing of
- * the batch is given. */
+/* Bytes of the file that are in the window. */
 struct perf_span {
     const uint8_t *p;
     size_t n;
 };
-TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                              struct perf_span *span);
+
+/* --- perf_read.c --- */
+
+ttr_status perf_next(struct input *in, ttr_error *error);
 
 /* --- perf_tool.c --- */
 
@@ -351,6 +350,11 @@ TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 
 /* --- perf_order.c --- */
 
+/* Shows the bytes of the file from `offset` on, at least `need` if it has so many.  Records that
+ * wait in order stay in the window.  To be called before the first event of a batch. */
+TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                              struct perf_span *span);
+
 /* Adds a record of a time; false when memory is out. */
 TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
 
@@ -361,6 +365,18 @@ TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 void perf_order_settle(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
+/* --- perf_event.c --- */
+
+/* Returns the thread, 0 when memory is out. */
+ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
+
+/* Converts ticks to nanoseconds; sets TTR_EVENT_CLAMPED, unless flags is NULL, if they are out of
+ * range. */
+int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
+
+/* Adds an event of a record at a time as stored, 0 = the record has none. */
+ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);
+
 /* --- perf_records.c --- */
 
 /* Makes an event of a record of the kernel. */
@@ -370,16 +386,7 @@ TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader,
 #define PERF_NOBODY \
     UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 
-/* The thread; 0 when memory is out. */
-ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
-
-/* The time of ticks; sets TTR_EVENT_CLAMPED, unless flags is NULL, where none can be told. */
-int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
-
-/* A new event of a record at a time as stored, 0 = has none. */
-ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);
-
-/* --- perf_sample.c --- */
+/* --- perf_parts.c --- */
 
 /* Parts of eight bytes, none of them at a fixed place. */
 enum {
@@ -412,12 +419,14 @@ struct perf_parts {
     bool is_whole; /* and the record ends behind them */
 };
 
-TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader,
-                                          const struct perf_view *record);
-
 /* Finds the parts of a sample. */
 void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
                      struct perf_parts *parts);
+
+/* --- perf_sample.c --- */
+
+TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader,
+                                          const struct perf_view *record);
 
 /* --- perf_fields.c, perf_record_fields.c --- */
 
@@ -453,11 +462,6 @@ void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
 /* Fills what a tracepoint says of a sample; false when memory is out. */
 TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
                                    ttr_event *event);
-
-/* --- perf_bid.c --- */
-
-unsigned perf_bid(const struct peek *peek);
-const char *perf_refuse(const struct peek *peek);
 
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record)

@@ -133,3 +133,25 @@ void perf_order_free(struct perf_reader *reader)
     alloc_free(alloc, order->keys, order->keys_capacity, sizeof *order->keys);
     alloc_free(alloc, order->spare, order->spare_capacity, sizeof *order->spare);
 }
+
+ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                     struct perf_span *span)
+{
+    struct input *in = reader->in;
+    struct perf_order *order = &reader->order;
+    uint64_t skip = offset - in->window.offset;
+    bool is_shown = offset >= in->window.offset && skip <= in->window.n &&
+                    in->window.n - skip >= need && in->window.bytes;
+    if (!is_shown) {
+        if (order->n == 0)
+            order->base[0] = offset;
+        uint64_t from = order->base[0] < offset ? order->base[0] : offset;
+        ttr_status status = input_fill(in, from, (size_t)(offset - from + need), reader->error);
+        if (status != TTR_OK)
+            return status;
+        skip = offset - from;
+    }
+    skip = skip < in->window.n ? skip : in->window.n;
+    *span = (struct perf_span){in->window.bytes + skip, in->window.n - (size_t)skip};
+    return TTR_OK;
+}

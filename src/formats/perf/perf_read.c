@@ -9,28 +9,6 @@
 
 #define STORED_KEYS 4096u /* records looked at before they are given where nothing is sorted */
 
-ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                     struct perf_span *span)
-{
-    struct input *in = reader->in;
-    struct perf_order *order = &reader->order;
-    uint64_t skip = offset - in->window.offset;
-    bool is_shown = offset >= in->window.offset && skip <= in->window.n &&
-                    in->window.n - skip >= need && in->window.bytes;
-    if (!is_shown) {
-        if (order->n == 0)
-            order->base[0] = offset;
-        uint64_t from = order->base[0] < offset ? order->base[0] : offset;
-        ttr_status status = input_fill(in, from, (size_t)(offset - from + need), reader->error);
-        if (status != TTR_OK)
-            return status;
-        skip = offset - from;
-    }
-    skip = skip < in->window.n ? skip : in->window.n;
-    *span = (struct perf_span){in->window.bytes + skip, in->window.n - (size_t)skip};
-    return TTR_OK;
-}
-
 /* --- Giving --- */
 
 static struct perf_view view_of(const struct perf_reader *reader, const struct perf_key *key)
