@@ -18,8 +18,6 @@
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES 4u /* so many, and a schema has no shape */
 #define NAMES_FIRST ((size_t)64)
-#define RELIEF ((size_t)256 << 10) /* bytes: before, nobody is called to take any */
-#define KEPT (SIZE_MAX / 2 + 1)    /* added to where a name is in what is kept */
 #define HASH_OBJECT \
     0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
 
@@ -27,7 +25,7 @@
 struct field_name {
     uint64_t object; /* generation of its object */
     uint64_t hash;
-    size_t at, n;   /* of the escaped name in the output, or in what is kept (KEPT) */
+    size_t at, n;   /* of the escaped name in the output */
     uint64_t again; /* the number to try next */
 };
 
@@ -57,7 +55,6 @@ void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
     *json =
         (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
     text_cache_init(&json->texts, to->alloc, json_escape);
-    buffer_init(&json->kept, to->alloc);
 }
 
 void field_json_free(struct field_json *json)
@@ -65,7 +62,6 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
-    buffer_free(&json->kept);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
@@ -85,7 +81,7 @@ static void add_escaped(struct field_json *json, const void *p, size_t n)
 
 static const uint8_t *text_of(const struct field_json *json, const struct field_name *name)
 {
-    return name->at & KEPT ? json->kept.bytes + (name->at - KEPT) : json->to->bytes + name->at;
+    return json->to->bytes + name->at;
 }
 
 static bool is_same(const struct field_json *json, const struct field_name *a,
@@ -335,7 +331,6 @@ void field_json_begin(struct field_json *json)
 {
     json->oldest = ++json->generation;
     json->names_n = json->indexed = 0;
-    buffer_clear(&json->kept);
     json->shape = NULL;
     json->shaped_n = 0;
     memset(json->seen, 0, sizeof json->seen);
@@ -616,24 +611,6 @@ static void add_field(struct field_json *json, const ttr_fields *fields, const t
         field_json_value(json, value);
 }
 
-/* Has the text taken that is there, where it is much; names that may come again are kept. */
-static __attribute__((noinline)) void relieve(struct field_json *json)
-{
-    if (json->to->n < RELIEF || !json->relieve)
-        return;
-    if (json->shape)
-        leave_shape(json);
-    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & KEPT);) {
-        struct field_name *name = &json->names[i];
-        const size_t at = json->kept.n;
-        buffer_add(&json->kept, json->to->bytes + name->at, name->n);
-        name->at = at + KEPT;
-    }
-    json->to->failed |= json->kept.failed;
-    if (!json->to->failed)
-        json->relieve(json->writer);
-}
-
 static bool is_context(const ttr_field *field)
 {
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
@@ -654,8 +631,7 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     uint32_t n;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context(&field[i]);
             add_field(json, &fields, &field[i]);
@@ -671,8 +647,7 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     bool has_context = false;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context(&field[i]);
             if (is_apart && !has_context)

@@ -10,9 +10,7 @@
  *
  * What JSON cannot tell apart afterwards is counted, see enum field_json_loss.  Text is appended to
  * a buffer that must not be drained between field_json_begin and the end of the object: names are
- * compared there. Who sets `relieve` has what was appended so far, but for its last byte, taken now
- * and then, so that an event larger than memory can be written. Left out: nesting below
- * FIELD_JSON_DEPTH levels is flattened. */
+ * compared there. Left out: nesting below FIELD_JSON_DEPTH levels is flattened. */
 #ifndef TRACETTA_ENCODINGS_JSON_FIELD_JSON_H
 #define TRACETTA_ENCODINGS_JSON_FIELD_JSON_H
 
@@ -56,11 +54,7 @@ struct shaped_name {
 struct field_json {
     const ttr *t;
     struct buffer *to;
-    struct text_cache texts; /* known strings, escaped; for the writer's other strings too */
-    void (*relieve)(struct ttr_writer *writer); /* called while fields are appended that are many;
-                                                   NULL = the buffer is left alone */
-    struct ttr_writer *writer;
-    struct buffer kept;       /* names that were in the buffer when it was relieved */
+    struct text_cache texts;  /* known strings, escaped; for the writer's other strings too */
     struct field_name *names; /* of the event */
     size_t names_n, names_capacity;
     struct field_name_slot *slots; /* a hash table of the first so many of them */

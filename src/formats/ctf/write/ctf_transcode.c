@@ -808,8 +808,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     const struct ctf_items_for what = {.out = out,
                                        .version = plain.version,
                                        .has_no_common = stores_size(&plain),
-                                       .drops_size = drops_size(&plain),
-                                       .may_ask_again = true};
+                                       .drops_size = drops_size(&plain)};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)

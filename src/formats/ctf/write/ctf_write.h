@@ -7,14 +7,12 @@
  *   ctf_uuid_policy.c         their uuids
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
- *   ctf_flatten.c        an event taken apart: attributes and fields in the order they are written,
- * and their shape ctf_flatten_runs.c  the list of these, where elements of arrays stand together
- *   ctf_flatten_again.c  values of these that are too many to be kept
+ *   ctf_flatten.c      an event taken apart: attributes and fields in the order they are written,
+ *                      and their shape
  *   ctf_flatten_list.c the same as a list, where there would be too many shapes
  *   ctf_shape_types.c        types for a shape
  *   ctf_write_classes.c      streams and events as classes of a description
  *   ctf_packet_writer.c      packets of a stream file
- *   ctf_flow.c         a packet that goes to its file while it is made
  *   ctf_index_write.c  its index
  *   ctf_metadata_write.c     the metadata file
  *   ctf_files.c        files at all
@@ -148,15 +146,6 @@ struct ctf_items {
     uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's
                                  context */
     char number[NUMBER_MAX], version[NUMBER_MAX]; /* labels of the event's */
-    struct buffer values;                         /* of elements that stand together */
-    size_t values_most; /* from so many bytes on those go that can be asked for again */
-    bool in_pieces;     /* some went */
-    const struct ctf_items_for *what; /* what the items are for, and their event, where values may
-                                         go: borrowed while the items are used */
-    const ttr_event *event;
-    struct ctf_items_again
-        *again; /* where these items are the ones that are asked again; else NULL */
-    struct buffer spare;
     const struct alloc *alloc;
     bool failed; /* no memory */
 };
@@ -171,9 +160,6 @@ struct ctf_items_for {
                         own fields */
     bool has_no_common; /* contexts come before the fields of the payload */
     bool drops_size;    /* the common context tells the event's size, which is written of its own */
-    bool may_ask_again; /* of an event with very many elements values need not be kept
-                           (ctf_flatten_again.c): neither this nor the event goes while the items
-                           are used */
 };
 
 /* Takes an event apart; losses are counted. */
@@ -191,49 +177,17 @@ void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
 
-/* How many items one is, with those in it. */
-static inline size_t ctf_items_inside(const struct ctf_items *items, size_t at)
-{
-    return alike_inside(items->field, items->n, at);
-}
-
-/* What an element of an empty array would be like, a number or text; false where nobody knows. */
-bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
-
-/* --- ctf_flatten_runs.c --- */
-
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
 void ctf_items_free(struct ctf_items *items);
 
-/* Adds one, cleared; NULL when memory is out. */
+/* Adds an item, cleared; NULL when memory is out. */
 ttr_field *ctf_items_add(struct ctf_items *items);
 
-/* Has an element of an array, which ends the items and before whose arrays there were so many bytes
- * of values, stand with those before it where it is like the first one. */
-void ctf_items_pack(struct ctf_items *items, size_t array, size_t element, size_t values);
+/* Counts an item and those inside it. */
+size_t ctf_items_inside(const struct ctf_items *items, size_t at);
 
-/* Whether further elements like that one, the last of an array that was taken, are packed as they
- * are; does so, and says how many of them did fit. */
-bool ctf_items_take_runs(const struct ctf_items *items, size_t array, const ttr_value *taken);
-uint32_t ctf_items_pack_run(struct ctf_items *items, size_t array,
-                            const struct field_elements *elements);
-
-/* --- ctf_flatten_again.c --- */
-
-/* Says before the items are taken that values may go. */
-void ctf_items_may_go(struct ctf_items *items, const struct ctf_items_for *what,
-                      const ttr_event *event);
-
-/* Has the values of an array's elements go, which end the items, where they are many. */
-void ctf_items_let_go(struct ctf_items *items, size_t array);
-
-/* Asks for the values that went: has an event's fields taken once more.  The source is for one
- * walk.  NULL when memory is out. */
-struct ctf_items_again *ctf_items_ask(const struct ctf_items *items);
-const struct alike_source *ctf_items_source(const struct ctf_items_again *again);
-
-/* Frees; false where memory was out at any time. */
-bool ctf_items_asked(struct ctf_items_again *again);
+/* What an element of an empty array would be like, a number or text; false where nobody knows. */
+bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 
@@ -497,7 +451,6 @@ struct ctf_stream_out {
     uint64_t gap_end; /* the packet's, of a gap that has copied events: later ones are in the next;
                          0 = none */
     uint64_t over;    /* bytes of it that are more than it may have */
-    struct ctf_flow *flow; /* bytes of it are in the file; NULL = none */
 };
 
 /* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
@@ -526,32 +479,6 @@ TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_
 
 /* Frees, whatever state it is in. */
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
-
-/* --- ctf_flow.c --- */
-
-/* A packet whose begin is in its file already, with zeros in place of what is filled in at its end.
- */
-struct ctf_flow {
-    struct ctf_stream_out *stream;
-    uint64_t bytes;       /* that are in the file */
-    size_t head;          /* bytes of those to be filled in */
-    struct hash_run hash; /* of the others */
-    struct rfc11_sum sum;
-    ttr_status status; /* a failure sticks */
-    ttr_error error;
-};
-
-/* Lets the packet under way go to its file from here on, if it does not. */
-TTR_MUST ttr_status ctf_flow_begin(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                   size_t head, ttr_error *error);
-
-/* Hands over all but the last bytes of the packet (for struct encode); own: the flow. */
-void ctf_flow_relieve(void *own, struct bitput *put);
-
-/* Hands over the last ones. */
-TTR_MUST ttr_status ctf_flow_rest(struct ctf_flow *flow, ttr_error *error);
-
-void ctf_flow_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* --- ctf_files.c --- */
 
