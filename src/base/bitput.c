@@ -100,14 +100,6 @@ void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width
         lay_be(byte_of(put, at), at, x, width);
 }
 
-void bitput_taken(struct bitput *put, size_t n)
-{
-    assert(n <= put->to->n);
-    memmove(put->to->bytes, put->to->bytes + n, put->to->n - n);
-    put->to->n -= n;
-    put->start -= n; /* may wrap: only differences count */
-}
-
 void bitput_cut(struct bitput *put, uint64_t at)
 {
     assert(at <= put->at);

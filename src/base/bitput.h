@@ -44,10 +44,6 @@ void bitput_bytes(struct bitput *put, const void *bytes, size_t n);
 void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 
-/* Says that the first n bytes of the buffer, whole ones, went elsewhere: nothing before their end
- * is replaced or cut any more.  The rest moves to the buffer's begin. */
-void bitput_taken(struct bitput *put, size_t n);
-
 /* Takes back what was put behind a place; inside a byte only where nothing but zeros of an
  * alignment followed in it. */
 void bitput_cut(struct bitput *put, uint64_t at);

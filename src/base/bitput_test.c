@@ -49,28 +49,6 @@ static void numbers_are_cut_to_their_width(void **state)
     buffer_free(&buffer);
 }
 
-static void bytes_taken_out_do_not_move_what_comes(void **state)
-{
-    (void)state;
-    struct buffer buffer;
-    buffer_init(&buffer, alloc_default());
-    struct bitput put = bitput_begin(&buffer);
-    bitput_le(&put, 0x1122334455667788, 64);
-    bitput_le(&put, 5, 3);
-    bitput_taken(&put, 8);
-    support_assert_hex(buffer.bytes, buffer.n, "05");
-    bitput_le(&put, 0x1f, 5);
-    bitput_be(&put, 0xabcd, 16);
-    const uint64_t at = put.at;
-    bitput_be(&put, 1, 3);
-    bitput_store_le(&put, 67, 0, 5);
-    bitput_cut(&put, at);
-    bitput_align(&put, 4);
-    assert_int_equal(put.at, 96);
-    support_assert_hex(buffer.bytes, buffer.n, "05 ab cd 00");
-    buffer_free(&buffer);
-}
-
 /* One number at a place between others, written and read. */
 static void check_place(unsigned at, unsigned width, uint64_t x, bool is_big)
 {
@@ -156,7 +134,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_endian_numbers_fill_bytes_from_the_low_end),
         cmocka_unit_test(big_endian_numbers_fill_bytes_from_the_high_end),
-        cmocka_unit_test(bytes_taken_out_do_not_move_what_comes),
         cmocka_unit_test(numbers_are_cut_to_their_width),
         cmocka_unit_test(every_width_at_every_place_reads_back_and_can_be_replaced),
         cmocka_unit_test(what_was_put_can_be_taken_back),

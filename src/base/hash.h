@@ -10,16 +10,6 @@
 /* The same bytes give the same hash on every machine. */
 uint64_t hash_bytes(const void *p, size_t n);
 
-/* The same of bytes that come in pieces, zeroed at first. */
-struct hash_run {
-    uint64_t one, two, n; /* n: bytes so far */
-    uint8_t rest[64];     /* the last ones, up to so many */
-    uint32_t rest_n;
-};
-
-void hash_run_add(struct hash_run *run, const void *p, size_t n);
-uint64_t hash_run_end(const struct hash_run *run);
-
 /* Folds the product of two words.  The factors go into the result once more: a factor of 0 would
  * swallow the other, and a hostile file could aim for that. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b)

@@ -46,25 +46,6 @@ static void nothing_past_the_ends_is_read(void **state)
     assert_int_equal(hash_bytes(NULL, 0), hash_bytes("", 0));
 }
 
-static void bytes_in_pieces_have_the_hash_of_all_of_them(void **state)
-{
-    (void)state;
-    uint8_t bytes[400];
-    uint64_t seed = 7;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)support_random(&seed);
-    for (size_t n = 0; n <= sizeof bytes; n++)
-        for (uint64_t most = 1; most < 200; most = most * 3 + 1) {
-            struct hash_run run = {0};
-            for (size_t at = 0, more; at < n; at += more) {
-                more = 1 + (size_t)(support_random(&seed) % most);
-                more = more < n - at ? more : n - at;
-                hash_run_add(&run, bytes + at, more);
-            }
-            assert_int_equal(hash_run_end(&run), hash_bytes(bytes, n));
-        }
-}
-
 /* Chi-squared over 4096 cells with 16 expected in each: 4095 +- 90 when even. */
 static void assert_even(const uint32_t *cells, size_t n, double expected)
 {
@@ -120,7 +101,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bit_of_each_length_changes_the_hash),
         cmocka_unit_test(zeros_of_different_lengths_differ),
-        cmocka_unit_test(bytes_in_pieces_have_the_hash_of_all_of_them),
         cmocka_unit_test(nothing_past_the_ends_is_read),
         cmocka_unit_test(similar_names_spread_evenly_over_low_and_high_bits),
         cmocka_unit_test(pairs_of_small_numbers_spread_evenly),
