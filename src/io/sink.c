@@ -341,14 +341,6 @@ ttr_status sink_flush(struct sink *sink, ttr_error *error)
     return write_all(sink, sink->buffer, n, error);
 }
 
-ttr_status sink_rest(struct sink *sink, ttr_error *error)
-{
-    ttr_status status = sink_flush(sink, error);
-    alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
-    sink->buffer = NULL;
-    return status;
-}
-
 /* False when memory is out, which then sticks. */
 static bool has_buffer(struct sink *sink)
 {

@@ -53,9 +53,6 @@ TTR_MUST ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t 
 /* Hands buffered bytes to the system now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
-/* The same, where little or nothing will come behind: the buffer goes, until it is needed again. */
-TTR_MUST ttr_status sink_rest(struct sink *sink, ttr_error *error);
-
 /* Makes what is written wait in a file that nobody sees, until sink_finish: then all of it can be
  * rewritten, wherever it goes.  Before the first write; nothing to do where it can be rewritten
  * anyway. */

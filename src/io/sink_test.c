@@ -518,38 +518,10 @@ static void what_went_out_cannot_be_held_or_rewritten(void **state)
     assert_int_equal(error.sys, ENOSPC);
 }
 
-static void a_sink_at_rest_has_no_buffer_and_goes_on_where_it_was(void **state)
-{
-    (void)state;
-    struct place place;
-    struct support_heap heap;
-    char text[16] = "";
-    make_place(&place);
-    support_heap_init(&heap, 0);
-    struct sink *sink = sink_open(&heap.alloc, place.path, false, NULL);
-    assert_non_null(sink);
-    const size_t before = heap.bytes;
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK); /* with nothing to write */
-    assert_int_equal(sink_write(sink, "hello ", 6, NULL), TTR_OK);
-    assert_true(heap.bytes > before);
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK);
-    assert_int_equal(heap.bytes, before);
-    assert_int_equal(sink_write(sink, "there", 5, NULL), TTR_OK);
-    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    FILE *file = fopen(place.path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(text, 1, sizeof text, file), 11);
-    assert_string_equal(text, "hello there");
-    (void)fclose(file);
-    support_heap_check(&heap);
-    drop_place(&place);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_appears_only_when_it_is_finished),
-        cmocka_unit_test(a_sink_at_rest_has_no_buffer_and_goes_on_where_it_was),
         cmocka_unit_test(an_abandoned_file_leaves_nothing_behind),
         cmocka_unit_test(an_existing_file_is_refused_unless_asked_to_overwrite),
         cmocka_unit_test(a_file_that_came_meanwhile_is_not_overwritten),

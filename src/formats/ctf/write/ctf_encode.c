@@ -137,7 +137,6 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     if (!stream)
         return NULL;
     w->streams[w->streams_n++] = stream;
-    trace->busy_n++;
     *stream = (struct ctf_stream_out){
         .trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);

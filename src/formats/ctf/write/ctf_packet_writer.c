@@ -201,7 +201,7 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1),
+    const uint64_t share = PACKETS_ROOM / (stream->trace->streams_n ? stream->trace->streams_n : 1),
                    least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size
                                                        : least;
@@ -234,7 +234,7 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
             add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = (stream->trace->busy_n > BUFFERS_MOST ? sink_write_now : sink_write)(
+        status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(
             stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
         status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name,
@@ -468,17 +468,6 @@ static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *
     if (stream->index.entries.n == 0 && !stream->index.file)
         return TTR_OK;
     return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
-}
-
-ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
-{
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
-    if (status == TTR_OK && stream->sink)
-        status = sink_rest(stream->sink, error);
-    buffer_free(&stream->packet);
-    stream->trace->busy_n -= !stream->is_at_rest;
-    stream->is_at_rest = true;
-    return status;
 }
 
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,

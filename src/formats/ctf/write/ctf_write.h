@@ -325,8 +325,7 @@ struct ctf_trace_out {
     struct ctf_union *joined; /* with others; NULL = stands for itself */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
-    size_t streams_n; /* files ... */
-    size_t busy_n;    /* ... and those of them that are not at rest */
+    size_t streams_n; /* files */
     struct ctf_names_told told;
     struct ctf_home home;
 };
@@ -428,7 +427,6 @@ struct ctf_stream_out {
     struct buffer packet;
     struct bitput put;
     bool is_open, has_cpu;
-    bool is_at_rest; /* all its events were given */
     uint32_t cpu;
     uint64_t number;      /* of the data stream */
     uint64_t begin, last; /* ticks: of the packet's first event; of the last of the stream */
@@ -467,11 +465,6 @@ TTR_MUST ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct
 TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks, ttr_error *error);
-
-/* Ends the packet under way of a stream all whose events were given; it takes next to no memory
- * from then on. */
-TTR_MUST ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                    ttr_error *error);
 
 /* Writes what is left, and the index; ends the file. */
 TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
@@ -582,7 +575,6 @@ struct ctf_writer {
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
     struct buffer name; /* of an event that tells it itself, escaped */
-    uint16_t turn; /* streams come one after another: the input whose events come; 0 = none yet */
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
@@ -741,10 +733,6 @@ bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_strea
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
                         struct ctf_missing *missing, uint64_t offset);
 
-/* Behind the last event of an input: what is missing behind it is told, unless another file goes on
- * with its stream. */
-TTR_MUST ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *error);
-
 /* Writes what is missing at the ends of streams, before these are ended; counts as lost what has no
  * stream. */
 TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
@@ -793,9 +781,6 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 /* --- ctf_stream_order.c --- */
 
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
-
-/* Called when something of an input was put into its packet. */
-TTR_MUST ttr_status ctf_end_turn(struct ttr_writer *out, uint16_t source, ttr_error *error);
 
 /* --- ctf_write.c --- */
 
