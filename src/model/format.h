@@ -53,9 +53,6 @@ struct format {
     /* `next` stops before an event that is not before in->until, and then says so (in->is_stopped);
      * it may give none. */
     bool stops;
-    /* Optional, for formats that fill in->run (model/reader.h): counts what that gave into
-     * events_total, position, last. */
-    void (*settle)(struct input *in);
     /* Optional: decodes up to `room` further events that need no more than what is at hand: window,
      * tables and classes as they are.  Called on another thread while the batch before is in use,
      * so it may touch neither the context nor notes nor memory of the seam; it stops where it would

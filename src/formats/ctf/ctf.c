@@ -91,7 +91,6 @@ const struct format format_ctf = {
     .open = ctf_open,
     .next = ctf_next,
     .stops = true,
-    .settle = ctf_settle,
     .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,

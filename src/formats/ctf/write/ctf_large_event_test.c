@@ -9,9 +9,9 @@
 #include "support/files.h"
 #include "support/support.h"
 
-#define TEXTS 100000u
-#define PAIRS 150000u
-#define NUMBERS 300000u
+#define TEXTS 20000u
+#define PAIRS 131072u
+#define NUMBERS 30000u
 #define LARGE_AT 56u /* offset of the first large event */
 
 static const char metadata[] =
