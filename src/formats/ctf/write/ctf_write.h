@@ -7,6 +7,7 @@
  *   ctf_uuid_policy.c         their uuids
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
+ *   ctf_items.c        the list of an event's items, its attributes first
  *   ctf_flatten.c      an event taken apart: attributes and fields in the order they are written,
  *                      and their shape
  *   ctf_flatten_list.c the same as a list, where there would be too many shapes
@@ -165,6 +166,10 @@ struct ctf_items_for {
 /* Takes an event apart; losses are counted. */
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
                        const ttr_event *event);
+
+/* Adds the attributes of an event; attributes_n is how many there are. */
+void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+                              const ttr_event *event);
 
 /* Items by hand: empties; adds an attribute of so many bits, or a constant; adds a text; ends. */
 void ctf_items_begin(struct ctf_items *items);
