@@ -8,7 +8,6 @@
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
-#include "base/number.h"
 #include "layout/layout.h"
 
 #define LIKES 16u /* types of elements in an event that are looked for in other arrays */
