@@ -104,14 +104,6 @@ void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width
         overwrite_bits_be(byte_at_bit(put, at), at, x, width);
 }
 
-void bitput_taken(struct bitput *put, size_t n)
-{
-    assert(n <= put->to->n);
-    memmove(put->to->bytes, put->to->bytes + n, put->to->n - n);
-    put->to->n -= n;
-    put->start -= n; /* may wrap below 0: only sums with bit positions are used */
-}
-
 void bitput_cut(struct bitput *put, uint64_t at)
 {
     assert(at <= put->at);

@@ -43,10 +43,6 @@ void bitput_bytes(struct bitput *put, const void *bytes, size_t n);
 void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 
-/* Removes the first n bytes of the buffer, which the caller has written out.  Bits in them can no
- * longer be overwritten or cut.  Moves the remaining bytes to the start of the buffer. */
-void bitput_taken(struct bitput *put, size_t n);
-
 /* Removes all bits from position `at` on.  If `at` is inside a byte, the removed bits of that byte
  * must be 0. */
 void bitput_cut(struct bitput *put, uint64_t at);

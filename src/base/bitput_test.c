@@ -49,28 +49,6 @@ static void number_wider_than_field_is_truncated(void **state)
     buffer_free(&buffer);
 }
 
-static void flushed_bytes_do_not_move_later_bits(void **state)
-{
-    (void)state;
-    struct buffer buffer;
-    buffer_init(&buffer, alloc_default());
-    struct bitput put = bitput_begin(&buffer);
-    bitput_le(&put, 0x1122334455667788, 64);
-    bitput_le(&put, 5, 3);
-    bitput_taken(&put, 8);
-    support_assert_hex(buffer.bytes, buffer.n, "05");
-    bitput_le(&put, 0x1f, 5);
-    bitput_be(&put, 0xabcd, 16);
-    const uint64_t at = put.at;
-    bitput_be(&put, 1, 3);
-    bitput_store_le(&put, 67, 0, 5);
-    bitput_cut(&put, at);
-    bitput_align(&put, 4);
-    assert_int_equal(put.at, 96);
-    support_assert_hex(buffer.bytes, buffer.n, "05 ab cd 00");
-    buffer_free(&buffer);
-}
-
 /* Writes a number between two others, and checks all three. */
 static void check_number_at(unsigned at, unsigned width, uint64_t x, bool is_big)
 {
@@ -156,7 +134,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_endian_number_starts_at_low_bit),
         cmocka_unit_test(big_endian_number_starts_at_high_bit),
-        cmocka_unit_test(flushed_bytes_do_not_move_later_bits),
         cmocka_unit_test(number_wider_than_field_is_truncated),
         cmocka_unit_test(every_width_and_position_reads_back),
         cmocka_unit_test(cut_removes_appended_bits),

@@ -11,16 +11,6 @@
 /* Returns the hash of n bytes, the same on machines of either byte order. */
 uint64_t hash_bytes(const void *p, size_t n);
 
-/* Incremental form of hash_bytes, for bytes that arrive in chunks. Zero the struct first. */
-struct hash_run {
-    uint64_t one, two, n; /* accumulators; `n`: bytes added so far */
-    uint8_t rest[64];     /* the last bytes added, `rest_n` of them */
-    uint32_t rest_n;
-};
-
-void hash_run_add(struct hash_run *run, const void *p, size_t n);
-uint64_t hash_run_end(const struct hash_run *run);
-
 /* Multiplies two words and xors the halves of the product with the factors. Without the factors, an
  * operand of 0 would erase the other one, and a hostile file could exploit that. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b)

@@ -47,25 +47,6 @@ static void hash_reads_only_its_bytes(void **state)
     assert_int_equal(hash_bytes(NULL, 0), hash_bytes("", 0));
 }
 
-static void incremental_hash_equals_hash_of_all_bytes(void **state)
-{
-    (void)state;
-    uint8_t bytes[400];
-    uint64_t seed = 7;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)support_random(&seed);
-    for (size_t n = 0; n <= sizeof bytes; n++)
-        for (uint64_t most = 1; most < 200; most = most * 3 + 1) {
-            struct hash_run run = {0};
-            for (size_t at = 0, more; at < n; at += more) {
-                more = 1 + (size_t)(support_random(&seed) % most);
-                more = more < n - at ? more : n - at;
-                hash_run_add(&run, bytes + at, more);
-            }
-            assert_int_equal(hash_run_end(&run), hash_bytes(bytes, n));
-        }
-}
-
 /* Chi-squared test over 4096 cells with 16 entries expected in each: 4095 +- 90 if they are even.
  */
 static void assert_even(const uint32_t *cells, size_t n, double expected)
@@ -123,7 +104,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_bit_changes_the_hash),
         cmocka_unit_test(zeros_of_different_length_hash_differently),
-        cmocka_unit_test(incremental_hash_equals_hash_of_all_bytes),
         cmocka_unit_test(hash_reads_only_its_bytes),
         cmocka_unit_test(similar_names_hash_evenly),
         cmocka_unit_test(small_number_pairs_hash_evenly),

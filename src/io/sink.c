@@ -344,14 +344,6 @@ ttr_status sink_flush(struct sink *sink, ttr_error *error)
     return write_all(sink, sink->buffer, n, error);
 }
 
-ttr_status sink_rest(struct sink *sink, ttr_error *error)
-{
-    ttr_status status = sink_flush(sink, error);
-    alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
-    sink->buffer = NULL;
-    return status;
-}
-
 /* Allocates the buffer if necessary. Returns false if memory is out; all later calls then fail too.
  */
 static bool ensure_buffer(struct sink *sink)

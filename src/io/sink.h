@@ -54,9 +54,6 @@ TTR_MUST ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t 
 /* Writes the buffered bytes now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
-/* Like sink_flush, and frees the buffer until it is needed again: for sinks that will be idle. */
-TTR_MUST ttr_status sink_rest(struct sink *sink, ttr_error *error);
-
 /* Delays all output in an unnamed temporary file until sink_finish, so that any byte of it can be
  * overwritten. Must precede the first write. Does nothing if the sink can be overwritten anyway. */
 TTR_MUST ttr_status sink_hold(struct sink *sink, ttr_error *error);

@@ -520,38 +520,10 @@ static void written_bytes_cannot_be_held_or_overwritten(void **state)
     assert_int_equal(error.sys, ENOSPC);
 }
 
-static void resting_sink_frees_buffer_and_continues(void **state)
-{
-    (void)state;
-    struct place place;
-    struct support_heap heap;
-    char text[16] = "";
-    make_place(&place);
-    support_heap_init(&heap, 0);
-    struct sink *sink = sink_open(&heap.alloc, place.path, false, NULL);
-    assert_non_null(sink);
-    const size_t before = heap.bytes;
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK); /* with an empty buffer */
-    assert_int_equal(sink_write(sink, "hello ", 6, NULL), TTR_OK);
-    assert_true(heap.bytes > before);
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK);
-    assert_int_equal(heap.bytes, before);
-    assert_int_equal(sink_write(sink, "there", 5, NULL), TTR_OK);
-    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    FILE *file = fopen(place.path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(text, 1, sizeof text, file), 11);
-    assert_string_equal(text, "hello there");
-    (void)fclose(file);
-    support_heap_check(&heap);
-    drop_place(&place);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_appears_when_finished),
-        cmocka_unit_test(resting_sink_frees_buffer_and_continues),
         cmocka_unit_test(abandoned_file_leaves_no_files),
         cmocka_unit_test(existing_file_needs_overwrite),
         cmocka_unit_test(file_created_meanwhile_is_not_overwritten),

@@ -57,9 +57,6 @@ struct format_reader {
     /* `next` stops before the first event at or after in->until, and then sets in->is_stopped; it
      * may add no event. */
     bool stops;
-    /* Optional, for formats that fill in->run (model/reader.h): adds the events of the run to
-     * events_total, position, last. */
-    void (*settle)(struct input *in);
     /* Optional: decodes up to `room` further events that need nothing but what is at hand: window,
      * tables and classes as they are.  Called on another thread while the previous batch is in use,
      * so it may touch neither the context nor notes nor memory of the seam; it stops before it

@@ -97,9 +97,9 @@ static void shift_times(struct input *in)
     }
 }
 
-static void count(struct input *in, uint32_t from)
+static void count(struct input *in)
 {
-    for (uint32_t i = from; i < in->n; i++) {
+    for (uint32_t i = 0; i < in->n; i++) {
         const ttr_event *event = &in->events[i];
         if (event->kind == TTR_KIND_GAP) {
             in->gaps++;
@@ -196,16 +196,14 @@ static ttr_status tell_pending(const struct input *in, ttr_error *error)
     return in->pending;
 }
 
-/* What is known of a batch of at least one event is kept, but that the first `counted` are counted;
- * a failure behind it is told when it was given. */
-static void settle_batch(struct input *in, uint32_t counted, ttr_status status,
-                         const ttr_error *error)
+/* Counts a batch of at least one event. A failure after it is reported by the next read. */
+static void settle_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     note_times(in);
     if (status != TTR_OK)
         keep_pending(in, status, error);
-    count(in, counted);
+    count(in);
 }
 
 /* Says which format failed, unless it was not the trace's doing. */
@@ -250,7 +248,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     if (in->time_offset)
         shift_times(in);
-    settle_batch(in, 0, status, error);
+    settle_batch(in, status, error);
     look_ahead(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
@@ -275,10 +273,8 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     in->events = in->lent = some->events;
     in->batch = some->room;
     in->until = some->until;
-    in->run = some->run;
     in->is_stopped = false;
-    in->n = some->n;
-    const uint32_t counted = in->n;
+    in->n = 0;
     ttr_status status = in->format->reader->next(in, error);
     sign(in, status, error);
     some->n = in->n;
@@ -288,7 +284,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    settle_batch(in, counted, status, error);
+    settle_batch(in, status, error);
     return TTR_OK;
 }
 
@@ -358,8 +354,6 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     struct input *in = (struct input *)reader;
     if (index > 0)
         return false;
-    if (in->format->reader->settle)
-        in->format->reader->settle(in);
     report->format = in->format->name;
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);

@@ -34,20 +34,17 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
     return hand_over(out, error);
 }
 
-/* A failure sticks to the sink, which tells it when the rest comes. */
-void output_relieve(struct ttr_writer *out)
+ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
+                               ttr_status status, ttr_error *error)
 {
-    struct buffer *text = &out->buffer;
-    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half &&
-                          !out->shared && !(out->flags & TTR_WRITE_STRICT);
-    ttr_error told;
-    if (text->n < DRAIN_AT || !is_alone || text->failed)
-        return;
-    const uint8_t last = text->bytes[text->n - 1];
-    const bool is_fine = sink_write(out->sink, text->bytes, text->n - 1, &told) == TTR_OK;
-    (void)is_fine;
-    buffer_clear(text);
-    buffer_add_byte(text, last);
+    if (status != TTR_E_NOMEM)
+        return status;
+    const ttr *t = out->t;
+    const ttr_text path = event->source < t->sources_n
+                              ? ttr_text_get(t, t->sources[event->source].path)
+                              : (ttr_text){"", 0};
+    return fail(error, status, event->offset, "out of memory for an event of %.*s", (int)path.n,
+                path.p);
 }
 
 bool output_can_rewrite(const struct ttr_writer *out)

@@ -72,10 +72,10 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
  * holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
-/* The same in the midst of an event that has more than fits in memory, all but the last byte;
- * nothing where others write, too, or no loss is accepted (TTR_WRITE_STRICT), which is only known
- * in the end. */
-void output_relieve(struct ttr_writer *out);
+/* Returns the status of writing an event. If memory is out, the error names the event: its file and
+ * its offset. */
+TTR_MUST ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
+                                        ttr_status status, ttr_error *error);
 
 /* A `write` for formats whose events stand alone: appends each but definitions, and hands over what
  * has come together. */
@@ -90,7 +90,7 @@ TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         append(out, event);
-        status = output_drain(out, error);
+        status = output_event_status(out, event, output_drain(out, error), error);
     }
     return status;
 }

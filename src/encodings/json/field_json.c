@@ -26,8 +26,6 @@
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES_MAX 4u /* number of mismatches after which a schema gets no shape */
 #define NAMES_FIRST ((size_t)64)
-#define DRAIN_THRESHOLD ((size_t)256 << 10) /* bytes of output before `relieve` is called */
-#define IN_KEPT (SIZE_MAX / 2 + 1)          /* flag added to the offset of a name in `kept` */
 /* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u
 
@@ -35,7 +33,7 @@
 struct field_name {
     uint64_t object; /* generation number of the object that contains it */
     uint64_t hash;
-    /* offset and length of the escaped name in the output, or in `kept` if IN_KEPT is added */
+    /* offset and length of the escaped name in the output */
     size_t at, n;
     uint64_t next_suffix; /* suffix number to try at the next duplicate */
 };
@@ -68,7 +66,6 @@ void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
     *json =
         (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
     text_cache_init(&json->texts, to->alloc, json_escape);
-    buffer_init(&json->kept, to->alloc);
 }
 
 void field_json_free(struct field_json *json)
@@ -76,7 +73,6 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
-    buffer_free(&json->kept);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
@@ -96,8 +92,7 @@ static void append_escaped(struct field_json *json, const void *p, size_t n)
 
 static const uint8_t *text_of_name(const struct field_json *json, const struct field_name *name)
 {
-    return name->at & IN_KEPT ? json->kept.bytes + (name->at - IN_KEPT)
-                              : json->to->bytes + name->at;
+    return json->to->bytes + name->at;
 }
 
 static bool is_same_name(const struct field_json *json, const struct field_name *a,
@@ -349,7 +344,6 @@ void field_json_begin(struct field_json *json)
 {
     json->oldest = ++json->generation;
     json->names_n = json->indexed = 0;
-    buffer_clear(&json->kept);
     json->shape = NULL;
     json->shaped_n = 0;
     memset(json->seen, 0, sizeof json->seen);
@@ -639,25 +633,6 @@ static void append_json_field(struct field_json *json, const ttr_fields *fields,
         field_json_value(json, value);
 }
 
-/* Lets the writer drain the output if it is large. Names that may recur are copied to `kept` first.
- */
-static __attribute__((noinline)) void drain_output(struct field_json *json)
-{
-    if (json->to->n < DRAIN_THRESHOLD || !json->relieve)
-        return;
-    if (json->shape)
-        leave_shape(json);
-    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & IN_KEPT);) {
-        struct field_name *name = &json->names[i];
-        const size_t at = json->kept.n;
-        buffer_add(&json->kept, json->to->bytes + name->at, name->n);
-        name->at = at + IN_KEPT;
-    }
-    json->to->failed |= json->kept.failed;
-    if (!json->to->failed)
-        json->relieve(json->writer);
-}
-
 static bool is_context_field(const ttr_field *field)
 {
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
@@ -678,8 +653,7 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     uint32_t n;
     select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0;
-         n == FIELDS_PER_CALL ? drain_output(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
             append_json_field(json, &fields, &field[i]);
@@ -695,8 +669,7 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     bool has_context = false;
     select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0;
-         n == FIELDS_PER_CALL ? drain_output(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context_field(&field[i]);
             if (is_apart && !has_context)

@@ -19,8 +19,7 @@
  *
  * Values that JSON cannot distinguish afterwards are counted (enum field_json_loss). The buffer
  * must not be drained between field_json_begin and the end of the object, since names are compared
- * in it. A writer that sets `relieve` may drain all but the last byte whenever it is called, so
- * that events larger than memory can be written.
+ * in it.
  *
  * Left out: nesting deeper than FIELD_JSON_DEPTH levels is flattened. */
 #ifndef TRACETTA_ENCODINGS_JSON_FIELD_JSON_H
@@ -67,10 +66,6 @@ struct field_json {
     struct buffer *to;
     /* cache of escaped strings; writers may use it for their own strings */
     struct text_cache texts;
-    /* callback that may drain the buffer during a large event; NULL = never drain */
-    void (*relieve)(struct ttr_writer *writer);
-    struct ttr_writer *writer;
-    struct buffer kept;       /* copies of names that were drained from the output */
     struct field_name *names; /* names of the current event */
     size_t names_n, names_capacity;
     struct field_name_slot *slots; /* hash table of the first `indexed` names */

@@ -507,9 +507,8 @@ static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *bat
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        if (!write_event(out, event))
-            return fail_memory(error);
-        ttr_status status = output_drain(out, error);
+        ttr_status status = write_event(out, event) ? output_drain(out, error) : fail_memory(error);
+        status = output_event_status(out, event, status, error);
         if (status != TTR_OK)
             return status;
     }

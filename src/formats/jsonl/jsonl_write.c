@@ -55,8 +55,6 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     struct jsonl *own = out->own;
     (void)error;
     field_json_init(&own->fields, out->t, &out->buffer);
-    own->fields.relieve = output_relieve;
-    own->fields.writer = out;
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
     for (size_t i = 0; i < WHOS; i++)

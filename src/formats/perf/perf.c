@@ -1,7 +1,7 @@
-/* perf.data as a format: its name, its tables, and its bid.
+/* Registration of perf.data: its name, its tables of functions, and its bid.
  *
- * The bid: the magic in one of both byte orders, and the size of the head, of which there are two.
- */
+ * The bid verifies the magic in either byte order, and that the header size is that of a file or of
+ * a pipe. */
 #include "formats/perf/perf.h"
 #include "formats/perf/perf_write.h"
 

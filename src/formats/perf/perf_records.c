@@ -1,11 +1,16 @@
-/* Records of the kernel that are no samples: what they are as events, and what they say of threads.
+/* Kernel records that are not samples, as events; thread names that they declare.
  *
- *   MMAP, MMAP2   object: a mapping       COMM   object: a thread has a new name; the process too
- * where it is its first thread FORK          instant; the new thread has the name of the one that
- * made it, until it gets its own LOST, LOST_SAMPLES   gap              SWITCH_CPU_WIDE, going out
- * switch to the thread that comes next all others    instant
+ *   | record                         | event                                                    |
+ *   |--------------------------------|----------------------------------------------------------|
+ *   | MMAP, MMAP2                    | object: a mapping                                        |
+ *   | COMM                           | object: renames a thread, and its process if it is the   |
+ *   |                                | first thread of it                                       |
+ *   | FORK                           | instant; the new thread inherits the name of its creator |
+ *   | LOST, LOST_SAMPLES             | gap                                                      |
+ *   | SWITCH_CPU_WIDE, switching out | switch to the next thread                                |
+ *   | others                         | instant                                                  |
  *
- * Names hold from where they are told, so a batch ends before one changes. */
+ * A name is valid from its record on (PERF-NAME-2), so the batch ends before a name changes. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -15,10 +20,10 @@ static enum perf_taken no_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-/* What a record ends with: who and where. */
+/* The sample_id trailer of a record. */
 struct trailer {
     uint64_t time;
-    uint32_t pid, tid, cpu, end; /* end: bytes of the record before it */
+    uint32_t pid, tid, cpu, end; /* `end`: size of the record without the trailer */
     bool has_tid, has_cpu;
 };
 
@@ -44,7 +49,8 @@ static struct trailer trailer_of(struct perf_trace *trace, const struct perf_vie
     return trailer;
 }
 
-/* Which thread a record is about, where it says so itself: pid and tid at its begin, or apart. */
+/* Reads the thread that the body of a record is about.  Returns false if the type has none; the
+ * trailer may then have it. */
 static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pid, uint32_t *tid)
 {
     unsigned tid_at = 12;
@@ -68,21 +74,21 @@ static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pi
     return true;
 }
 
-/* The text that begins at a place of the record and ends before the trailer. */
+/* Returns the zero-terminated text at an offset; it ends before the trailer at the latest. */
 static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t end)
 {
     const char *p = (const char *)record->p + at;
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* When a record is, as perf_event tells. */
+/* Returns the time that perf_event gives the event of this record. */
 static int64_t time_told(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_time(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Whether a name changes nothing.  Where other files have names, too, nobody knows before its turn
- * comes. */
+/* Returns whether a rename has no effect.  Returns false in a folder, since another file may rename
+ * the thread earlier. */
 static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
@@ -92,8 +98,9 @@ static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name
            (thread->tid != process->pid || process->name == name);
 }
 
-/* Names a thread, and its process where it is the first of it; HOLD where what comes before is to
- * be given first.  A first name may as well be that of events just before. */
+/* Renames a thread, and its process if the thread is the first of it.  Returns PERF_HOLD if events
+ * of the batch would get the new name.  A first name is applied at once: it fits earlier events
+ * too. */
 static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what,
                                    int64_t time)
 {
@@ -110,7 +117,8 @@ static enum perf_taken name_thread(struct perf_reader *reader, const struct rena
     return PERF_TAKEN;
 }
 
-/* What a record says of names; HOLD when the batch must end first. */
+/* Applies the name that COMM declares or FORK inherits; *name is set to it.  Returns PERF_HOLD if
+ * the batch must end first. */
 static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record,
                              const struct trailer *trailer, ttr_id *name)
 {
@@ -139,7 +147,7 @@ static enum perf_taken learn(struct perf_reader *reader, const struct perf_view 
                : PERF_TAKEN;
 }
 
-/* A thread that goes from a processor for the next one. */
+/* Makes a switch event of a switch-out record; `link` is the thread that stops running. */
 static bool take_switch(struct perf_reader *reader, const struct perf_view *record,
                         const struct trailer *trailer, ttr_event *event)
 {
@@ -156,7 +164,8 @@ static bool take_switch(struct perf_reader *reader, const struct perf_view *reco
     return next != 0;
 }
 
-/* What is special about a record's event. */
+/* Sets the members of the event that depend on the type of record.  Returns false if memory is
+ * exhausted. */
 static bool shape(struct perf_reader *reader, const struct perf_view *record,
                   const struct trailer *trailer, ttr_event *event)
 {

@@ -1,5 +1,5 @@
-/* Events with very many elements, encoded anew: what comes out is what went in, in the memory that
- * small ones take. */
+/* Events with very many elements, re-encoded or written as lines: the output holds what the input
+ * does, or the event is refused at the limit of memory, with its offset. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,10 +9,10 @@
 #include "support/files.h"
 #include "support/support.h"
 
-#define TEXTS 100000u
-#define PAIRS 150000u
-#define NUMBERS 300000u
-#define MEMORY (7u << 20) /* all values and the packet take twice as much */
+#define TEXTS 20000u
+#define PAIRS 131072u
+#define NUMBERS 30000u
+#define LARGE_AT 56u /* offset of the first large event */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -89,14 +89,12 @@ static void make(struct buffer *to)
         to->bytes[24 + i] = (uint8_t)(((uint64_t)to->n * 8) >> 8 * (i % 8));
 }
 
-static void encode_anew(const ttr_file *files, const char *const *options, const char *path,
-                        uint64_t memory)
+static void encode_anew(const ttr_file *files, const char *const *options, const char *path)
 {
-    const ttr_options limits = {.size = sizeof limits, .max_memory = memory};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
     const ttr_loss *losses;
     ttr_batch batch;
-    ttr *t = ttr_new(&limits);
+    ttr *t = ttr_new(NULL);
     ttr_reader *in = ttr_open_files(t, "made", files, 2, NULL, NULL);
     ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
     assert_true(in && out);
@@ -171,53 +169,99 @@ static void expect_same(const ttr_file *files, const char *path)
     ttr_free(b.t);
 }
 
-/* Encodes what was made with each of some sets of options, and reads it. */
-static void encode_with_each(const char *const (*options)[4], unsigned n, uint64_t memory)
-{
+/* The stream that was made, with its metadata, and a folder for outputs. */
+struct scene {
     struct buffer stream;
-    char folder[] = "/tmp/tracetta-flow-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    make(&stream);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
-                              {"s", stream.bytes, stream.n}};
-    for (unsigned i = 0; i < n; i++) {
-        (void)snprintf(path, sizeof path, "%s/%u", folder, i);
-        encode_anew(files, options[i], path, memory);
-        expect_same(files, path);
-    }
-    buffer_free(&stream);
-    assert_int_equal(files_remove(folder), 0);
+    ttr_file files[2];
+    char folder[32];
+};
+
+static void begin(struct scene *scene)
+{
+    make(&scene->stream);
+    scene->files[0] = (ttr_file){"metadata", metadata, sizeof metadata - 1};
+    scene->files[1] = (ttr_file){"s", scene->stream.bytes, scene->stream.n};
+    (void)snprintf(scene->folder, sizeof scene->folder, "/tmp/tracetta-large-XXXXXX");
+    assert_non_null(mkdtemp(scene->folder));
 }
 
-static void large_events_are_encoded_in_the_memory_of_small_ones(void **state)
+static void end(struct scene *scene)
+{
+    buffer_free(&scene->stream);
+    assert_int_equal(files_remove(scene->folder), 0);
+}
+
+static void large_events_are_re_encoded_as_they_were(void **state)
 {
     static const char *const options[][4] = {
         {"byte-order=be", NULL},
         {"version=2", "byte-order=be", "packet-size=100", NULL},
-        {"byte-order=be", "packet-size=8000000",
-         NULL}, /* a large event is measured, and has room beside others */
+        {"byte-order=be", "packet-size=8000000", NULL}, /* a large event has room beside others */
         {"version=1.1", NULL},
         {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
         {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
+        {"version=1.1", "compression=gzip", "packet-size=8000000", NULL},
         {"version=1.1", "checksum=crc32", "alignment=natural", NULL}};
+    struct scene scene;
+    char path[64];
     (void)state;
-    encode_with_each(options, sizeof options / sizeof *options, MEMORY);
+    begin(&scene);
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
+        (void)snprintf(path, sizeof path, "%s/%u", scene.folder, i);
+        encode_anew(scene.files, options[i], path);
+        expect_same(scene.files, path);
+    }
+    end(&scene);
 }
 
-/* Where contents are compressed, or headers say how large events are, packets are made in memory.
- */
-static void packets_that_must_be_whole_are_made_in_memory(void **state)
+/* Returns whether the trace is written within so many bytes; else it was refused for the first
+ * large event. */
+static bool fits(const struct scene *scene, const char *format, uint64_t memory)
 {
-    static const char *const options[][4] = {
-        {"version=1.1", "compression=gzip", "packet-size=8000000", NULL}};
+    static const char *const order[] = {"byte-order=be", NULL};
+    const ttr_options limits = {.size = sizeof limits, .max_memory = memory};
+    const ttr_write_options writing = {.size = sizeof writing,
+                                       .format_options = strcmp(format, "ctf") == 0 ? order : NULL};
+    ttr_batch batch;
+    ttr_error error = {0};
+    ttr_status status = TTR_OK;
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/%s-%llu", scene->folder, format,
+                   (unsigned long long)memory);
+    ttr *t = ttr_new(&limits);
+    ttr_reader *in = ttr_open_files(t, "made", scene->files, 2, NULL, NULL);
+    ttr_writer *out = ttr_create(t, path, format, &writing, NULL);
+    assert_true(in && out);
+    while (status == TTR_OK && ttr_read(in, &batch, NULL) == TTR_OK)
+        status = ttr_write(out, &batch, &error);
+    if (status != TTR_OK) {
+        assert_int_equal(status, TTR_E_NOMEM);
+        assert_int_equal(error.offset, LARGE_AT);
+    }
+    ttr_status ended = ttr_finish(out, &error);
+    assert_int_equal(ended, status);
+    ttr_close(in);
+    ttr_free(t);
+    return status == TTR_OK;
+}
+
+static void large_event_is_refused_with_its_offset_at_the_limit_of_memory(void **state)
+{
+    static const char *const formats[] = {"ctf", "text", "jsonl", "csv", "babeltrace2"};
+    struct scene scene;
     (void)state;
-    encode_with_each(options, 1, 0);
+    begin(&scene);
+    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
+        assert_false(fits(&scene, formats[i], 3u << 20));
+        assert_true(fits(&scene, formats[i], 256u << 20));
+    }
+    end(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_events_are_encoded_in_the_memory_of_small_ones),
-        cmocka_unit_test(packets_that_must_be_whole_are_made_in_memory)};
+        cmocka_unit_test(large_events_are_re_encoded_as_they_were),
+        cmocka_unit_test(large_event_is_refused_with_its_offset_at_the_limit_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
