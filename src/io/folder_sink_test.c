@@ -2,8 +2,6 @@
  * files need few descriptors. */
 #include "io/folder.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
 
@@ -176,33 +175,18 @@ static void what_is_no_part_of_a_trace_keeps_its_folder(void **state)
     assert_int_equal(files_count(target), 1);
 }
 
-/* In place of the C library's: at the n-th entry the disk fails. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return own(directory);
-}
-
 static void a_folder_that_cannot_be_read_to_its_end_is_not_taken_for_empty(void **state)
 {
     (void)state;
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
     files_write(in_target("thesis"), "years of work");
-    for (fails_at = 1; fails_at <= 3; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 3; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(begin(false, &error));
         assert_int_equal(error.sys, EEXIST);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("thesis"), "years of work");
 }
 
@@ -212,14 +196,15 @@ static void a_trace_is_not_replaced_where_what_is_beside_it_cannot_be_seen(void 
     ttr_error error;
     put_whole(false, "old");
     files_write(in_target("notes.txt"), "what I found\n");
-    for (fails_at = 1; fails_at <= 4; fails_at++) { /* the mark is found by its name */
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 4;
+         readdir_fails_at++) { /* the mark is found by its name */
+        readdir_calls = 0;
         assert_null(begin(true, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
         assert_non_null(strstr(error.text, "cannot see all that is in"));
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("mark"), "old");
     files_expect(in_target("notes.txt"), "what I found\n");
 }
