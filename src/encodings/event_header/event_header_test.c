@@ -1,4 +1,4 @@
-/* The decoder of EventHeader beside what the golden vectors say (formats/interceptor): through
+/* The decoder of EventHeader beside what the golden vectors say of the formats: through
  * tracepoints, without plans, and what writers ask. */
 #include "encodings/event_header/event_header.h"
 

@@ -1,7 +1,7 @@
 /* Random events written as perf.data, in both byte orders, compressed or not, and read again are
  * the events that were written: their JSON Lines are the same wherever the ledger tells of no loss,
  * and are not where it does.  Names of threads are the one loss that shows beside the events, as
- * records of their own.  usage: perf_test GENERATOR; speaks TAP. */
+ * records of their own.  usage: matrix_perf GENERATOR; speaks TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
