@@ -44,6 +44,19 @@ fuzz_all()
     return $status
 }
 
+# run_campaign MUTATIONS: the damage campaigns of all formats in the sanitizer build, with so many damaged traces each.
+run_campaign()
+{
+    export TTR_SOURCE_ROOT=$root
+    "$ASAN_BUILD/tests/campaigns/damage" "$1" && "$ASAN_BUILD/tests/campaigns/damage_folder" $(($1 / 10))
+}
+
+# run_msan: the test programs that use no library that MemorySanitizer cannot see into.
+run_msan()
+{
+    run_tests msan unit_base unit_layout unit_model
+}
+
 install_to_prefix()
 {
     rm -rf "$PREFIX"
@@ -117,4 +130,4 @@ run_changed()
     build fast "${targets[@]}" && run_tests fast "${tests[@]}"
 }
 
-export -f build run_tests fuzz fuzz_all install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
+export -f build run_tests fuzz fuzz_all run_campaign run_msan install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
