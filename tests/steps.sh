@@ -40,7 +40,7 @@ fuzz_all()
     local status=0 command
     while read -r command; do
         TTR_FUZZ_TIMES=$1 $command || status=1
-    done < <(cat tests/steps src/formats/*/steps | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
+    done < <(cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
     return $status
 }
 
