@@ -809,18 +809,19 @@ static void from_corpus(const char *folder, const char *name, bool sorted)
         tap_skip(what, "%s is missing: set TTR_CORPUS", path);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc != 2)
+    const char *generator = getenv("TTR_GENERATE_FXT");
+    if (!generator)
         return 2;
     say(from_seeds(1000), "what programs made by hand, from zero on,");
     say(from_seeds(INT64_C(1700000000000000000)), "what programs made by hand, by Unix time,");
     say(from_builder(7, 5000, 0), "a long one");
-    say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false),
+    say(from_generator(generator, "--events 10000 --seed 1 --mix everything", false),
         "everything FXT has");
-    say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true),
+    say(from_generator(generator, "--events 10000 --seed 2 --mix everything", true),
         "everything, sorted,");
-    say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system");
+    say(from_generator(generator, "--events 20000 --seed 3", false), "a busy system");
     from_corpus("heph", "heph-head-alltypes.trace", false);
     from_corpus("heph", "heph-head-alltypes.trace", true);
     from_corpus("heph", "heph-head-redis-app.trace", true);

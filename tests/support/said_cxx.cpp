@@ -1,11 +1,11 @@
 // The events of said.h from C++, and those that only the C++ half of that program says.
-#include "provider/said_both.h"
+#include "support/said_both.h"
 
 TTR_PROVIDER_DEFINE(said_cxx, "TestProviderCpp");
 TTR_PROVIDER_DEFINE(said_cxx_late, "Test_Late");
 TTR_PROVIDER_DEFINE_GROUP(said_cxx_group, "TestProviderCpp", "msft");
 #define PROVIDER said_cxx
-#include "provider/said.h"
+#include "support/said.h"
 
 static void say_values()
 {

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/endian.h"
 #include "support/corpus.h"
-#include "provider/said_both.h"
+#include "support/said_both.h"
 #include "support/support.h"
 
 #define X10 "XXXXXXXXXX"
