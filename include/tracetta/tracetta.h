@@ -1,5 +1,5 @@
 /* libtracetta: reads, writes, converts, merges, filters, analyses and repairs traces.  This header
- * includes all others. */
+ * includes all others, but symbols.h, which is of a library of its own. */
 #ifndef TRACETTA_TRACETTA_H
 #define TRACETTA_TRACETTA_H
 

@@ -754,7 +754,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_report report = {.size = sizeof report};
-    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) ||
+    if (call->paths_n != 1 || inputs->symbolizer || inputs_are_filtered(call) ||
         (set->sort && !inputs->is_in_order) || set->align || inputs_are_live(call) ||
         stream_is_one(call->path[0]))
         return false;

@@ -17,12 +17,11 @@ struct inputs {
     int64_t from_ns, to_ns; /* what was asked for: from, and before */
     uint32_t flags; /* TTR_READ_* beyond what the options ask for; without definitions where events
                        are put in order */
-    struct footprint *seen;     /* of the files that were looked at for --sort, or NULL */
-    bool is_in_order;           /* --sort has nothing to do: they are read as without it */
-    ttr_disorder *disorder;     /* that --sort found, or NULL */
-    struct debuginfod *servers; /* of --debuginfod, or NULL */
-    struct symbols *symbols;    /* of --debug-info, or NULL */
-    const struct call *call;    /* that other threads read for (inputs_share) */
+    struct footprint *seen;        /* of the files that were looked at for --sort, or NULL */
+    bool is_in_order;              /* --sort has nothing to do: they are read as without it */
+    ttr_disorder *disorder;        /* that --sort found, or NULL */
+    struct symbolizer *symbolizer; /* for --debug-info, or NULL */
+    const struct call *call;       /* that other threads read for (inputs_share) */
 };
 
 /* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome
