@@ -36,6 +36,24 @@ struct folders_found {
                         their places too */
 };
 
+/* What an option is for, and which notes it helps with. */
+struct option_use {
+    const char *option;   /* "FORMAT.KEY" */
+    ttr_option_role role; /* 0 = none */
+    const char *notes;    /* codes, with blanks between them; "" = none */
+};
+
+/* Answers to questions of programs, so that these know no format by name.  Each list may be empty.
+ */
+struct format_hints {
+    const struct option_use *uses;
+    size_t uses_n;
+    const char
+        *warnings; /* codes of notes for ttr_note_is_warning, with blanks between; "" = none */
+    const ttr_style_info *styles;
+    size_t styles_n;
+};
+
 struct format {
     const char *name, *title, *extensions, *spec; /* "fxt", one line, "fxt ftf", which versions */
     uint32_t abilities;                           /* TTR_FORMAT_* */
@@ -125,6 +143,7 @@ struct format {
     void (*drop)(
         struct ttr_writer *out); /* frees state, after finish or without; NULL = nothing to free */
 
+    const struct format_hints *hints; /* NULL = none */
     const ttr_option_info *options;
     size_t options_n;
     /* Keys of options for reading, with blanks between them, that tell how an input is read, or how

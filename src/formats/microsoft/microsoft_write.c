@@ -306,6 +306,21 @@ static const ttr_option_info options[] = {
     {"tags", "yes|no", "tags of fields behind their names", true},
 };
 
+static const char *const no_options[] = {NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "microsoft",
+     .format = "microsoft",
+     .writing_options = no_options,
+     .reading_options = no_options},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
+};
+
 const struct format format_microsoft = {
     .name = "microsoft",
     .title = "JSON objects as perf-decode prints them",
@@ -319,6 +334,7 @@ const struct format format_microsoft = {
     .write = microsoft_write,
     .finish = microsoft_finish,
     .drop = microsoft_drop,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };
