@@ -9,6 +9,7 @@
 
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
+#include "cli/input/format_query.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/input/pipe_input.h"
@@ -17,7 +18,6 @@
 
 #define JOBS_MOST 65u
 #define MAX_RECORD_MIN 65536u
-#define METADATA_OPTION "ctf.metadata="
 
 const char *inputs_name(const struct call *call)
 {
@@ -76,25 +76,42 @@ static unsigned find_uses(const char *option)
     return uses;
 }
 
-/* An option whose value is a path, in room behind a list. */
-static const char *put_metadata(char *to, const char *path)
+/* An option for reading that another option of the command stands for. */
+struct implied {
+    ttr_option_role role;
+    const char *value; /* NULL = not given */
+};
+
+#define IMPLIED_N 2u
+
+/* Fills in what the call implies for readers; returns the bytes of all texts "FORMAT.KEY=VALUE". */
+static size_t list_implied(const struct call *call, struct implied implied[IMPLIED_N])
 {
-    memcpy(to, METADATA_OPTION, sizeof METADATA_OPTION);
-    memcpy(to + sizeof METADATA_OPTION - 1, path, strlen(path) + 1);
-    return to;
+    size_t size = 0;
+    implied[0] =
+        (struct implied){TTR_OPTION_INTERSECTION, call->set.stream_intersection ? "yes" : NULL};
+    implied[1] = (struct implied){TTR_OPTION_METADATA, call->set.metadata_file};
+    for (size_t i = 0; i < IMPLIED_N; i++)
+        if (implied[i].value)
+            size += strlen(format_query_option(implied[i].role)) + strlen(implied[i].value) + 2;
+    return size;
 }
 
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
 {
     const struct words *given = &call->set.format_options;
-    const char *metadata = for_writing ? NULL : call->set.metadata_file;
-    const size_t room = given->n + 4;
-    const char **list =
-        calloc(1, room * sizeof *list + (metadata ? sizeof METADATA_OPTION + strlen(metadata) : 0));
-    size_t n = 0;
+    ttr_style_info style;
+    struct implied implied[IMPLIED_N] = {{0}};
+    const bool has_style = !for_writing && format_query_style(call->set.style, &style);
+    const size_t texts = for_writing ? 0 : list_implied(call, implied);
+    size_t room = given->n + IMPLIED_N + 1, n = 0;
+    for (size_t i = 0; has_style && style.reading_options[i]; i++)
+        room++;
+    const char **list = calloc(1, room * sizeof *list + texts);
+    char *text = (char *)(list + room); /* after the list, so that one free is enough */
     *is_fine = list != NULL;
-    if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
-        list[n++] = "ctf.mapped=hidden"; /* what is given counts where both are */
+    for (size_t i = 0; list && has_style && style.reading_options[i]; i++)
+        list[n++] = style.reading_options[i]; /* an option of the user counts more: it is later */
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
@@ -107,10 +124,15 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
         if (uses & (for_writing ? 2u : 1u))
             list[n++] = given->list[i];
     }
-    if (list && !for_writing && call->set.stream_intersection)
-        list[n++] = "ctf.stream-intersection=yes";
-    if (list && metadata)
-        list[n++] = put_metadata((char *)(list + room), metadata);
+    for (size_t i = 0; list && i < IMPLIED_N; i++) {
+        if (!implied[i].value)
+            continue;
+        const char *option = format_query_option(implied[i].role);
+        const size_t size = strlen(option) + strlen(implied[i].value) + 2;
+        (void)snprintf(text, size, "%s=%s", option, implied[i].value);
+        list[n++] = text;
+        text += size;
+    }
     return list;
 }
 
@@ -178,15 +200,18 @@ static bool is_good_limit(const struct call *call)
     return false;
 }
 
-/* Some options mean something in CTF only. */
+/* Warns of an option that no format of the input has; `role` is what the option stands for. */
 static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
-                           const char *option, const char *instead)
+                           ttr_option_role role)
 {
+    const bool is_metadata = role == TTR_OPTION_METADATA;
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        if (!report.format || strcmp(report.format, "ctf") == 0)
+        if (!report.format || ttr_format_option_for(report.format, role))
             return;
-    talk_note(call, "%s: warning: --%s is for ctf: %s", path, option, instead);
+    talk_note(call, "%s: warning: --%s is for %s: %s", path,
+              is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
+              is_metadata ? "this trace is read as it is" : "all of this trace is read");
 }
 
 static void fill_options(ttr_read_options *options, const struct call *call,
@@ -207,8 +232,7 @@ static bool has_metadata(const struct call *call)
     const struct words *given = &call->set.format_options;
     bool is_given = call->set.metadata_file != NULL;
     for (size_t i = 0; i < given->n && !is_given; i++)
-        is_given = strncmp(given->list[i], METADATA_OPTION, strlen(METADATA_OPTION)) == 0 ||
-                   strncmp(given->list[i], "metadata=", strlen("metadata=")) == 0;
+        is_given = format_query_is_option(given->list[i], TTR_OPTION_METADATA);
     return is_given;
 }
 
@@ -230,7 +254,7 @@ static void warn_of_many(const struct call *call, ttr_reader *reader)
     for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many;
          i++) {
         const ttr_text folder = folder_of(report.path);
-        if (strcmp(report.format, "ctf") != 0)
+        if (!ttr_format_option_for(report.format, TTR_OPTION_METADATA))
             continue;
         has_many = first.p && (folder.n != first.n || memcmp(folder.p, first.p, first.n) != 0);
         first = first.p ? first : folder;
@@ -242,28 +266,49 @@ static void warn_of_many(const struct call *call, ttr_reader *reader)
                   inputs_name(call));
 }
 
+ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
+                             const ttr_read_options *options, ttr_error *error)
+{
+    /* Opening what is far away may take long. */
+    ttr_watch(inputs->t, is_wanted, NULL);
+    ttr_reader *reader = stream_is_one(path) ? open_stream(inputs, path, options, error)
+                                             : ttr_open(inputs->t, path, options, error);
+    ttr_watch(inputs->t, NULL, NULL);
+    return reader;
+}
+
+int inputs_read_options(const struct call *call, ttr_read_options *options)
+{
+    bool is_fine;
+    const char **format_options = inputs_format_options(call, false, &is_fine);
+    fill_options(options, call, format_options);
+    return is_fine && is_good_limit(call) ? OUTCOME_FINE : OUTCOME_MISUSE;
+}
+
+static void warn_of_metadata(const struct call *call, const char *path, ttr_reader *reader)
+{
+    if (call->set.metadata_file)
+        warn_of_others(call, path, reader, TTR_OPTION_METADATA);
+}
+
+void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader)
+{
+    warn_of_metadata(call, path, reader);
+    warn_of_many(call, reader);
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path,
                              ttr_read_options *options, int *outcome)
 {
-    bool is_fine;
     ttr_error error = {0};
     ttr_reader *reader = NULL;
-    const char **format_options = inputs_format_options(call, false, &is_fine);
-    fill_options(options, call, format_options);
-    /* Opening what is far away may take long. */
-    ttr_watch(inputs->t, is_wanted, NULL);
-    is_fine = is_fine && is_good_limit(call);
-    if (is_fine)
-        reader = stream_is_one(path) ? open_stream(inputs, path, options, &error)
-                                     : ttr_open(inputs->t, path, options, &error);
-    ttr_watch(inputs->t, NULL, NULL);
-    if (is_fine && !reader)
+    *outcome = inputs_read_options(call, options);
+    if (*outcome == OUTCOME_FINE && !(reader = inputs_open_path(inputs, path, options, &error)))
         *outcome = inputs_failed(call, path, &error);
-    else if (!is_fine)
-        *outcome = OUTCOME_MISUSE;
-    if (reader && call->set.metadata_file)
-        warn_of_others(call, path, reader, "metadata", "this trace is read as it is");
-    free(format_options);
+    if (reader)
+        warn_of_metadata(call, path, reader);
+    free((void *)options->format_options);
+    options->format_options = NULL;
     return reader;
 }
 
@@ -579,8 +624,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_others(call, call->path[n], readers[n], "stream-intersection",
-                           "all of this trace is read");
+            warn_of_others(call, call->path[n], readers[n], TTR_OPTION_INTERSECTION);
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);
@@ -759,7 +803,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
         stream_is_one(call->path[0]))
         return false;
     return ttr_reader_report(inputs->reader, 0, &report) && report.format &&
-           strcmp(report.format, "ctf") == 0;
+           format_query_has(report.format, TTR_FORMAT_FOLDER);
 }
 
 /* What the first opening had to say was said. */

@@ -32,6 +32,17 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags);
 
+/* Opens a path as all inputs are, with the options as they are; NULL with `error`. */
+ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
+                             const ttr_read_options *options, ttr_error *error);
+
+/* Sets the options for reading that the call has, also those of formats, which are the caller's to
+ * free (options->format_options).  OUTCOME_FINE, or after telling the user. */
+int inputs_read_options(const struct call *call, ttr_read_options *options);
+
+/* Warns of options that do not fit an input that was opened. */
+void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader);
+
 /* Lets other threads write, too, as --jobs asks for, where they can read the same again: until the
  * writer is finished, which is before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
