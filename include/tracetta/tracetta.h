@@ -12,6 +12,7 @@
 #include "provider.h"
 #include "tracepoints.h"
 #include "profile.h"
+#include "recover.h"
 
 #define TTR_VERSION "0.1.0"
 
