@@ -69,7 +69,4 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 TTR_MUST ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
                                          const struct recover_places *places, ttr_error *error);
 
-/* Returns true for a format whose traces are folders. */
-bool recover_is_folder_format(const char *format);
-
 #endif

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "recover/recover.h"
 
-bool recover_is_folder_format(const char *format)
+static bool is_folder_format(const char *format)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
@@ -36,7 +36,7 @@ bool recover_is_one(const char *path, ttr_reader *reader)
         n--;
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         const char *rest = report.path.n > n ? report.path.p + n + (path[n - 1] != '/') : "";
-        if (!recover_is_folder_format(report.format) || strncmp(report.path.p, path, n) != 0 ||
+        if (!is_folder_format(report.format) || strncmp(report.path.p, path, n) != 0 ||
             strchr(rest, '/'))
             return false;
     }
@@ -72,7 +72,7 @@ static ttr_text path_of(const ttr_report *report)
     ttr_text path = report->trace_path;
     const char *slash = memrchr(path.p, '/', path.n);
     const bool is_own = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
-    if (is_own && slash && recover_is_folder_format(report->format) &&
+    if (is_own && slash && is_folder_format(report->format) &&
         (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
         path.n = (size_t)(slash - path.p);
     return path;
