@@ -54,6 +54,20 @@ static void notes_name_the_option_that_helps(void **state)
     assert_false(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment"}));
 }
 
+static void one_format_is_general_and_it_is_read_and_written(void **state)
+{
+    ttr_format_info info;
+    unsigned n = 0;
+    (void)state;
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        if (!(info.abilities & TTR_FORMAT_GENERAL))
+            continue;
+        n++;
+        assert_true(info.abilities & TTR_FORMAT_READS && info.abilities & TTR_FORMAT_WRITES);
+    }
+    assert_int_equal(n, 1);
+}
+
 static void styles_are_of_formats_that_write_and_their_options_exist(void **state)
 {
     ttr_style_info style;
@@ -79,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_with_a_role_exist_and_are_of_their_format),
         cmocka_unit_test(notes_name_the_option_that_helps),
+        cmocka_unit_test(one_format_is_general_and_it_is_read_and_written),
         cmocka_unit_test(styles_are_of_formats_that_write_and_their_options_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
     if (!format)
         return false;
     uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) |
-                    (format->wants_order ? TTR_FORMAT_ORDERED : 0);
+                    (format->wants_order ? TTR_FORMAT_ORDERED : 0) |
+                    (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
     *info = (ttr_format_info){format->name,
                               format->title,
                               format->extensions,

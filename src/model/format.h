@@ -46,6 +46,7 @@ struct option_use {
 /* Answers to questions of programs, so that these know no format by name.  Each list may be empty.
  */
 struct format_hints {
+    bool is_general; /* holds traces of all kinds: TTR_FORMAT_GENERAL */
     const struct option_use *uses;
     size_t uses_n;
     const char

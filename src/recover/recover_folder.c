@@ -248,8 +248,7 @@ ttr_status recover_check_folder(const struct recovery *recovery, const char *out
         return TTR_OK;
     if (!S_ISDIR(about.st_mode))
         return fail(error, TTR_E_IO, NO_OFFSET,
-                    "%s: is no folder, which the traces of a directory are to go to: name another "
-                    "one",
+                    "%s: not a folder: the traces of a directory need one; name another output",
                     output);
     if (!(recovery->writing.flags & TTR_WRITE_OVERWRITE))
         return fail_option(error,
@@ -264,11 +263,13 @@ ttr_status recover_check_folder(const struct recovery *recovery, const char *out
         !find_leftover(&search, path))
         return TTR_OK;
     if (errno)
-        return fail_sys(error, errno, NO_OFFSET,
-                        "%s: cannot be listed, so that nobody knows whether all in it is replaced",
-                        path);
-    return fail(error, TTR_E_IO, NO_OFFSET,
-                "%s: %s in it is not replaced by any of the traces that go there, and would stand "
-                "among them: move that away, or name another folder",
-                output, path);
+        return fail_sys(
+            error, errno, NO_OFFSET,
+            "%s: cannot be listed, so it is unknown whether the copies replace all files in it",
+            path);
+    return fail(
+        error, TTR_E_IO, NO_OFFSET,
+        "%s: %s in it is not replaced by any of the traces that go there, and would be read as "
+        "a part of them: move it away, or name another folder",
+        output, path);
 }

@@ -309,17 +309,17 @@ static void debug_information_is_found_by_its_link_and_checksum(void **state)
     shell(far);
     check(ask(&options, &binary, SAMPLE_INLINED),
           truth("linked.so", "in_block", SAMPLE_INLINED, true));
-    ttr_binary told = binary; /* the trace tells of another file */
-    told.debug_link = (ttr_text){"linked.debug", 12};
-    told.debug_link_crc = 1;
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
-    told.debug_link =
+    ttr_binary linked = binary; /* the trace records another file */
+    linked.debug_link = (ttr_text){"linked.debug", 12};
+    linked.debug_link_crc = 1;
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
+    linked.debug_link =
         (ttr_text){"../../../../../../../../../../../dev/zero",
                    sizeof "../../../../../../../../../../../dev/zero" - 1}; /* which never ends */
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
     shell("mkfifo linked.fifo");
-    told.debug_link = (ttr_text){"linked.fifo", 11};
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    linked.debug_link = (ttr_text){"linked.fifo", 11};
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
 }
 
 static void damaged_files_give_what_they_can(void **state)

@@ -110,7 +110,7 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
-    FILE *to = fopen(sidecar->temporary, "wx"); /* who knows whose it is */
+    FILE *to = fopen(sidecar->temporary, "wx"); /* a file of that name may be another program's */
     bool is_fine = to != NULL;
     if (to) {
         put_sidecar(to, call, reader, &found);

@@ -10,12 +10,14 @@ static const ttr_option_info options[] = {
      .for_writing = true},
 };
 
+static const struct format_hints hints = {.is_general = true, .warnings = ""};
+
 const struct format format_fxt = {
     .name = "fxt",
     .title = "Fuchsia trace format",
     .extensions = "fxt ftf",
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES | TTR_FORMAT_GENERAL,
+    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
     .order = TTR_ORDER_NONE,
     .bid = fxt_bid,
     .refuse = fxt_refuse,
@@ -30,6 +32,7 @@ const struct format format_fxt = {
     .write = fxt_write,
     .finish = fxt_finish,
     .drop = fxt_drop,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };
