@@ -17,7 +17,7 @@ mkdir alone
 cp "$tracetta" alone/
 built=$(dirname "$(ldd "$tracetta" | sed -n 's/.*libtracetta\.so\.0 => \([^ ]*\).*/\1/p')")
 cp "$built/libtracetta.so.0" alone/
-export LD_LIBRARY_PATH=$PWD/alone${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH=$PWD/alone # and not the build folder
 needs="needs libtracetta-symbols\.so\.0 \(install the package libtracetta-symbols0, or build tracetta with elfutils: libelf-dev and libdw-dev\)"
 succeeds "command_starts_without_symbols_library" alone/tracetta cat --limit=1 made
 refuses "debug_info_without_the_library_names_what_to_install" 2 "^tracetta: --debug-info: $needs: .*libtracetta-symbols\.so\.0.*No such file" \
