@@ -39,7 +39,8 @@ uint32_t format_abilities(const struct format *format)
     return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
            (writer && writer->is_text ? TTR_FORMAT_TEXT : 0) |
            (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
-           (format->folder ? TTR_FORMAT_FOLDER : 0);
+           (format->folder ? TTR_FORMAT_FOLDER : 0) |
+           (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
 
 void format_names(uint32_t ability, char *to, size_t size)

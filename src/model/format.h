@@ -39,6 +39,25 @@ struct folders_found {
                         that replaces them names the reason */
 };
 
+/* What an option is for, and which notes it helps with. */
+struct option_use {
+    const char *option;   /* "FORMAT.KEY" */
+    ttr_option_role role; /* 0 = none */
+    const char *notes;    /* codes, with blanks between them; "" = none */
+};
+
+/* Answers to questions of programs, so that these know no format by name.  Each list may be empty.
+ */
+struct format_hints {
+    bool is_general; /* holds traces of all kinds: TTR_FORMAT_GENERAL */
+    const struct option_use *uses;
+    size_t uses_n;
+    const char
+        *warnings; /* codes of notes for ttr_note_is_warning, with blanks between; "" = none */
+    const ttr_style_info *styles;
+    size_t styles_n;
+};
+
 /* Reads one file, or one stream of bytes. */
 struct format_reader {
     ttr_order order; /* what it promises */
@@ -144,6 +163,7 @@ struct format {
     const struct format_url *url;
     const struct format_description *description;
     const struct format_writer *writer;
+    const struct format_hints *hints;
     const ttr_option_info *options; /* of reading and writing */
     size_t options_n;
 };

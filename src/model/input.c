@@ -377,6 +377,7 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->lost_packets = in->lost_packets;
     report->gaps = in->gaps;
     report->packets = in->packets;
+    report->duplicates = in->duplicates;
     report->has_times = in->has_times;
     report->first_ns = in->first;
     report->last_ns = in->last;

@@ -51,8 +51,9 @@ struct input {
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, lost_packets, gaps;
-    uint64_t packets; /* read so far; the format counts them */
-    bool shares_file; /* an input before it reads the same file, whose bytes count there */
+    uint64_t packets;    /* read so far; the format counts them */
+    uint64_t duplicates; /* packets that were left out; the format counts them */
+    bool shares_file;    /* an input before it reads the same file, whose bytes count there */
     bool has_times;
     int64_t first, last; /* of an ordered input: times of the first and last event given */
     uint64_t position;   /* of the last event given, UINT64_MAX behind the last: for progress */

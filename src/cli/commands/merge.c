@@ -7,6 +7,7 @@
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
+#include "cli/input/format_query.h"
 #include "cli/input/trace_iter.h"
 
 #define SOURCES_MAX 65536u
@@ -118,7 +119,8 @@ static const char *choose_format(const struct call *call, ttr_reader *reader)
     if (guess)
         return guess;
     bool has_first = ttr_reader_report(reader, 0, &report);
-    return has_first && convert_writes(report.format) ? report.format : "fxt";
+    return has_first && convert_writes(report.format) ? report.format
+                                                      : format_query_able(TTR_FORMAT_GENERAL);
 }
 
 int run_merge(struct call *call)

@@ -40,7 +40,6 @@ void findings_add(struct findings *sum, const ttr_report *report)
     for (size_t k = 0; k < report->notes_n; k++) {
         const ttr_note *note = &report->notes[k];
         sum->odd += note->severity == TTR_NOTE_ODD ? note->count : 0;
-        sum->twice += strcmp(note->code, "ctf.duplicate") == 0 ? note->count : 0;
     }
 }
 
@@ -83,19 +82,6 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
-/* Notes that people should not have to ask for: files among others of a trace that cannot be read,
- * folders that nobody looked into, guesses that an option decides, and metadata that other readers
- * refuse. */
-static bool is_for_all(const ttr_note *note)
-{
-    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess",
-                                        "ctf.duplicate-event", "directory.too-deep"};
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        is_found |= strcmp(note->code, codes[i]) == 0;
-    return is_found;
-}
-
 static void warn_of_files(const struct call *call, ttr_reader *reader, const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
@@ -103,7 +89,7 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
         for (size_t k = 0; k < report.notes_n; k++) {
             const ttr_text path = trace->report.trace_path;
             char own[TALK_TEXT];
-            if (!is_for_all(&report.notes[k]))
+            if (!ttr_note_is_warning(&report.notes[k]))
                 continue;
             const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
             talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p,

@@ -16,7 +16,6 @@ struct findings {
     uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
     size_t inputs, files, notes;
     uint64_t odd;     /* records that break a rule */
-    uint64_t twice;   /* packets that were left out: another file has them */
     bool is_anchored; /* every input has a clock that knows the Unix time */
 };
 

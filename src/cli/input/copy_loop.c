@@ -14,9 +14,7 @@
 
 #define LOSSES_SHOWN 10u
 
-/* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no
- * point in going on. */
-static int tell_output_error(const struct pump *pump, const ttr_error *error)
+int pump_output_failed(const struct pump *pump, const ttr_error *error)
 {
     bool is_stdout = strcmp(pump->path, "-") == 0;
     if (is_stdout && error->status == TTR_E_IO && error->sys == EPIPE)
@@ -50,7 +48,7 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     if (!pump->path)
         pump->path = "nowhere";
     if (!pump->out)
-        return tell_output_error(pump, &error);
+        return pump_output_failed(pump, &error);
     inputs_warn_idle(pump->call, pump->in, format, pump->own_options);
     interrupt_remove(ttr_writer_temporary(pump->out));
     return OUTCOME_FINE;
@@ -113,7 +111,7 @@ int pump_run(struct pump *pump)
     if (stop == STOP_END)
         return OUTCOME_FINE;
     if (stop == STOP_OUTPUT) {
-        int outcome = tell_output_error(pump, &error);
+        int outcome = pump_output_failed(pump, &error);
         ttr_abandon(pump->out);
         interrupt_remove(NULL);
         pump->out = NULL;
@@ -142,8 +140,7 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-/* Losses are complete when the output has ended. */
-static void tell_losses(const struct pump *pump)
+void pump_tell_losses(const struct pump *pump)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(pump->out, &losses);
@@ -160,12 +157,12 @@ int pump_end(struct pump *pump, int outcome)
         return outcome;
     bool is_kept = outcome == OUTCOME_FINE || pump->is_partial;
     if (is_kept && ttr_writer_end(pump->out, &error) != TTR_OK) {
-        outcome = tell_output_error(pump, &error);
+        outcome = pump_output_failed(pump, &error);
         is_kept = false;
     } else {
         if (is_kept)
             interrupt_remove(NULL);
-        tell_losses(pump);
+        pump_tell_losses(pump);
     }
     pump->bytes = ttr_writer_bytes(pump->out);
     pump->events = ttr_writer_events(pump->out);

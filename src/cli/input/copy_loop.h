@@ -37,6 +37,13 @@ int pump_run(struct pump *pump);
  * in all, also while it ended: at most ten kinds, all with --explain.  Gives the final outcome. */
 int pump_end(struct pump *pump, int outcome);
 
+/* Reports why the output failed, and returns the outcome.  OUTCOME_FINE for a pipe on standard
+ * output whose reader has left: there is nothing more to do. */
+int pump_output_failed(const struct pump *pump, const ttr_error *error);
+
+/* Prints the losses of the output, which are complete once it has ended. */
+void pump_tell_losses(const struct pump *pump);
+
 /* Whoever sits there wonders why nothing came: says that the filter passed no event.  Scripts are
  * not told, as grep does not tell them. */
 void pump_tell_nothing(const struct pump *pump);

@@ -9,6 +9,7 @@
 
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
+#include "cli/input/format_query.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/input/pipe_input.h"
@@ -17,7 +18,6 @@
 
 #define JOBS_MOST 65u
 #define MAX_RECORD_MIN 65536u
-#define METADATA_OPTION "ctf.metadata="
 
 const char *inputs_name(const struct call *call)
 {
@@ -49,97 +49,6 @@ int inputs_failed(const struct call *call, const char *path, const ttr_error *er
     if (strcmp(error->format, "temporary") == 0) /* what was read found no room */
         return OUTCOME_OUTPUT;
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
-}
-
-/* --- Options of formats --- */
-
-/* Whether some format (or the one named before a dot) has such an option for reading (bit 1) and
- * for writing (bit 2). */
-static unsigned find_uses(const char *option)
-{
-    unsigned uses = 0;
-    ttr_format_info format;
-    ttr_option_info info;
-    const char *key = option;
-    size_t key_n = strcspn(option, "="), dot = strcspn(option, ".");
-    if (dot < key_n) {
-        key += dot + 1;
-        key_n -= dot + 1;
-    }
-    for (size_t i = 0; ttr_format_get(i, &format); i++) {
-        if (key != option && (strlen(format.name) != dot || memcmp(format.name, option, dot) != 0))
-            continue;
-        for (size_t j = 0; ttr_format_option(i, j, &info); j++)
-            if (strlen(info.key) == key_n && memcmp(info.key, key, key_n) == 0)
-                uses |= info.for_writing ? 2u : 1u;
-    }
-    return uses;
-}
-
-/* An option whose value is a path, in room behind a list. */
-static const char *put_metadata(char *to, const char *path)
-{
-    memcpy(to, METADATA_OPTION, sizeof METADATA_OPTION);
-    memcpy(to + sizeof METADATA_OPTION - 1, path, strlen(path) + 1);
-    return to;
-}
-
-const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
-{
-    const struct words *given = &call->set.format_options;
-    const char *metadata = for_writing ? NULL : call->set.metadata_file;
-    const size_t room = given->n + 4;
-    const char **list =
-        calloc(1, room * sizeof *list + (metadata ? sizeof METADATA_OPTION + strlen(metadata) : 0));
-    size_t n = 0;
-    *is_fine = list != NULL;
-    if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
-        list[n++] = "ctf.mapped=hidden"; /* what is given counts where both are */
-    for (size_t i = 0; list && i < given->n; i++) {
-        unsigned uses = find_uses(given->list[i]);
-        if (uses == 0 || !strchr(given->list[i], '=')) {
-            (void)talk_misuse(
-                call->command->name,
-                "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
-                given->list[i]);
-            *is_fine = false;
-        }
-        if (uses & (for_writing ? 2u : 1u))
-            list[n++] = given->list[i];
-    }
-    if (list && !for_writing && call->set.stream_intersection)
-        list[n++] = "ctf.stream-intersection=yes";
-    if (list && metadata)
-        list[n++] = put_metadata((char *)(list + room), metadata);
-    return list;
-}
-
-static bool reads_format(ttr_reader *in, const char *name, size_t n)
-{
-    ttr_report report = {.size = sizeof report};
-    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
-        if (report.format && strlen(report.format) == n && memcmp(report.format, name, n) == 0)
-            return true;
-    return false;
-}
-
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own)
-{
-    const struct words *given = &call->set.format_options;
-    for (size_t i = 0; i + own < given->n; i++) {
-        const char *option = given->list[i];
-        const size_t n = strcspn(option, ".=");
-        const unsigned uses = find_uses(option);
-        if (option[n] != '.')
-            continue; /* of any format: the library looks after those */
-        const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
-        if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
-            talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
-                      (int)n, option,
-                      uses == 3u   ? "read or written"
-                      : uses == 1u ? "read"
-                                   : "written");
-    }
 }
 
 /* --- Opening --- */
@@ -178,15 +87,18 @@ static bool is_good_limit(const struct call *call)
     return false;
 }
 
-/* Some options mean something in CTF only. */
+/* Warns of an option that no format of the input has; `role` is what the option stands for. */
 static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
-                           const char *option, const char *instead)
+                           ttr_option_role role)
 {
+    const bool is_metadata = role == TTR_OPTION_METADATA;
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        if (!report.format || strcmp(report.format, "ctf") == 0)
+        if (!report.format || ttr_format_option_for(report.format, role))
             return;
-    talk_note(call, "%s: warning: --%s is for ctf: %s", path, option, instead);
+    talk_note(call, "%s: warning: --%s is for %s: %s", path,
+              is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
+              is_metadata ? "this trace is read as it is" : "all of this trace is read");
 }
 
 static void fill_options(ttr_read_options *options, const struct call *call,
@@ -207,8 +119,7 @@ static bool has_metadata(const struct call *call)
     const struct words *given = &call->set.format_options;
     bool is_given = call->set.metadata_file != NULL;
     for (size_t i = 0; i < given->n && !is_given; i++)
-        is_given = strncmp(given->list[i], METADATA_OPTION, strlen(METADATA_OPTION)) == 0 ||
-                   strncmp(given->list[i], "metadata=", strlen("metadata=")) == 0;
+        is_given = format_query_is_option(given->list[i], TTR_OPTION_METADATA);
     return is_given;
 }
 
@@ -230,7 +141,7 @@ static void warn_of_many(const struct call *call, ttr_reader *reader)
     for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many;
          i++) {
         const ttr_text folder = folder_of(report.path);
-        if (strcmp(report.format, "ctf") != 0)
+        if (!ttr_format_option_for(report.format, TTR_OPTION_METADATA))
             continue;
         has_many = first.p && (folder.n != first.n || memcmp(folder.p, first.p, first.n) != 0);
         first = first.p ? first : folder;
@@ -242,28 +153,49 @@ static void warn_of_many(const struct call *call, ttr_reader *reader)
                   inputs_name(call));
 }
 
+ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
+                             const ttr_read_options *options, ttr_error *error)
+{
+    /* Opening what is far away may take long. */
+    ttr_watch(inputs->t, is_wanted, NULL);
+    ttr_reader *reader = stream_is_one(path) ? open_stream(inputs, path, options, error)
+                                             : ttr_open(inputs->t, path, options, error);
+    ttr_watch(inputs->t, NULL, NULL);
+    return reader;
+}
+
+int inputs_read_options(const struct call *call, ttr_read_options *options)
+{
+    bool is_fine;
+    const char **format_options = inputs_format_options(call, false, &is_fine);
+    fill_options(options, call, format_options);
+    return is_fine && is_good_limit(call) ? OUTCOME_FINE : OUTCOME_MISUSE;
+}
+
+static void warn_of_metadata(const struct call *call, const char *path, ttr_reader *reader)
+{
+    if (call->set.metadata_file)
+        warn_of_others(call, path, reader, TTR_OPTION_METADATA);
+}
+
+void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader)
+{
+    warn_of_metadata(call, path, reader);
+    warn_of_many(call, reader);
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path,
                              ttr_read_options *options, int *outcome)
 {
-    bool is_fine;
     ttr_error error = {0};
     ttr_reader *reader = NULL;
-    const char **format_options = inputs_format_options(call, false, &is_fine);
-    fill_options(options, call, format_options);
-    /* Opening what is far away may take long. */
-    ttr_watch(inputs->t, is_wanted, NULL);
-    is_fine = is_fine && is_good_limit(call);
-    if (is_fine)
-        reader = stream_is_one(path) ? open_stream(inputs, path, options, &error)
-                                     : ttr_open(inputs->t, path, options, &error);
-    ttr_watch(inputs->t, NULL, NULL);
-    if (is_fine && !reader)
+    *outcome = inputs_read_options(call, options);
+    if (*outcome == OUTCOME_FINE && !(reader = inputs_open_path(inputs, path, options, &error)))
         *outcome = inputs_failed(call, path, &error);
-    else if (!is_fine)
-        *outcome = OUTCOME_MISUSE;
-    if (reader && call->set.metadata_file)
-        warn_of_others(call, path, reader, "metadata", "this trace is read as it is");
-    free(format_options);
+    if (reader)
+        warn_of_metadata(call, path, reader);
+    free((void *)options->format_options);
+    options->format_options = NULL;
     return reader;
 }
 
@@ -579,8 +511,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_others(call, call->path[n], readers[n], "stream-intersection",
-                           "all of this trace is read");
+            warn_of_others(call, call->path[n], readers[n], TTR_OPTION_INTERSECTION);
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);
@@ -754,12 +685,12 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_report report = {.size = sizeof report};
-    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) ||
+    if (call->paths_n != 1 || inputs->symbolizer || inputs_are_filtered(call) ||
         (set->sort && !inputs->is_in_order) || set->align || inputs_are_live(call) ||
         stream_is_one(call->path[0]))
         return false;
     return ttr_reader_report(inputs->reader, 0, &report) && report.format &&
-           strcmp(report.format, "ctf") == 0;
+           format_query_has(report.format, TTR_FORMAT_FOLDER);
 }
 
 /* What the first opening had to say was said. */

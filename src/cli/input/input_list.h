@@ -17,12 +17,11 @@ struct inputs {
     int64_t from_ns, to_ns; /* what was asked for: from, and before */
     uint32_t flags; /* TTR_READ_* beyond what the options ask for; without definitions where events
                        are put in order */
-    struct footprint *seen;     /* of the files that were looked at for --sort, or NULL */
-    bool is_in_order;           /* --sort has nothing to do: they are read as without it */
-    ttr_disorder *disorder;     /* that --sort found, or NULL */
-    struct debuginfod *servers; /* of --debuginfod, or NULL */
-    struct symbols *symbols;    /* of --debug-info, or NULL */
-    const struct call *call;    /* that other threads read for (inputs_share) */
+    struct footprint *seen;        /* of the files that were looked at for --sort, or NULL */
+    bool is_in_order;              /* --sort has nothing to do: they are read as without it */
+    ttr_disorder *disorder;        /* that --sort found, or NULL */
+    struct symbolizer *symbolizer; /* for --debug-info, or NULL */
+    const struct call *call;       /* that other threads read for (inputs_share) */
 };
 
 /* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome
@@ -32,6 +31,17 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 /* Opens one path alone, without filters. */
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags);
+
+/* Opens a path as all inputs are, with the options as they are; NULL with `error`. */
+ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
+                             const ttr_read_options *options, ttr_error *error);
+
+/* Sets the options for reading that the call has, also those of formats, which are the caller's to
+ * free (options->format_options).  OUTCOME_FINE, or after telling the user. */
+int inputs_read_options(const struct call *call, ttr_read_options *options);
+
+/* Warns of options that do not fit an input that was opened. */
+void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader);
 
 /* Lets other threads write, too, as --jobs asks for, where they can read the same again: until the
  * writer is finished, which is before inputs_close. */

@@ -1,6 +1,7 @@
 /* What is said on stderr.  Data never goes there, talk never goes to stdout. */
 #include "cli/ui/messages.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,28 +16,14 @@
  */
 static const struct {
     const char *option, *own, *flag;
-} flags[] = {
-    {"from", "ttr_read_options.from = ", "--from="},
-    {"from", "ttr_read_options.from", "--from"},
-    {"max_record", "ttr_read_options.max_record", "--max-record"},
-    {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"},
-    {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
-    {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"},
-    {"ctf.key",
-     "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
-    {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
+} flags[] = {{"from", "ttr_read_options.from = ", "--from="},
+             {"from", "ttr_read_options.from", "--from"},
+             {"max_record", "ttr_read_options.max_record", "--max-record"},
+             {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"},
+             {"TTR_WRITE_OVERWRITE", "TTR_WRITE_OVERWRITE", "--overwrite (-f)"}};
 
-/* Notes that name one. */
-static const struct {
-    const char *code, *option;
-} naming[] = {{"fxt.too-large", "max_record"},
-              {"heph.too-large", "max_record"},
-              {"ctf.too-large", "max_record"},
-              {"directory.untold", "ctf.metadata"},
-              {"ctf.alignment-guess", "ctf.assume-alignment"},
-              {"ctf.no-key", "ctf.key"},
-              {"ctf.unpacked-max", "ctf.unpacked-max"},
-              {"trace.unreadable", "ctf.key"}}; /* the one that helps to open a trace */
+#define FORMAT_OPTION "format option "
+#define OPTION_FLAG_TEXT "--option="
 
 static char *find_last(char *text, const char *word)
 {
@@ -46,8 +33,34 @@ static char *find_last(char *text, const char *word)
     return last;
 }
 
-/* What comes before the place where an option is named last may be anybody's words: names of files,
- * say. */
+/* Returns the last "format option KEY" of a text, with or without "FORMAT." before the key. */
+static char *find_format_option(char *text, const char *option)
+{
+    const char *key = strchr(option, '.') + 1;
+    char *last = NULL;
+    for (char *at = strstr(text, FORMAT_OPTION); at; at = strstr(at + 1, FORMAT_OPTION)) {
+        const char *name = at + strlen(FORMAT_OPTION);
+        const size_t n = strlen(strncmp(name, option, strlen(option)) == 0 ? option : key);
+        const bool is_it = strncmp(name, option, n) == 0 || strncmp(name, key, n) == 0;
+        const char after = is_it ? name[n] : '-';
+        last = after != '-' && !isalnum((unsigned char)after) ? at : last;
+    }
+    return last;
+}
+
+/* Replaces the words for format options from the last place on at which an option is named.  Before
+ * it there may be names of files, which stay as they are. */
+static void replace_format_options(char *text, const char *option)
+{
+    const size_t long_n = strlen(FORMAT_OPTION), short_n = strlen(OPTION_FLAG_TEXT);
+    for (char *at = find_format_option(text, option); at; at = strstr(at, FORMAT_OPTION)) {
+        memcpy(at, OPTION_FLAG_TEXT, short_n);
+        memmove(at + short_n, at + long_n, strlen(at + long_n) + 1);
+    }
+}
+
+/* Replaces the library's name of an option by the command's, at the last place where it is named.
+ * Before it there may be names of files, which stay as they are. */
 static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
@@ -64,6 +77,8 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
     }
+    if (strchr(option, '.'))
+        replace_format_options(own, option);
     return own;
 }
 
@@ -74,10 +89,7 @@ const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
 
 const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
 {
-    const char *option = "";
-    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
-        option = strcmp(naming[i].code, note->code) == 0 ? naming[i].option : option;
-    return in_flags(note->text, option, own);
+    return in_flags(note->text, ttr_note_option(note), own);
 }
 
 static void say_text(const char *text)

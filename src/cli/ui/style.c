@@ -11,20 +11,29 @@
 #include <unistd.h>
 
 #include "cli/ui/messages.h"
+#include "cli/input/format_query.h"
 #include "cli/input/trace_iter.h"
 #include "cli/input/time_range.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
+/* Adds an option "FORMAT.KEY=VALUE"; false when memory is out. */
 static bool add_text(struct style *style, const char *format, const char *key, const char *value)
 {
-    size_t size = strlen(format) + strlen(key) + strlen(value) + 3;
-    char *text = malloc(size);
-    if (!text || style->texts_n == STYLE_TEXTS) {
-        free(text);
+    char *text = NULL;
+    if (style->texts_n == STYLE_TEXTS || asprintf(&text, "%s.%s=%s", format, key, value) < 0)
         return false;
-    }
-    (void)snprintf(text, size, "%s.%s=%s", format, key, value);
+    style->text[style->texts_n++] = text;
+    return words_add(&style->call->set.format_options, text);
+}
+
+/* Adds an option "FORMAT.KEY" with a value, or "FORMAT.KEY=VALUE" with NULL. */
+static bool add_option(struct style *style, const char *option, const char *value)
+{
+    char *text = NULL;
+    if (style->texts_n == STYLE_TEXTS ||
+        asprintf(&text, "%s%s%s", option, value ? "=" : "", value ? value : "") < 0)
+        return false;
     style->text[style->texts_n++] = text;
     return words_add(&style->call->set.format_options, text);
 }
@@ -40,7 +49,7 @@ static bool add_lists(struct style *style, const char *key, const struct words *
         return lists->n == 0;
     for (size_t i = 0, n = 0; i < lists->n; i++)
         n += (size_t)snprintf(joined + n, size - n, "%s%s", i ? "," : "", lists->list[i]);
-    bool is_fine = add_text(style, "babeltrace2", key, joined);
+    bool is_fine = add_text(style, style->format, key, joined);
     free(joined);
     return is_fine;
 }
@@ -52,39 +61,37 @@ static bool add_retry(struct style *style)
     if (us == 0)
         return true;
     (void)snprintf(seconds, sizeof seconds, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
-    return add_text(style, "ctf", "live-poll", seconds);
+    return add_option(style, format_query_option(TTR_OPTION_POLL_SECONDS), seconds);
 }
 
 static bool add_options(struct style *style)
 {
     const struct settings *set = &style->call->set;
-    bool is_fine = add_text(style, "ctf", "time", "double") && add_retry(style);
+    bool is_fine = add_retry(style);
     is_fine = is_fine && add_lists(style, "names", &set->shown_names) &&
               add_lists(style, "fields", &set->shown_fields);
     if (set->clock_seconds || set->clock_cycles)
         is_fine = is_fine &&
-                  add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
+                  add_text(style, style->format, "time", set->clock_cycles ? "cycles" : "seconds");
     if (set->clock_date)
-        is_fine = is_fine && add_text(style, "babeltrace2", "date", "yes");
+        is_fine = is_fine && add_text(style, style->format, "date", "yes");
     if (set->clock_gmt)
-        is_fine = is_fine && add_text(style, "babeltrace2", "gmt", "yes");
+        is_fine = is_fine && add_text(style, style->format, "gmt", "yes");
     if (set->no_delta)
-        is_fine = is_fine && add_text(style, "babeltrace2", "delta", "no");
+        is_fine = is_fine && add_text(style, style->format, "delta", "no");
     return is_fine;
 }
 
-/* Lines of perf script or trace-cmd report. */
-static int begin_perfscript(struct style *style)
+/* Adds the options that a style declares for its writer. */
+static bool add_declared(struct style *style, const ttr_style_info *info)
 {
-    style->format = "perfscript";
-    style->read_flags = TTR_READ_SYMBOLS;
-    bool is_shown = style->call->term.out_is_tty &&
-                    (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
-    if (add_text(style, "perfscript", "lines", style->call->set.style) &&
-        (!is_shown || add_text(style, "perfscript", "controls", "shown")))
-        return OUTCOME_FINE;
-    style_end(style);
-    return talk_misuse("cat", "out of memory");
+    const bool is_shown = style->call->term.out_is_tty &&
+                          (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && info->writing_options[i]; i++)
+        is_fine = add_option(style, info->writing_options[i], NULL);
+    return is_fine &&
+           (!is_shown || !info->shown_option || add_option(style, info->shown_option, NULL));
 }
 
 /* The first option given that only that program's style has; NULL where none was. */
@@ -114,13 +121,11 @@ int style_begin(struct style *style, struct call *call)
 {
     const struct settings *set = &call->set;
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
-    bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
-    bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
-    bool is_perfscript =
-        set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
+    ttr_style_info info;
+    const bool has_style = format_query_style(set->style, &info);
+    bool is_asked = has_style && strcmp(set->style, "babeltrace2") == 0;
     const char *given = companion(set);
-    if ((is_asked || is_microsoft || is_perfscript) && set->format &&
-        strcmp(set->format, "text") != 0)
+    if (has_style && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
         return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
@@ -128,15 +133,14 @@ int style_begin(struct style *style, struct call *call)
         return talk_misuse(
             "cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51",
             set->end.option, set->end.text);
-    if (is_microsoft)
-        style->format = "microsoft";
-    if (!is_asked)
-        return is_perfscript ? begin_perfscript(style) : OUTCOME_FINE;
-    int outcome = trim_take(call);
+    if (!has_style)
+        return OUTCOME_FINE;
+    int outcome = is_asked ? trim_take(call) : OUTCOME_FINE;
     if (outcome != OUTCOME_FINE)
         return outcome;
-    style->format = "babeltrace2";
-    if (add_options(style))
+    style->format = info.format;
+    style->read_flags = info.read_flags;
+    if (add_declared(style, &info) && (!is_asked || add_options(style)))
         return OUTCOME_FINE;
     style_end(style);
     return talk_misuse("cat", "out of memory");

@@ -540,6 +540,24 @@ static const ttr_option_info options[] = {
      "what stands before the name: also trace, trace:domain, loglevel, emf; all, none", true},
 };
 
+static const char *const no_options[] = {NULL};
+
+/* babeltrace2 computes times in double precision, and does not print fields that are clocks. */
+static const char *const reading_options[] = {"ctf.mapped=hidden", "ctf.time=double", NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "babeltrace2",
+     .format = "babeltrace2",
+     .writing_options = no_options,
+     .reading_options = reading_options},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
+};
+
 static const struct format_writer writer = {
     .is_text = true,
     .state_size = sizeof(struct babeltrace2),
@@ -556,6 +574,7 @@ const struct format format_babeltrace2 = {
     .extensions = "",
     .spec = "src/formats/babeltrace2/README.md",
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -30,6 +30,8 @@ static const struct format_writer writer = {
     .drop = fxt_drop,
 };
 
+static const struct format_hints hints = {.is_general = true, .warnings = ""};
+
 const struct format format_fxt = {
     .name = "fxt",
     .title = "Fuchsia trace format",
@@ -37,6 +39,7 @@ const struct format format_fxt = {
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
     .reader = &reader,
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -479,6 +479,31 @@ static const ttr_option_info options[] = {
     {"controls", "raw|shown", "control characters as they are, or as \\x1b", true},
 };
 
+static const char *const no_options[] = {NULL};
+static const char *const perf_lines[] = {"perfscript.lines=perf", NULL};
+static const char *const trace_cmd_lines[] = {"perfscript.lines=trace-cmd", NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "perf",
+     .format = "perfscript",
+     .writing_options = perf_lines,
+     .reading_options = no_options,
+     .shown_option = "perfscript.controls=shown",
+     .read_flags = TTR_READ_SYMBOLS},
+    {.name = "trace-cmd",
+     .format = "perfscript",
+     .writing_options = trace_cmd_lines,
+     .reading_options = no_options,
+     .shown_option = "perfscript.controls=shown",
+     .read_flags = TTR_READ_SYMBOLS},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
+};
+
 static const struct format_writer writer = {
     .is_text = true,
     .state_size = sizeof(struct perfscript),
@@ -494,6 +519,7 @@ const struct format format_perfscript = {
     .extensions = "",
     .spec = "src/formats/perfscript/README.md",
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -451,6 +451,7 @@ static enum step take_packet(struct ctf_reader *reader)
                    ? STEP_END
                    : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
+        reader->in->duplicates++;
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here",
                    reader->file);

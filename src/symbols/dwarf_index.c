@@ -1,12 +1,12 @@
-/* Functions and lines by DWARF.  Units are known by the ranges of their first entry; the functions
- * of a unit are listed when an address in it is asked for first, those of all units when an address
- * is in none of them.
+/* Functions and lines by DWARF.  The ranges of its first entry are those of a unit.  The functions
+ * of a unit are listed at the first look-up of an address in it, those of all units at the first
+ * look-up of an address that is in no unit.
  *
- * An address in code that was inlined has the line of the call: tracepoints are inlined, and the
- * call is what somebody wrote. What babeltrace2 finds (is_exact) is less: functions right below
- * their unit that have a lowest address, and lines that begin just at the address; and where it
- * comes upon something unexpected in a function it gives up. */
-#include "cli/input/symbol_dwarf.h"
+ * An address in inlined code has the line of the call: tracepoints are inlined, and the call is the
+ * line in the program's source.  babeltrace2 (is_exact) finds less: only functions right below
+ * their unit that have a lowest address, and only lines that begin at the address.  It stops at the
+ * first unexpected entry in a function. */
+#include "symbols/dwarf_index.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 /* Addresses [low, high) of something that has a number. */
 struct span {
-    uint64_t low, high, reach; /* reach: the greatest high of this and those before */
+    uint64_t low, high, reach; /* reach: the greatest high up to this one */
     uint32_t id;
 };
 
@@ -87,7 +87,7 @@ static void settle_spans(struct spans *spans)
     }
 }
 
-/* The least number, from `from` on, of what has the address; UINT32_MAX = none. */
+/* Returns the least id >= `from` of a span that contains the address; UINT32_MAX = none. */
 static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t from)
 {
     size_t low = 0, high = spans->n;
@@ -107,7 +107,7 @@ static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t 
     return found;
 }
 
-/* Adds all ranges of an entry. */
+/* Adds all address ranges of an entry. */
 static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 {
     Dwarf_Addr base, low, high;
@@ -120,13 +120,12 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* --- Entries --- */
 
-/* Moves on to the entry behind this one, or to its first child; false where there is none, and then
- * the entry stays. */
+/* Moves to the next sibling of an entry.  Returns false, and keeps the entry, if there is none. */
 static bool move_on(Dwarf_Die *die)
 {
     Dwarf_Die next;
     if (dwarf_siblingof(die, &next) != 0 ||
-        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* what goes back is damaged */
+        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* an offset that decreases is damage */
         return false;
     *die = next;
     return true;
@@ -152,7 +151,7 @@ static bool add_function(struct unit *unit, Dwarf_Die *die)
     return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
 }
 
-/* Whether functions may be in such an entry. */
+/* Returns true for an entry that may contain functions. */
 static bool is_scope(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
@@ -240,7 +239,7 @@ void dwarf_index_free(struct dwarf_index *index)
 
 /* --- Functions --- */
 
-/* The function of a unit that has the address; NULL = none. */
+/* Returns the function of a unit that contains the address; NULL = none. */
 static Dwarf_Die *function_in(const struct dwarf_index *index, struct unit *unit, uint64_t address)
 {
     list_functions(index, unit);
@@ -248,7 +247,7 @@ static Dwarf_Die *function_in(const struct dwarf_index *index, struct unit *unit
     return id == UINT32_MAX ? NULL : &unit->function[id];
 }
 
-/* Finds the function at an address: in the units that have it, else in any. */
+/* Finds the function at an address: in the units that contain it, else in any unit. */
 static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
 {
     Dwarf_Die *found = NULL;
@@ -277,11 +276,11 @@ static void name_function(const struct dwarf_index *index, Dwarf_Die *function, 
 enum inlined {
     INLINED_NO,
     INLINED_YES,
-    INLINED_BROKEN /* nothing more is to be looked for */
+    INLINED_BROKEN /* the search ends */
 };
 
-/* The file and line of the call by which code came into a function. */
-static bool take_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
+/* Reads the file and line of the call that was inlined. */
+static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
 {
     Dwarf_Attribute attribute;
     Dwarf_Files *files;
@@ -301,7 +300,7 @@ static bool take_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
     return true;
 }
 
-/* The outermost inlined code at an address, below `die`, which becomes it. */
+/* Finds the outermost inlined code at an address below `die`, and stores it there. */
 static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 {
     Dwarf_Die child = *die;
@@ -320,9 +319,9 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
     return false;
 }
 
-/* The same the way babeltrace2 goes: from a block that has the address and children on to what
- * stands behind its first child, and from there only forward.  Whatever it comes to last counts as
- * found where it has the address, and a function without children as broken. */
+/* Finds inlined code by the algorithm of babeltrace2: from a block that contains the address it
+ * goes on after the first child of the block, and only forward.  The last entry it comes to counts
+ * as found if it contains the address; a function without children counts as broken. */
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
@@ -355,12 +354,12 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
         inlined = find_inlined(&die, address, 0) ? INLINED_YES : INLINED_NO;
     if (inlined != INLINED_YES)
         return inlined;
-    if (take_call(unit, &die, found))
+    if (read_call(unit, &die, found))
         return INLINED_YES;
     return index->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
-/* The line of a unit that has the address. */
+/* Finds the row of a unit's line table for the address. */
 static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                      struct dwarf_found *found)
 {

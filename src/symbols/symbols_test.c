@@ -1,5 +1,5 @@
-/* Functions and lines at addresses of a library that knows them itself, stripped in all the ways
- * there are, and damaged. */
+/* libtracetta-symbols: functions and lines at addresses of a library that knows them itself,
+ * complete, stripped in all ways, and damaged. */
 #include "support/support.h"
 
 #include <dlfcn.h>
@@ -9,50 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/ui/interrupt.h"
-#include "cli/ui/progress.h"
-#include "cli/input/symbols.h"
-#include "support/symbols_sample.h"
-#include "cli/ui/messages.h"
+#include <tracetta/symbols.h>
 
-static char work[] = "/tmp/symbols_test.XXXXXX", said[2000];
+#include "support/symbols_sample.h"
+
+static char work[] = "/tmp/symbols_test.XXXXXX";
+static size_t
+    problems[TTR_SYMBOLS_NO_PROGRAM + 1];        /* of the last look-up, by ttr_symbols_problem */
 static struct sample_place place[SAMPLE_PLACES]; /* with addresses in the library */
 static unsigned char build_id[64];
 static size_t build_id_n;
-
-void talk_note(const struct call *call, const char *format, ...)
-{
-    va_list values;
-    size_t n = strlen(said);
-    (void)call;
-    va_start(values, format);
-    (void)vsnprintf(said + n, sizeof said - n, format, values);
-    va_end(values);
-}
-
-/* What servers would need; nobody is asked here (cli/places_test.sh does). */
-int talk_misuse(const char *verb, const char *format, ...)
-{
-    (void)verb;
-    (void)format;
-    return 2;
-}
-
-void talk_failure(const char *path, const char *format, ...)
-{
-    (void)path;
-    (void)format;
-}
-
-int interrupt_came(void)
-{
-    return 0;
-}
-
-uint64_t progress_now(void)
-{
-    return 0;
-}
 
 /* Whether a command of the shell ends well. */
 static bool runs(const char *command)
@@ -100,21 +66,30 @@ static ttr_binary binary_at(const char *name)
                         .is_pic = true};
 }
 
-/* Asks for one address with everything new; the texts with "|" between them. */
-static const char *ask(const struct symbols_options *options, const ttr_binary *binary, unsigned i)
+/* Looks one address up with a new symbolizer; returns the texts with "|" between them. */
+static const char *ask(const ttr_symbols_options *options, const ttr_binary *binary, unsigned i)
 {
     static char text[2000];
-    struct symbols *symbols = symbols_new(options);
+    const char *first;
+    ttr_symbols_options sized = *options;
+    sized.size = sizeof sized;
+    ttr_symbols *symbols = ttr_symbols_new(&sized, NULL);
     ttr_place answer = {
         .size = sizeof answer, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     assert_non_null(symbols);
-    symbols_locate(symbols, binary, (uintptr_t)place[i].address, &answer);
+    ttr_symbols_locate(symbols, binary, (uintptr_t)place[i].address, &answer);
     (void)snprintf(text, sizeof text, "%s|%s|%s", answer.binary.p, answer.function.p,
                    answer.source.p);
-    said[0] = '\0';
-    symbols_tell(symbols);
-    symbols_free(symbols);
+    for (unsigned k = 0; k < sizeof problems / sizeof *problems; k++)
+        problems[k] = ttr_symbols_problems(symbols, (ttr_symbols_problem)k, &first);
+    ttr_symbols_free(symbols);
     return text;
+}
+
+static void expect_no_problems(void)
+{
+    for (unsigned k = 0; k < sizeof problems / sizeof *problems; k++)
+        assert_int_equal(problems[k], 0);
 }
 
 /* What is to be answered; "" for what is not known. */
@@ -175,31 +150,31 @@ static int tear_down(void **state)
 
 static void functions_and_lines_are_found_in_the_binary_itself(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     const ttr_binary binary = binary_at("whole.so");
     (void)state;
     check(ask(&options, &binary, SAMPLE_PLAIN),
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
-    assert_string_equal(said, "");
-    options.no_mmap = true;
+    expect_no_problems();
+    options.flags = TTR_SYMBOLS_NO_MMAP;
     check(ask(&options, &binary, SAMPLE_PLAIN),
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
 static void inlined_code_has_the_line_of_its_call(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     const ttr_binary binary = binary_at("whole.so");
     (void)state;
     check(ask(&options, &binary, SAMPLE_INLINED),
           truth("whole.so", "in_block", SAMPLE_INLINED, true));
 }
 
-static void whole_paths_and_prefixes_are_told_as_asked(void **state)
+static void full_paths_and_prefixes_are_used_if_wanted(void **state)
 {
     char start[700];
     const ttr_binary binary = binary_at("whole.so");
-    struct symbols_options options = {.has_full_paths = true};
+    ttr_symbols_options options = {.flags = TTR_SYMBOLS_FULL_PATHS};
     (void)state;
     const char *answer = ask(&options, &binary, SAMPLE_PLAIN);
     (void)snprintf(start, sizeof start, "%s/whole.so+", work);
@@ -207,14 +182,14 @@ static void whole_paths_and_prefixes_are_told_as_asked(void **state)
     assert_non_null(strstr(answer, "/symbols_sample.c:"));
     ttr_binary elsewhere = binary;
     elsewhere.path = (ttr_text){"/whole.so", 9};
-    options = (struct symbols_options){.prefix = work};
+    options = (ttr_symbols_options){.prefix = work};
     check(ask(&options, &elsewhere, SAMPLE_PLAIN),
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
-static void an_absolute_address_is_told_as_such(void **state)
+static void absolute_address_is_shown_with_an_at_sign(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     ttr_binary binary = binary_at("no-such-program");
     (void)state;
     binary.is_pic = false;
@@ -223,29 +198,30 @@ static void an_absolute_address_is_told_as_such(void **state)
     place[SAMPLE_PLAIN].address = (void *)((uintptr_t)place[SAMPLE_PLAIN].address - 0x400000);
 }
 
-static void a_binary_that_is_missing_has_its_name_and_is_told_once(void **state)
+static void missing_binary_has_its_name_and_is_counted_once(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     const ttr_binary binary = binary_at("no-such.so");
     ttr_place answer = {.size = sizeof answer};
     (void)state;
     check(ask(&options, &binary, SAMPLE_PLAIN), truth("no-such.so", "", SAMPLE_PLAIN, false));
-    assert_non_null(strstr(said, " 1 is not here"));
-    struct symbols *symbols = symbols_new(&options);
+    assert_int_equal(problems[TTR_SYMBOLS_MISSING], 1);
+    ttr_symbols *symbols = ttr_symbols_new(NULL, NULL);
+    assert_non_null(symbols);
     for (uint64_t i = 0; i < 10; i++) {
         ttr_binary again = binary;
-        again.number = 1 + i % 3; /* more and more was told of it */
-        symbols_locate(symbols, &again, i, &answer);
+        again.number = 1 + i % 3; /* as when more becomes known of it */
+        ttr_symbols_locate(symbols, &again, i, &answer);
     }
     const char *first;
-    assert_int_equal(symbols_count(symbols, SYMBOLS_MISSING, &first), 1);
+    assert_int_equal(ttr_symbols_problems(symbols, TTR_SYMBOLS_MISSING, &first), 1);
     assert_string_equal(first, binary.path.p);
-    symbols_free(symbols);
+    ttr_symbols_free(symbols);
 }
 
-static void a_binary_with_another_build_id_is_not_asked(void **state)
+static void binary_with_another_build_id_is_not_used(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     ttr_binary binary = binary_at("whole.so");
     (void)state;
     binary.build_id = (ttr_text){(const char *)build_id, build_id_n};
@@ -253,21 +229,21 @@ static void a_binary_with_another_build_id_is_not_asked(void **state)
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
     build_id[3] ^= 1;
     check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "", SAMPLE_PLAIN, false));
-    assert_non_null(strstr(said, "build ids differ"));
-    options.is_exact = true;
+    assert_int_equal(problems[TTR_SYMBOLS_OTHER], 1);
+    options.flags = TTR_SYMBOLS_LIKE_BABELTRACE2;
     assert_string_equal(ask(&options, &binary, SAMPLE_PLAIN), "||");
     build_id[3] ^= 1;
 }
 
-static void what_is_no_program_is_told(void **state)
+static void file_that_is_not_a_program_is_counted(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     const ttr_binary text = binary_at("text.so"), folder = binary_at("folder.so"),
                      fifo = binary_at("fifo.so"), empty = binary_at("empty.so");
     (void)state;
     shell("echo hello >text.so; mkdir -p folder.so; mkfifo fifo.so; : >empty.so");
     check(ask(&options, &text, SAMPLE_PLAIN), truth("text.so", "", SAMPLE_PLAIN, false));
-    assert_non_null(strstr(said, "no programs"));
+    assert_int_equal(problems[TTR_SYMBOLS_NO_PROGRAM], 1);
     check(ask(&options, &folder, SAMPLE_PLAIN), truth("folder.so", "", SAMPLE_PLAIN, false));
     check(ask(&options, &fifo, SAMPLE_PLAIN), truth("fifo.so", "", SAMPLE_PLAIN, false));
     check(ask(&options, &empty, SAMPLE_PLAIN), truth("empty.so", "", SAMPLE_PLAIN, false));
@@ -275,7 +251,7 @@ static void what_is_no_program_is_told(void **state)
 
 static void symbols_alone_give_functions(void **state)
 {
-    struct symbols_options options = {0};
+    ttr_symbols_options options = {0};
     const ttr_binary binary = binary_at("symbols.so"), dynamic = binary_at("dynamic.so");
     (void)state;
     if (!has_objcopy())
@@ -292,7 +268,7 @@ static void symbols_alone_give_functions(void **state)
 static void debug_information_is_found_by_build_id(void **state)
 {
     char folder[100];
-    struct symbols_options options = {.folder = folder};
+    ttr_symbols_options options = {.debug_folder = folder};
     ttr_binary binary = binary_at("byid.so"), gone = binary_at("gone.so");
     (void)state;
     if (!has_objcopy())
@@ -307,15 +283,15 @@ static void debug_information_is_found_by_build_id(void **state)
     check(ask(&options, &binary, SAMPLE_INLINED),
           truth("byid.so", "in_block", SAMPLE_INLINED, true));
     check(ask(&options, &gone, SAMPLE_INLINED), truth("gone.so", "in_block", SAMPLE_INLINED, true));
-    assert_string_equal(said, "");
-    options.folder = NULL;
+    expect_no_problems();
+    options.debug_folder = NULL;
     check(ask(&options, &gone, SAMPLE_INLINED), truth("gone.so", "", SAMPLE_INLINED, false));
 }
 
 static void debug_information_is_found_by_its_link_and_checksum(void **state)
 {
     char folder[100], far[200];
-    struct symbols_options options = {.folder = folder};
+    ttr_symbols_options options = {.debug_folder = folder};
     const ttr_binary binary = binary_at("linked.so");
     (void)state;
     if (!has_objcopy())
@@ -333,17 +309,17 @@ static void debug_information_is_found_by_its_link_and_checksum(void **state)
     shell(far);
     check(ask(&options, &binary, SAMPLE_INLINED),
           truth("linked.so", "in_block", SAMPLE_INLINED, true));
-    ttr_binary told = binary; /* the trace tells of another file */
-    told.debug_link = (ttr_text){"linked.debug", 12};
-    told.debug_link_crc = 1;
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
-    told.debug_link =
+    ttr_binary linked = binary; /* the trace records another file */
+    linked.debug_link = (ttr_text){"linked.debug", 12};
+    linked.debug_link_crc = 1;
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
+    linked.debug_link =
         (ttr_text){"../../../../../../../../../../../dev/zero",
                    sizeof "../../../../../../../../../../../dev/zero" - 1}; /* which never ends */
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
     shell("mkfifo linked.fifo");
-    told.debug_link = (ttr_text){"linked.fifo", 11};
-    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    linked.debug_link = (ttr_text){"linked.fifo", 11};
+    assert_null(strstr(ask(&options, &linked, SAMPLE_INLINED), "symbols_sample.c"));
 }
 
 static void damaged_files_give_what_they_can(void **state)
@@ -359,7 +335,7 @@ static void damaged_files_give_what_they_can(void **state)
     (void)fclose(file);
     for (unsigned round = 0; round < 400; round++) {
         const ttr_binary binary = binary_at("damaged.so");
-        struct symbols_options options = {.is_exact = round % 2};
+        ttr_symbols_options options = {.flags = round % 2 ? TTR_SYMBOLS_LIKE_BABELTRACE2 : 0};
         memcpy(bytes, whole, n);
         for (uint64_t i = support_random(&seed) % 30; i > 0; i--)
             bytes[support_random(&seed) % n] = (unsigned char)support_random_word(&seed);
@@ -374,20 +350,71 @@ static void damaged_files_give_what_they_can(void **state)
     }
 }
 
+static void functions_of_a_runtime_are_found_in_its_list(void **state)
+{
+    char path[64];
+    ttr_symbols_options options = {.size = sizeof options};
+    (void)state;
+    (void)snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid() + (1L << 30));
+    FILE *list = fopen(path, "w");
+    assert_non_null(list);
+    (void)fputs("1000 20 first\n1020 10 second(int, int)\n", list);
+    (void)fclose(list);
+    const ttr_binary binary = {.size = sizeof binary,
+                               .number = 1,
+                               .path = {path, strlen(path)},
+                               .build_id = {"", 0},
+                               .debug_link = {"", 0}};
+    for (unsigned flags = 0; flags <= TTR_SYMBOLS_LISTS; flags += TTR_SYMBOLS_LISTS) {
+        ttr_place answer = {.size = sizeof answer, .function = {"", 0}};
+        options.flags = flags;
+        ttr_symbols *symbols = ttr_symbols_new(&options, NULL);
+        assert_non_null(symbols);
+        ttr_symbols_locate(symbols, &binary, 0x1024, &answer);
+        assert_string_equal(answer.function.p, flags ? "second(int, int)+0x4" : "");
+        answer.function = (ttr_text){"", 0};
+        ttr_symbols_locate(symbols, &binary, 0x1030, &answer);
+        assert_string_equal(answer.function.p, "");
+        ttr_symbols_free(symbols);
+    }
+    assert_int_equal(remove(path), 0);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    ttr_error error = {0};
+    ttr_symbols_options options = {.flags = 0};
+    (void)state;
+    assert_null(ttr_symbols_new(&options, &error)); /* without its size */
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    options = (ttr_symbols_options){.size = sizeof options, .flags = 1u << 20};
+    assert_null(ttr_symbols_new(&options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_int_equal(unsetenv("DEBUGINFOD_URLS"), 0);
+    options = (ttr_symbols_options){.size = sizeof options, .servers = ""};
+    assert_null(ttr_symbols_new(&options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "DEBUGINFOD_URLS"));
+    assert_null(ttr_symbols_new(&options, NULL));
+    ttr_symbols_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_lines_are_found_in_the_binary_itself),
         cmocka_unit_test(inlined_code_has_the_line_of_its_call),
-        cmocka_unit_test(whole_paths_and_prefixes_are_told_as_asked),
-        cmocka_unit_test(an_absolute_address_is_told_as_such),
-        cmocka_unit_test(a_binary_that_is_missing_has_its_name_and_is_told_once),
-        cmocka_unit_test(a_binary_with_another_build_id_is_not_asked),
-        cmocka_unit_test(what_is_no_program_is_told),
+        cmocka_unit_test(full_paths_and_prefixes_are_used_if_wanted),
+        cmocka_unit_test(absolute_address_is_shown_with_an_at_sign),
+        cmocka_unit_test(missing_binary_has_its_name_and_is_counted_once),
+        cmocka_unit_test(binary_with_another_build_id_is_not_used),
+        cmocka_unit_test(file_that_is_not_a_program_is_counted),
         cmocka_unit_test(symbols_alone_give_functions),
         cmocka_unit_test(debug_information_is_found_by_build_id),
         cmocka_unit_test(debug_information_is_found_by_its_link_and_checksum),
         cmocka_unit_test(damaged_files_give_what_they_can),
+        cmocka_unit_test(functions_of_a_runtime_are_found_in_its_list),
+        cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

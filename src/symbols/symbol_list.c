@@ -1,10 +1,12 @@
-/* Functions that a text names.
+/* Lists of functions in text files.
  *
- *   /proc/kallsyms       address type name [module]: of the kernel that runs now, which must be the
- * one of the trace by its build id; it may lie elsewhere, so addresses are those behind the symbol
- * that the trace names ("[kernel.kallsyms]_text") /tmp/perf-PID.map    start size name: where the
- * code of a runtime lay */
-#include "cli/input/symbol_text.h"
+ *   /proc/kallsyms       address type name [module]
+ *   /tmp/perf-PID.map    start size name
+ *
+ * /proc/kallsyms is of the running kernel, which must have the build id in the trace.  The kernel
+ * may be loaded at another address than when the trace was recorded, so addresses count from the
+ * symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
+#include "symbols/symbol_list.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -28,39 +30,39 @@ struct list {
     bool is_kernel;
 };
 
-struct symbol_texts {
+struct symbol_lists {
     struct list *list;
     size_t n;
     char *answer;
 };
 
-struct symbol_texts *symbol_texts_new(void)
+struct symbol_lists *symbol_lists_new(void)
 {
-    return calloc(1, sizeof(struct symbol_texts));
+    return calloc(1, sizeof(struct symbol_lists));
 }
 
-void symbol_texts_free(struct symbol_texts *texts)
+void symbol_lists_free(struct symbol_lists *lists)
 {
-    for (size_t i = 0; texts && i < texts->n; i++) {
-        for (size_t k = 0; k < texts->list[i].n; k++)
-            free(texts->list[i].entry[k].name);
-        free(texts->list[i].entry);
-        free(texts->list[i].path);
+    for (size_t i = 0; lists && i < lists->n; i++) {
+        for (size_t k = 0; k < lists->list[i].n; k++)
+            free(lists->list[i].entry[k].name);
+        free(lists->list[i].entry);
+        free(lists->list[i].path);
     }
-    if (texts)
-        free(texts->list);
-    if (texts)
-        free(texts->answer);
-    free(texts);
+    if (lists)
+        free(lists->list);
+    if (lists)
+        free(lists->answer);
+    free(lists);
 }
 
-bool symbol_texts_knows(const ttr_binary *binary)
+bool symbol_lists_knows(const ttr_binary *binary)
 {
     return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 ||
            strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
 }
 
-/* Whether the kernel that runs has a build id: one of its notes. */
+/* Returns true if the running kernel has this build id in its notes. */
 static bool is_running(ttr_text build_id)
 {
     unsigned char notes[4096];
@@ -145,26 +147,26 @@ static void read_list(struct list *list)
         qsort(list->entry, list->n, sizeof *list->entry, compare);
 }
 
-static const struct list *list_of(struct symbol_texts *texts, const ttr_binary *binary)
+static const struct list *list_of(struct symbol_lists *lists, const ttr_binary *binary)
 {
-    for (size_t i = 0; i < texts->n; i++)
-        if (strcmp(texts->list[i].path, binary->path.p) == 0)
-            return &texts->list[i];
-    struct list *grown = reallocarray(texts->list, texts->n + 1, sizeof *grown);
+    for (size_t i = 0; i < lists->n; i++)
+        if (strcmp(lists->list[i].path, binary->path.p) == 0)
+            return &lists->list[i];
+    struct list *grown = reallocarray(lists->list, lists->n + 1, sizeof *grown);
     if (!grown)
         return NULL;
-    texts->list = grown;
-    struct list *list = &grown[texts->n];
+    lists->list = grown;
+    struct list *list = &grown[lists->n];
     *list = (struct list){.path = strdup(binary->path.p), .is_kernel = binary->path.p[0] == '['};
     if (!list->path)
         return NULL;
-    texts->n++;
+    lists->n++;
     if (!list->is_kernel || is_running(binary->build_id))
         read_list(list);
     return list;
 }
 
-/* The symbol of that name; 0 = there is none. */
+/* Returns the address of a symbol; 0 = it is not in the list. */
 static uint64_t address_named(const struct list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -187,10 +189,10 @@ static const struct entry *entry_at(const struct list *list, uint64_t address)
     return entry && (entry->size == 0 || address - entry->start < entry->size) ? entry : NULL;
 }
 
-void symbol_texts_locate(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place)
 {
-    struct symbol_texts *texts = own;
-    const struct list *list = list_of(texts, binary);
+    struct symbol_lists *lists = ctx;
+    const struct list *list = list_of(lists, binary);
     if (!list || list->n == 0)
         return;
     if (list->is_kernel) {
@@ -200,12 +202,12 @@ void symbol_texts_locate(void *own, const ttr_binary *binary, uint64_t address, 
         address += begin;
     }
     const struct entry *entry = entry_at(list, address);
-    free(texts->answer);
-    texts->answer = NULL;
+    free(lists->answer);
+    lists->answer = NULL;
     int n =
-        entry ? asprintf(&texts->answer, "%s+%#" PRIx64, entry->name, address - entry->start) : -1;
+        entry ? asprintf(&lists->answer, "%s+%#" PRIx64, entry->name, address - entry->start) : -1;
     if (n < 0)
-        texts->answer = NULL;
+        lists->answer = NULL;
     else
-        place->function = (ttr_text){texts->answer, (size_t)n};
+        place->function = (ttr_text){lists->answer, (size_t)n};
 }

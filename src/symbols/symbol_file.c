@@ -1,5 +1,5 @@
 /* A file with symbols, by libelf. */
-#include "cli/input/symbol_file.h"
+#include "symbols/symbol_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,7 @@ struct symbol_file {
     struct symbol *symbol; /* by value */
     size_t symbols_n;
     struct symbol_rules rules;
-    bool has_looked_for_symbols,
-        is_partial; /* is_partial: the table has only what other files may call */
+    bool has_looked_for_symbols, is_partial; /* is_partial: the table has only exported functions */
 };
 
 static void close_descriptor(struct symbol_file *file)
@@ -46,8 +45,8 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
         return NULL;
     file->rules = *rules;
     file->path = strdup(path);
-    int fd = open(path,
-                  O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO of that name is no reason to wait */
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO of that name */
     bool is_file = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
     if (file->path && is_file && elf_version(EV_CURRENT) != EV_NONE)
         file->elf = elf_begin(fd, rules->no_mmap ? ELF_C_READ : ELF_C_READ_MMAP, NULL);
@@ -57,7 +56,7 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
     *is_damaged = fd >= 0 && !is_fine;
     file->fd = fd;
     if (is_fine && !rules->no_mmap && elf_cntl(file->elf, ELF_C_FDREAD) == 0)
-        close_descriptor(file); /* they are few, and a mapped file needs none */
+        close_descriptor(file); /* a mapped file needs no descriptor */
     if (is_fine)
         return file;
     symbol_file_close(file);
@@ -147,7 +146,7 @@ static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Sh
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
 }
 
-/* Lists the functions of the first table of a kind; false where there is none. */
+/* Lists the functions of the first table of a kind; false if there is none. */
 static bool list_symbols(struct symbol_file *file, uint32_t kind)
 {
     GElf_Shdr header;
@@ -179,7 +178,7 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
     if (file->is_partial &&
-        address - symbol->value >= symbol->size) /* in a function that has no symbol */
+        address - symbol->value >= symbol->size) /* in a function without a symbol */
         return NULL;
     *low = symbol->value;
     return elf_strptr(file->elf, symbol->section, symbol->name);
