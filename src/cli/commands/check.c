@@ -227,7 +227,7 @@ static int check_one(const struct call *call, const char *path, struct json *jso
 /* --strict is about the verdict here: reading stays tolerant, so that all damage is listed. */
 int run_check(struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     bool has_list = call->set.json && call->paths_n > 1;
     int worst = OUTCOME_FINE;
     if (has_list) {

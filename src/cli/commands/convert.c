@@ -1,4 +1,4 @@
-/* convert: a trace in another format, or a part of one in the same. */
+/* convert: writes a trace in another format, a part of it in the same format, or a profile. */
 #include "cli/commands/convert.h"
 
 #include <dirent.h>
@@ -14,6 +14,8 @@
 #include "cli/input/debug_info.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
+#include "cli/commands/copy_report.h"
+#include "cli/commands/profiles.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
@@ -251,7 +253,7 @@ void convert_explain(const struct call *call, const char *format)
     pump_print_losses(call, losses, n, true);
 }
 
-/* A file that is called as if it were compressed surprises whoever unpacks it. */
+/* Warns if the name of the output ends like that of a compressed file. */
 static void tell_compression(const struct pump *pump, const char *format)
 {
     const char *path = pump->path;
@@ -264,6 +266,8 @@ static void tell_compression(const struct pump *pump, const char *format)
 
 static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
+    if (pump->call->set.json)
+        return;
     const char *to = pump->call->set.dry_run        ? "nowhere (dry run)"
                      : strcmp(pump->path, "-") == 0 ? "standard output"
                                                     : pump->path;
@@ -290,16 +294,19 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
         tell_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE && has_output)
         tell_compression(pump, format);
-    if (outcome == OUTCOME_FINE)
-        pump_tell_nothing(pump);
-    if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */
+    const bool is_complete = outcome == OUTCOME_FINE;
+    outcome = pump_check_matches(pump, outcome);
+    if (is_complete && is_cut) /* what was read is not what was written */
         talk_note(pump->call,
                   "warning: sorting had not ended when it was interrupted: only the first %s were "
                   "written",
                   units_events(pump->events).s);
-    else if (outcome == OUTCOME_FINE)
+    else if (is_complete)
         report_interrupted(pump->call, pump->in);
-    return report_warn(pump->call, pump->in, outcome);
+    outcome = report_warn(pump->call, pump->in, outcome);
+    if (pump->call->set.json && has_output && (outcome <= OUTCOME_NO || pump->is_partial))
+        copy_report_print(pump, format, progress_now() - begin_ns, outcome);
+    return outcome;
 }
 
 /* True where all inputs that can be read are of a format: they are copied as they are stored, and
@@ -327,6 +334,33 @@ static uint32_t reading_flags(const struct call *call, const char *format)
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
 
+/* Returns the format of a profile, if --to or the suffix of the output names one, else NULL. */
+static const char *find_profile_format(const struct call *call)
+{
+    ttr_profile_format format;
+    const char *to = call->set.to, *output = call->set.output;
+    for (size_t i = 0; to && ttr_profile_format_get(i, &format); i++)
+        if (strcmp(format.name, to) == 0)
+            return to;
+    return to || !output ? NULL : profiles_guess(output, convert_guess(output) != NULL);
+}
+
+/* Writes a profile exactly as "tracetta flame" does. */
+static int convert_profile(struct call *call, const char *format)
+{
+    const struct settings *set = &call->set;
+    const char *option = set->dry_run   ? "dry-run"
+                         : set->explain ? "explain"
+                         : set->sort    ? "sort"
+                         : set->json    ? "json"
+                                        : NULL;
+    if (option)
+        return talk_misuse("convert", "--%s is not for profiles: leave it out to write %s", option,
+                           format);
+    call->set.to = format;
+    return run_flame(call);
+}
+
 int run_convert(struct call *call)
 {
     struct inputs inputs;
@@ -335,14 +369,20 @@ int run_convert(struct call *call)
     const char *format = call->set.to;
     if (!path && !call->set.dry_run)
         return talk_misuse("convert",
-                           "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
+                           "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+    const char *profile = find_profile_format(call);
+    if (profile)
+        return convert_profile(call, profile);
     if (!format && call->set.output)
         format = convert_guess(call->set.output);
     if (!format)
-        return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT",
+        return talk_misuse("convert",
+                           "the suffix of \"%s\" does not name a format: use --to=FORMAT",
                            call->set.output ? call->set.output : "--dry-run");
-    call->set.to = format; /* guessed, it is the format all the same */
-    int outcome = convert_check_output(call, call->set.output, format);
+    call->set.to = format; /* also if the suffix named it */
+    int outcome = copy_report_check(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)

@@ -508,7 +508,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
 
 static int inform_all_json(const struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.info/1");
@@ -524,7 +524,7 @@ static int inform_all_json(const struct call *call)
 
 int run_info(struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
         return talk_misuse(

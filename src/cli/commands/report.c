@@ -295,7 +295,10 @@ static void put_clock(struct json *json, const ttr_clock *clock)
     json_bool(json, "anchored", clock->is_anchored);
     if (clock->is_anchored) {
         json_uint(json, "anchor_ticks", clock->anchor_ticks);
-        json_int(json, "anchor_ns", clock->anchor_ns);
+        const bool is_unix = json->is_unix;
+        json->is_unix = true;
+        json_time(json, "anchor_ns", clock->anchor_ns);
+        json->is_unix = is_unix;
     }
     json_int(json, "offset_ns", clock->offset_ns);
     if (clock->is_described)

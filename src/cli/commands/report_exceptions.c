@@ -79,8 +79,8 @@ static void put_json(struct tally *tally, const struct exceptions *all, size_t r
         json_open(json, NULL, '{');
         json_text(json, "type", ttr_text_get(tally->inputs.t, all->row[i].type));
         json_uint(json, "count", all->row[i].count);
-        json_int(json, "first_ns", all->row[i].first_ns);
-        json_int(json, "last_ns", all->row[i].last_ns);
+        json_time(json, "first_ns", all->row[i].first_ns);
+        json_time(json, "last_ns", all->row[i].last_ns);
         json_text(json, "first_message", ttr_text_get(tally->inputs.t, all->row[i].message));
         json_close(json, '}');
     }

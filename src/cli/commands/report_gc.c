@@ -215,7 +215,7 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
         json_uint(json, "generation", row->generation);
         json_text(json, "type", ttr_text_get(tally->inputs.t, row->type));
         json_text(json, "reason", ttr_text_get(tally->inputs.t, row->reason));
-        json_int(json, "begin_ns", row->begin_ns);
+        json_time(json, "begin_ns", row->begin_ns);
         json_uint(json, "dur_ns", row->duration);
         json_uint(json, "pause_ns", row->pause);
         json_uint(json, "heap_bytes", row->heap);

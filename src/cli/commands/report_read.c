@@ -26,6 +26,8 @@ static int read_all(struct tally *tally)
     do {
         status = ttr_read(tally->inputs.reader, &batch, &error);
         if (status == TTR_OK)
+            tally->matches += inputs_count_matches(tally->call, &batch);
+        if (status == TTR_OK)
             has_memory = take_batch(tally, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
     progress_end(&progress);
@@ -46,7 +48,9 @@ int tally_run(struct tally *tally)
     outcome = read_all(tally);
     if (tally->call->set.json) {
         struct findings findings = report_sum(tally->inputs.reader);
-        tally->json = (struct json){.to = stdout};
+        tally->json = (struct json){.to = stdout,
+                                    .has_text_times = call_has_text_times(tally->call),
+                                    .is_unix = findings.is_anchored};
         json_open(&tally->json, NULL, '{');
         json_string(&tally->json, "schema", tally->schema);
         report_json_damage(&tally->json, &findings);
@@ -54,6 +58,7 @@ int tally_run(struct tally *tally)
     tally->show(tally);
     if (tally->call->set.json)
         json_close(&tally->json, '}');
+    outcome = inputs_check_matches(tally->call, tally->matches > 0, outcome);
     outcome = report_warn(tally->call, tally->inputs.reader, outcome);
     inputs_close(&tally->inputs);
     return outcome;

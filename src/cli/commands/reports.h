@@ -13,6 +13,7 @@ struct tally {
     struct call *call;
     struct inputs inputs;
     struct json json; /* open while `show` is called with --json */
+    uint64_t matches; /* events that matched the filters */
     void *own;
     /* Takes an event; false when memory is out. */
     bool (*take)(struct tally *tally, const ttr_event *event);

@@ -119,8 +119,8 @@ static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
     json_uint(json, "count", row->count);
     json_uint(json, "bytes", row->bytes);
     json_float(json, "rate", row->rate);
-    json_int(json, "first_ns", row->first_ns);
-    json_int(json, "last_ns", row->last_ns);
+    json_time(json, "first_ns", row->first_ns);
+    json_time(json, "last_ns", row->last_ns);
     if (row->kind == TTR_KIND_SPAN) {
         json_uint(json, "total_ns", row->total);
         json_uint(json, "self_ns", row->self);
@@ -134,11 +134,12 @@ static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
     json_close(json, '}');
 }
 
-static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat,
-                     const ttr_stat_row **rows, size_t n)
+static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
+                     const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
 {
-    struct json json = {.to = stdout};
     struct findings findings = report_sum(reader);
+    struct json json = {
+        .to = stdout, .has_text_times = call_has_text_times(call), .is_unix = findings.is_anchored};
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.stat/1");
     json_uint(&json, "events", findings.events);
@@ -210,7 +211,7 @@ static int show(struct call *call, const struct inputs *inputs, const ttr_stat *
     }
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
     if (call->set.json)
-        put_json(inputs->t, inputs->reader, stat, sorted, shown);
+        put_json(call, inputs->t, inputs->reader, stat, sorted, shown);
     else
         print_text(call, inputs->t, stat, sorted, shown);
     if (shown < n)
@@ -232,7 +233,9 @@ int run_stat(struct call *call)
     progress_end(&progress);
     if (stat) {
         term_page(&call->term, &call->set);
+        const ttr_stat_row *rows;
         outcome = show(call, &inputs, stat);
+        outcome = inputs_check_matches(call, ttr_stat_rows(stat, &rows) > 0, outcome);
         report_interrupted(call, inputs.reader);
         outcome = report_warn(call, inputs.reader, outcome);
     }

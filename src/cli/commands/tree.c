@@ -170,7 +170,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
         json_uint(json, "count", node->count);
         json_uint(json, "total_ns", node->total);
     } else {
-        json_int(json, "begin_ns", node->begin_ns);
+        json_time(json, "begin_ns", node->begin_ns);
         json_uint(json, "dur_ns", node->total);
     }
     json_uint(json, "self_ns", node->self);
@@ -205,7 +205,7 @@ static void walk(struct drawing *drawing, uint32_t root)
 {
     struct forest *forest = drawing->forest;
     uint32_t i = first_wanted(forest, root);
-    if (i != NONE && !drawing->json)
+    if (i != NONE && !drawing->json && !is_full(forest))
         print_thread(forest,
                      node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
     while (i != NONE && !is_full(forest)) {
@@ -245,7 +245,9 @@ static void walk_all(struct drawing *drawing)
 
 static bool show(struct forest *forest, uint32_t nodes)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout,
+                        .has_text_times = call_has_text_times(forest->call),
+                        .is_unix = forest->is_unix};
     struct drawing drawing = {.forest = forest, .json = forest->call->set.json ? &json : NULL};
     if (!drawing.json) {
         (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration",
@@ -308,7 +310,9 @@ int run_tree(struct call *call)
     progress_end(&progress);
     if (tree) {
         term_page(&call->term, &call->set);
+        const ttr_tree_span *spans;
         outcome = show_tree(call, &inputs, tree);
+        outcome = inputs_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
         outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)

@@ -56,20 +56,34 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     return OUTCOME_FINE;
 }
 
-/* Events of a batch that count for --limit; cuts the batch where it is reached. */
-static uint64_t cut(ttr_batch *batch, uint64_t left)
+/* Writes a batch event by event until `left` of them are printed.  An event is printed if the
+ * output grows: some formats skip gaps and objects. */
+static ttr_status write_limited(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+                                ttr_error *error)
 {
-    uint64_t counted = 0;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        if (ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION)
-            continue;
-        if (counted == left) {
-            batch->n = i;
-            break;
-        }
-        counted++;
+    ttr_status status = TTR_OK;
+    for (uint32_t i = 0; i<batch->n && * left> 0 && status == TTR_OK; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        const ttr_batch one = {.event = event, .n = 1};
+        const uint64_t before = ttr_writer_bytes(pump->out);
+        if (pump->see)
+            pump->see(pump->own, &one);
+        status = ttr_write(pump->out, &one, error);
+        *left -= event->kind != TTR_KIND_DEFINITION && ttr_writer_bytes(pump->out) > before;
     }
-    return counted;
+    return status;
+}
+
+/* Writes a batch, up to the limit. */
+static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+                              ttr_error *error)
+{
+    pump->matches += inputs_count_matches(pump->call, batch);
+    if (pump->limit)
+        return write_limited(pump, batch, left, error);
+    if (pump->see)
+        pump->see(pump->own, batch);
+    return batch->n ? ttr_write(pump->out, batch, error) : TTR_OK;
 }
 
 /* Why the pump stopped. */
@@ -90,11 +104,7 @@ static enum stop move(struct pump *pump, struct progress *progress, ttr_error *e
             continue;
         if (status != TTR_OK)
             return STOP_INPUT;
-        if (pump->limit)
-            left -= cut(&batch, left);
-        if (pump->see)
-            pump->see(pump->own, &batch);
-        if (batch.n && ttr_write(pump->out, &batch, error) != TTR_OK)
+        if (write_batch(pump, &batch, &left, error) != TTR_OK)
             return STOP_OUTPUT;
         if (pump->is_live && ttr_flush(pump->out, error) != TTR_OK)
             return STOP_OUTPUT;
@@ -143,13 +153,17 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
 }
 
 /* Losses are complete when the output has ended. */
-static void tell_losses(const struct pump *pump)
+static void tell_losses(struct pump *pump)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(pump->out, &losses);
+    pump->losses_n = n < PUMP_LOSSES_MAX ? n : PUMP_LOSSES_MAX;
+    memcpy(pump->loss, losses, pump->losses_n * sizeof *losses);
+    if (pump->call->set.json)
+        return;
     if (n == 0 || pump->hides_losses || (pump->call->set.quiet && !pump->call->set.explain))
         return;
-    (void)fputs("not held by the target as it was:\n", stderr);
+    (void)fputs("not preserved exactly:\n", stderr);
     pump_print_losses(pump->call, losses, n, false);
 }
 
@@ -178,10 +192,7 @@ int pump_end(struct pump *pump, int outcome)
     return outcome;
 }
 
-void pump_tell_nothing(const struct pump *pump)
+int pump_check_matches(const struct pump *pump, int outcome)
 {
-    const struct call *call = pump->call;
-    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty &&
-        !interrupt_came())
-        talk_note(call, "%s: no event passed the filter", inputs_name(call));
+    return inputs_check_matches(pump->call, pump->matches > 0, outcome);
 }

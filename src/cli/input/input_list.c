@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/commands/report.h"
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/ui/interrupt.h"
@@ -38,12 +39,46 @@ static bool reads_strictly(const struct call *call)
     return call->set.strict && call->command->verb != VERB_CHECK;
 }
 
+/* A folder without a trace is reported as such, before the file in it that looks most like one. */
+static void report_error(const struct call *call, const char *path, const ttr_error *error)
+{
+    struct stat about;
+    char own[TALK_TEXT];
+    const size_t n = strlen(path);
+    const bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    const char *inner = strncmp(error->text, path, n) == 0 ? error->text + n : NULL;
+    if (error->status == TTR_E_UNSUPPORTED && is_folder && inner && *inner == '/')
+        talk_failure(path, "no trace can be read in this folder: %s", talk_error_text(error, own));
+    else
+        talk_error(call, path, error);
+}
+
+/* Counts events that the filters select.  Objects and gaps pass every filter but --kind. */
+uint64_t inputs_count_matches(const struct call *call, const ttr_batch *batch)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_kind kind = (ttr_kind)ttr_batch_at(batch, i)->kind;
+        const bool passes_always = kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
+        n += kind != TTR_KIND_DEFINITION && (!passes_always || call->set.kinds.n > 0);
+    }
+    return n;
+}
+
+int inputs_check_matches(const struct call *call, bool has_matches, int outcome)
+{
+    if (outcome != OUTCOME_FINE || has_matches || !inputs_are_filtered(call) || interrupt_came())
+        return outcome;
+    talk_note(call, "%s: no event matches the filter", inputs_name(call));
+    return OUTCOME_NO;
+}
+
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
     bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
     if (error->status == TTR_AGAIN) /* called off by the user, who knows */
         return OUTCOME_NO;
-    talk_error(call, path, error);
+    report_error(call, path, error);
     if (is_damage && reads_strictly(call))
         return OUTCOME_NO;
     if (strcmp(error->format, "temporary") == 0) /* what was read found no room */
@@ -349,16 +384,15 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
     return true;
 }
 
+/* Refuses an option that needs the inputs to be read twice, if one of them is a pipe or live. */
 static bool is_readable_twice(const struct call *call, const char *path, const char *why)
 {
     struct stat about;
-    if (strcmp(path, "-") != 0 &&
+    if (strcmp(path, "-") != 0 && !strstr(path, "://") &&
         (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return true;
-    (void)talk_misuse(
-        call->command->name,
-        "%s wants the begin of the trace first, so \"%s\" would have to be read twice: use a file",
-        why, path);
+    (void)talk_misuse(call->command->name, "%s, but \"%s\" cannot be read twice: use a file", why,
+                      path);
     return false;
 }
 
@@ -392,10 +426,17 @@ static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error
     return status;
 }
 
-/* First time of a file, by reading it, all of it where events are in no order or are not believed
- * to be (--sort).  The earliest of all is found without putting them in order.  False after telling
- * the user. */
-static bool find_first(const struct call *given, size_t index, int64_t *begin_ns, bool *has_events)
+/* The times of one input, or of all on their common time line. */
+struct extent {
+    int64_t begin_ns, end_ns; /* end_ns: only if it was asked for */
+    bool has_events;
+    bool is_anchored; /* the clock knows the time of day */
+};
+
+/* Finds the times of an input by reading it: its first event if its events are ordered and the end
+ * is not needed, else all of it.  Returns false after reporting an error. */
+static bool find_extent(const struct call *given, size_t index, bool needs_end,
+                        struct extent *extent)
 {
     struct call unsorted = *given, *call = &unsorted;
     struct inputs one;
@@ -406,60 +447,137 @@ static bool find_first(const struct call *given, size_t index, int64_t *begin_ns
     unsorted.set.sort = false;
     if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
-    progress_begin(&progress, call, one.t, one.reader, "looking for the begin");
-    if (!given->set.sort && comes_in_order(one.reader))
+    progress_begin(&progress, call, one.t, one.reader,
+                   needs_end ? "looking for the end" : "looking for the begin");
+    if (!given->set.sort && !needs_end && comes_in_order(one.reader))
         status = read_first(one.reader, &summary, &error);
     else
         status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
         (void)inputs_failed(call, call->path[index], &error);
+    *extent = (struct extent){.begin_ns = summary.begin_ns,
+                              .end_ns = summary.end_ns,
+                              .has_events = summary.events > 0,
+                              .is_anchored = report_sum(one.reader).is_anchored};
     inputs_close(&one);
-    *begin_ns = summary.begin_ns;
-    *has_events = summary.events > 0;
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
 }
 
-/* Begin of all inputs on their common line. */
-static int find_begin(const struct inputs *inputs, const struct call *call, int64_t *begin_ns)
+/* Finds the times of all inputs on their common line.  `why` is for the error about a pipe. */
+static int find_extents(const struct inputs *inputs, const struct call *call, const char *why,
+                        bool needs_end, struct extent *all)
 {
-    bool is_first = true;
-    *begin_ns = 0;
+    *all = (struct extent){.is_anchored = true};
     for (size_t i = 0; i < call->paths_n; i++) {
-        int64_t begin = 0;
-        bool has_events = false;
-        if (!is_readable_twice(call, call->path[i], "a time with +"))
+        struct extent one;
+        if (!is_readable_twice(call, call->path[i], why))
             return OUTCOME_MISUSE;
-        if (!find_first(call, i, &begin, &has_events))
+        if (!find_extent(call, i, needs_end, &one))
             return OUTCOME_INPUT;
-        begin = add_clamped(begin, inputs->offset[i]);
-        if (has_events && (is_first || begin < *begin_ns))
-            *begin_ns = begin;
-        is_first = is_first && !has_events;
+        const int64_t begin = add_clamped(one.begin_ns, inputs->offset[i]),
+                      end = add_clamped(one.end_ns, inputs->offset[i]);
+        all->is_anchored = all->is_anchored && one.is_anchored;
+        if (!one.has_events)
+            continue;
+        all->begin_ns = !all->has_events || begin < all->begin_ns ? begin : all->begin_ns;
+        all->end_ns = !all->has_events || end > all->end_ns ? end : all->end_ns;
+        all->has_events = true;
     }
     return OUTCOME_FINE;
 }
 
-/* --align=begin: all begins where the first input that has events has its own. */
+/* --align=begin: moves each input to the begin of the first input that has events. */
 static int align_begins(const struct inputs *inputs, const struct call *call)
 {
     int64_t target = 0;
     bool has_target = false;
     for (size_t i = 0; i < call->paths_n; i++) {
-        int64_t begin = 0;
-        bool has_events = false;
-        if (!is_readable_twice(call, call->path[i], "--align=begin"))
+        struct extent one;
+        if (!is_readable_twice(call, call->path[i],
+                               "--align=begin needs the first event before it can read"))
             return OUTCOME_MISUSE;
-        if (!find_first(call, i, &begin, &has_events))
+        if (!find_extent(call, i, false, &one))
             return OUTCOME_INPUT;
-        if (has_events && !has_target)
+        const int64_t begin = one.begin_ns;
+        if (one.has_events && !has_target)
             target = begin;
-        has_target = has_target || has_events;
-        if (has_events)
+        has_target = has_target || one.has_events;
+        if (one.has_events)
             inputs->offset[i] = add_clamped(
                 inputs->offset[i], add_clamped(target, begin == INT64_MIN ? INT64_MAX : -begin));
     }
     return OUTCOME_FINE;
+}
+
+/* Moves a time of day to the day on which the trace has it: that of the first event, or the next
+ * one if the trace goes on past midnight. */
+static int64_t resolve_time_of_day(const struct moment *moment, const struct extent *extent,
+                                   bool is_end)
+{
+    const int64_t day = INT64_C(86400000000000);
+    int64_t midnight = extent->begin_ns - extent->begin_ns % day;
+    midnight -= extent->begin_ns < midnight ? day : 0;
+    const int64_t time = add_clamped(midnight, moment->ns), next = add_clamped(time, day);
+    return time < extent->begin_ns && (is_end || next <= extent->end_ns) ? next : time;
+}
+
+static int64_t resolve(const struct moment *moment, const struct extent *extent, bool is_end)
+{
+    switch (moment->kind) {
+    case MOMENT_NONE:
+        return is_end ? INT64_MAX : INT64_MIN;
+    case MOMENT_RELATIVE:
+        /* "+0s" includes events before the first one, in traces that go back in time. */
+        return !is_end && moment->ns == 0 ? INT64_MIN : add_clamped(extent->begin_ns, moment->ns);
+    case MOMENT_FROM_END:
+        return add_clamped(extent->end_ns, -moment->ns);
+    case MOMENT_TIME_OF_DAY:
+        return resolve_time_of_day(moment, extent, is_end);
+    default:
+        return moment->ns;
+    }
+}
+
+/* What the times of --start and --end need to know of the trace, for the error about a pipe; NULL
+ * if nothing. */
+static const char *needed_by(const struct moment *moment, bool is_end)
+{
+    switch (moment->kind) {
+    case MOMENT_RELATIVE:
+        return !is_end && moment->ns == 0 ? NULL : "a time with + counts from the first event";
+    case MOMENT_FROM_END:
+        return "a time with - counts from the last event, and a pipe has no known end";
+    case MOMENT_TIME_OF_DAY:
+        return "a time of day needs the date of the first event";
+    default:
+        return NULL;
+    }
+}
+
+/* Finds the range of time that --start and --end select. */
+static int resolve_range(struct inputs *inputs, const struct call *call)
+{
+    const struct moment *start = &call->set.start, *end = &call->set.end;
+    const char *of_start = needed_by(start, false), *of_end = needed_by(end, true);
+    const bool is_from_end = start->kind == MOMENT_FROM_END || end->kind == MOMENT_FROM_END;
+    const bool has_hours = start->kind == MOMENT_TIME_OF_DAY || end->kind == MOMENT_TIME_OF_DAY;
+    struct extent extent = {0};
+    int outcome = OUTCOME_FINE;
+    if (of_start || of_end)
+        outcome = find_extents(inputs, call,
+                               is_from_end && end->kind == MOMENT_FROM_END ? of_end
+                               : of_start                                  ? of_start
+                                                                           : of_end,
+                               is_from_end || has_hours, &extent);
+    if (outcome == OUTCOME_FINE && has_hours && extent.has_events && !extent.is_anchored)
+        return talk_misuse(call->command->name,
+                           "--%s is a time of day, but the clock of the trace has no date: use a "
+                           "time after the first event, like +2s",
+                           start->kind == MOMENT_TIME_OF_DAY ? start->option : end->option);
+    inputs->from_ns = resolve(start, &extent, false);
+    inputs->to_ns = resolve(end, &extent, true);
+    return outcome;
 }
 
 /* --- Filters --- */
@@ -508,20 +626,6 @@ static uint8_t level_of(const char *name)
     return TTR_LEVEL_NONE;
 }
 
-static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t otherwise)
-{
-    if (moment->kind == MOMENT_NONE)
-        return otherwise;
-    return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
-}
-
-/* Whether nothing is too early: from the begin on is all there is, also what a trace that goes back
- * in time gives behind its first event. */
-static bool starts_at_begin(const struct settings *set)
-{
-    return set->start.kind == MOMENT_RELATIVE && set->start.ns == 0;
-}
-
 bool inputs_are_filtered(const struct call *call)
 {
     const struct settings *set = &call->set;
@@ -530,7 +634,7 @@ bool inputs_are_filtered(const struct call *call)
            set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
 }
 
-static int add_filter(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+static int add_filter(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_filter filter;
@@ -544,19 +648,16 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.processes = set->processes.list;
     filter.cpus = set->cpus.list;
     filter.min_level = level_of(set->level);
-    filter.from_ns = starts_at_begin(set) ? INT64_MIN : absolute(&set->start, begin_ns, INT64_MIN);
-    filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
+    filter.from_ns = inputs->from_ns;
+    filter.to_ns = inputs->to_ns;
     filter.invert = set->invert;
-    inputs->from_ns = filter.from_ns;
-    inputs->to_ns = filter.to_ns;
     if (filter.to_ns < filter.from_ns)
-        return talk_misuse(call->command->name, "--%s is before --%s: nothing is between them",
+        return talk_misuse(call->command->name, "--%s is before --%s: no time is between them",
                            set->end.option, set->start.option);
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
-    if (!inputs->reader &&
-        error.status == TTR_E_MISUSE) /* the one condition that is not looked at before */
+    if (!inputs->reader && error.status == TTR_E_MISUSE) /* only --cpu is not checked before */
         return talk_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
@@ -630,19 +731,21 @@ static bool merges_in_order(ttr_reader *reader)
 }
 
 /* Looks where the inputs are out of order, as they would be read without --sort. */
-static int look_first(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+static int look_first(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     struct progress progress;
     struct inputs first = {.t = ttr_new(NULL),
                            .offset = inputs->offset,
+                           .from_ns = inputs->from_ns,
+                           .to_ns = inputs->to_ns,
                            .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.sort = false;
     plain.set.quiet = true; /* what there is to be warned of is told when they are read */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
     const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
     if (is_worth_it && inputs_are_filtered(call))
-        outcome = add_filter(&first, &plain, begin_ns);
+        outcome = add_filter(&first, &plain);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
         inputs->disorder =
@@ -657,10 +760,10 @@ static int look_first(struct inputs *inputs, const struct call *call, int64_t be
 /* Decides how --sort is done.  What is in order is read as without it; where the disorder is known
  * the rest passes through memory; else all is sorted, and no input is taken at its word.  Of files
  * that are still written to, what was seen says nothing. */
-static int choose_sorting(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
     inputs->seen = can_look_first(call) ? footprint_take(call->path, call->paths_n) : NULL;
-    int outcome = inputs->seen ? look_first(inputs, call, begin_ns) : OUTCOME_FINE;
+    int outcome = inputs->seen ? look_first(inputs, call) : OUTCOME_FINE;
     if (inputs->disorder && !footprint_is_same(inputs->seen, true)) {
         ttr_disorder_free(inputs->disorder);
         inputs->disorder = NULL;
@@ -700,24 +803,19 @@ int inputs_tell_changed(const struct inputs *inputs, const struct call *call, in
     return OUTCOME_NO;
 }
 
-/* Finds where times are to begin: of each input, and those with a plus. */
-static int place_begins(struct inputs *inputs, const struct call *call, int64_t *begin_ns)
+/* Finds the offset of each input, and the range of time to read. */
+static int place_times(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     int outcome = take_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
         outcome = align_begins(inputs, call);
-    const bool is_behind_begin = (set->start.kind == MOMENT_RELATIVE && !starts_at_begin(set)) ||
-                                 set->end.kind == MOMENT_RELATIVE;
-    if (outcome == OUTCOME_FINE && is_behind_begin)
-        outcome = find_begin(inputs, call, begin_ns);
-    return outcome;
+    return outcome == OUTCOME_FINE ? resolve_range(inputs, call) : outcome;
 }
 
 int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     const struct settings *set = &call->set;
-    int64_t begin_ns = 0;
     *inputs = (struct inputs){.flags = flags,
                               .t = ttr_new(NULL),
                               .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
@@ -727,19 +825,18 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call)
                                                                 : out_of_memory(call);
     if (outcome == OUTCOME_FINE)
-        outcome = place_begins(inputs, call, &begin_ns);
+        outcome = place_times(inputs, call);
     if (outcome == OUTCOME_FINE && set->invert && !inputs_are_filtered(call))
-        outcome = talk_misuse(
-            call->command->name,
-            "--invert wants to know what to leave out: add an option such as --name=GLOB");
+        outcome = talk_misuse(call->command->name,
+                              "--invert needs a filter: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && set->sort)
-        outcome = choose_sorting(inputs, call, begin_ns);
+        outcome = choose_sorting(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
     if (outcome == OUTCOME_FINE && inputs_are_filtered(call))
-        outcome = add_filter(inputs, call, begin_ns);
+        outcome = add_filter(inputs, call);
     if (outcome == OUTCOME_FINE && set->sort)
         outcome = sort(inputs, call);
     if (outcome != OUTCOME_FINE)
@@ -762,7 +859,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
            strcmp(report.format, "ctf") == 0;
 }
 
-/* What the first opening had to say was said. */
+/* Opens the input again, without repeating the messages of the first time. */
 static ttr_reader *open_again(void *own, ttr *t)
 {
     const struct inputs *inputs = own;
@@ -783,7 +880,7 @@ static ttr_reader *open_again(void *own, ttr *t)
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out)
 {
     inputs->call = call;
-    if (call->set.jobs > 1 && can_read_again(inputs, call))
+    if (call->set.jobs > 1 && call->set.limit == 0 && can_read_again(inputs, call))
         (void)ttr_write_shared(
             out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1,
             open_again, inputs);

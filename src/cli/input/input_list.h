@@ -14,7 +14,7 @@ struct inputs {
     int64_t *offset;       /* ns added to the times of each path */
     struct stream *stream; /* of each path that is one */
     size_t streams_n;
-    int64_t from_ns, to_ns; /* what was asked for: from, and before */
+    int64_t from_ns, to_ns; /* the range of --start and --end: from_ns <= time < to_ns */
     uint32_t flags; /* TTR_READ_* beyond what the options ask for; without definitions where events
                        are put in order */
     struct footprint *seen;     /* of the files that were looked at for --sort, or NULL */
@@ -56,6 +56,13 @@ bool inputs_are_live(const struct call *call);
 
 /* Whether events are left out by what the options say of names, times and the like. */
 bool inputs_are_filtered(const struct call *call);
+
+/* Counts the events of a batch that match the filters of the call. */
+uint64_t inputs_count_matches(const struct call *call, const ttr_batch *batch);
+
+/* Reports that no event matched the filters, unless there are matches or no filter.  Returns
+ * OUTCOME_NO then, else the given outcome. */
+int inputs_check_matches(const struct call *call, bool has_matches, int outcome);
 
 /* Options of formats that are for reading (or writing), as the library wants them; the list is the
  * caller's to free. NULL with *is_fine false after telling the user of one nobody knows. */

@@ -1,10 +1,11 @@
-/* JSON to a stdio stream (RFC 8259).  Bytes that are no UTF-8 become U+FFFD. */
+/* Writes JSON (RFC 8259).  Bytes that are not UTF-8 become U+FFFD. */
 #include "cli/ui/json.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/ui/term.h"
+#include "cli/ui/units.h"
 
 static void put_place(struct json *json, const char *key)
 {
@@ -22,7 +23,7 @@ static void put_place(struct json *json, const char *key)
         (void)fprintf(json->to, "\"%s\": ", key);
 }
 
-/* Length of the valid UTF-8 sequence at p, 0 where there is none (Unicode 15, table 3-7). */
+/* Returns the length of the valid UTF-8 sequence at p, or 0 (Unicode 15, table 3-7). */
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
@@ -115,6 +116,22 @@ void json_int(struct json *json, const char *key, int64_t value)
 {
     put_place(json, key);
     (void)fprintf(json->to, "%" PRId64, value);
+}
+
+void json_time(struct json *json, const char *key, int64_t ns)
+{
+    char text[64];
+    const size_t n = strlen(key) - strlen("_ns");
+    if (!json->has_text_times) {
+        json_int(json, key, ns);
+    } else {
+        (void)snprintf(text, sizeof text, "%" PRId64, ns);
+        json_string(json, key, text);
+    }
+    if (!json->is_unix)
+        return;
+    (void)snprintf(text, sizeof text, "%.*s_time", (int)n, key);
+    json_string(json, text, units_time(ns, true).s);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -128,6 +128,10 @@ int style_begin(struct style *style, struct call *call)
         return talk_misuse(
             "cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51",
             set->end.option, set->end.text);
+    if (set->json_times && strcmp(style->format, "jsonl") != 0)
+        return talk_misuse("cat", "--json-times needs --format=jsonl");
+    if (set->json_times && !add_text(style, "jsonl", "times", set->json_times))
+        return talk_misuse("cat", "out of memory");
     if (is_microsoft)
         style->format = "microsoft";
     if (!is_asked)
