@@ -1,4 +1,4 @@
-/* check: is a trace whole? */
+/* check: looks for damage in traces. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static size_t print_regions(const ttr_report *report, bool has_path, size_t most
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
         if (region->offset == UINT64_MAX)
-            (void)printf("  at no place of the file: %s\n", region->code);
+            (void)printf("  without an offset: %s\n", region->code);
         else if (region->bytes == 0)
             (void)printf("  at byte %" PRIu64 ": %s\n", region->offset, region->code);
         else
@@ -110,6 +110,7 @@ static void print_damage(const struct call *call, ttr_reader *reader, const stru
 static void print_verdict(const struct call *call, const struct verdict *verdict,
                           const ttr_report *first)
 {
+    const bool ends_early = report_ends_early(verdict->inputs->reader);
     const struct findings *sum = &verdict->sum;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     const char *word = is_whole                            ? "whole"
@@ -122,10 +123,11 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
                  first->version, units_events(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
     if (sum->damage_regions)
-        (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
+        (void)printf("  %s damaged place%s: %s of %s bytes cannot be read%s\n",
                      units_count(sum->damage_regions).s, sum->damage_regions == 1 ? "" : "s",
-                     units_size(sum->damage_bytes).s, good_bytes(sum), sum->bytes,
-                     100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
+                     units_count(sum->damage_bytes).s, units_count(sum->bytes).s,
+                     ends_early ? "; damage reaches the end of a file, so more may be missing"
+                                : "");
 }
 
 static void print_text(const struct call *call, const struct verdict *verdict)
@@ -149,7 +151,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     }
     traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
-        (void)printf("  the trace says that %s %s missing, in %s place%s\n",
+        (void)printf("  the trace declares that %s %s missing, in %s place%s\n",
                      report_lost(sum->lost, sum->lost_packets, lost),
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s,
                      sum->gaps == 1 ? "" : "s");
@@ -161,7 +163,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
         (void)fputs("  \"tracetta recover ", stdout);
         print_word(verdict->path);
-        (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
+        (void)fputs(" -o OUTPUT\" keeps the readable part\n", stdout);
     }
 }
 
@@ -193,6 +195,7 @@ static void put_json(struct json *json, const struct verdict *verdict)
     json_int(json, "status", verdict->outcome);
     json_uint(json, "bytes", sum->bytes);
     json_uint(json, "good_bytes", good_bytes(sum));
+    json_bool(json, "ends_early", report_ends_early(verdict->inputs->reader));
     json_uint(json, "events", sum->events);
     json_uint(json, "odd", sum->odd);
     report_json_damage(json, sum);

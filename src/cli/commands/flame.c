@@ -44,11 +44,13 @@ static int write_file(const struct call *call, const ttr_profile *profile, const
         return profiles_output_failed(call, name, &error);
     const ttr_profile_frame *frames;
     const ttr_profile_lane *lanes;
-    const char *what = ttr_profile_is_of_spans(profile) ? "spans" : "samples";
+    const char *what = ttr_profile_is_of_spans(profile) ? "span" : "sample";
     uint32_t lanes_n = ttr_profile_lanes(profile, &lanes);
-    talk_note(call, "%s: %s %s on %s thread%s, %s different frames", name,
-              units_count(ttr_profile_count(profile)).s, what, units_count(lanes_n).s,
-              lanes_n == 1 ? "" : "s", units_count(ttr_profile_frames(profile, &frames)).s);
+    const uint64_t count = ttr_profile_count(profile);
+    const uint32_t frames_n = ttr_profile_frames(profile, &frames);
+    talk_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name, units_count(count).s,
+              what, count == 1 ? "" : "s", units_count(lanes_n).s, lanes_n == 1 ? "" : "s",
+              units_count(frames_n).s, frames_n == 1 ? "" : "s");
     return OUTCOME_FINE;
 }
 

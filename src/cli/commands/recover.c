@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/commands/convert.h"
+#include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
@@ -34,6 +35,7 @@ struct total {
     size_t traces, failed;
     uint64_t kept;           /* events */
     uint64_t regions, bytes; /* of damage */
+    bool ends_early;         /* damage reaches the end of a file */
 };
 
 /* Where a trace is, and where its copy goes. */
@@ -364,6 +366,10 @@ static int conclude(const struct call *call, struct inputs *inputs, const struct
     total->kept += *kept;
     total->regions += found.damage_regions;
     total->bytes += found.damage_bytes;
+    total->ends_early = total->ends_early || report_ends_early(inputs->reader);
+    if (report_ends_early(inputs->reader))
+        talk_note(call, "%s: damage reaches the end of a file, so more may be missing",
+                  call->path[0]);
     report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
     inputs_close(inputs); /* memory for one reader at a time */
@@ -709,9 +715,8 @@ static void recover_below(const struct call *call, const struct place *place, st
 }
 
 /* Recovers each trace of a directory; the worst outcome. */
-static int recover_all(const struct call *call, struct places *places)
+static int recover_all(const struct call *call, struct places *places, struct total *total)
 {
-    struct total total = {0};
     int worst = OUTCOME_FINE;
     if (strcmp(call->set.output, "-") == 0)
         return talk_misuse("recover",
@@ -725,13 +730,34 @@ static int recover_all(const struct call *call, struct places *places)
     if (outcome != OUTCOME_FINE)
         return outcome;
     for (size_t i = 0; i < places->n && !interrupt_came(); i++)
-        recover_below(call, &places->list[i], &total, &worst);
-    tell_total(call, &total, places->n);
+        recover_below(call, &places->list[i], total, &worst);
+    tell_total(call, total, places->n);
     if (worst == OUTCOME_INPUT &&
-        total.failed <
-            total.traces) /* what is lost is damage of the whole, as it is to all that read it */
+        total->failed <
+            total->traces) /* what is lost is damage of the whole, as it is to all that read it */
         worst = OUTCOME_NO;
-    return total.traces < places->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    return total->traces < places->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+}
+
+/* Prints the report of --json: docs/user/json.md has the schema. */
+static void put_report(const struct call *call, const struct total *total, int outcome)
+{
+    struct json json = {.to = stdout};
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.recover/1");
+    json_string(&json, "input", call->path[0]);
+    json_string(&json, "output", call->set.output);
+    json_int(&json, "status", outcome);
+    json_uint(&json, "traces", total->traces);
+    json_uint(&json, "failed", total->failed);
+    json_uint(&json, "events", total->kept);
+    json_bool(&json, "interrupted", interrupt_came() != 0);
+    json_bool(&json, "ends_early", total->ends_early);
+    json_open(&json, "damage", '{');
+    json_uint(&json, "regions", total->regions);
+    json_uint(&json, "bytes", total->bytes);
+    json_close(&json, '}');
+    json_close(&json, '}');
 }
 
 int run_recover(struct call *call)
@@ -740,8 +766,10 @@ int run_recover(struct call *call)
     struct places places = {0};
     struct total total = {0};
     if (!call->set.output)
-        return talk_misuse("recover", "where to? -o OUTPUT");
-    int outcome = convert_check_output(call, call->set.output, NULL);
+        return talk_misuse("recover", "no output: use -o OUTPUT");
+    int outcome = copy_report_check(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
@@ -754,7 +782,11 @@ int run_recover(struct call *call)
     if (!is_listed)
         talk_failure(call->path[0], "out of memory");
     if (!is_one)
-        outcome = is_listed ? recover_all(call, &places) : OUTCOME_INPUT;
+        outcome = is_listed ? recover_all(call, &places, &total) : OUTCOME_INPUT;
     free_places(&places);
+    total.traces += is_one;
+    total.failed += is_one && outcome > OUTCOME_NO;
+    if (call->set.json && total.traces > total.failed)
+        put_report(call, &total, outcome);
     return outcome;
 }

@@ -239,6 +239,19 @@ void report_interrupted(const struct call *call, ttr_reader *reader)
             extent.whole, extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
 }
 
+bool report_ends_early(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        for (size_t k = 0; k < report.regions_n; k++) {
+            const ttr_region *region = &report.regions[k];
+            if (region->offset != UINT64_MAX && report.bytes > 0 &&
+                region->offset + region->bytes >= report.bytes)
+                return true;
+        }
+    return false;
+}
+
 void report_json_extent(struct json *json, ttr_reader *reader)
 {
     const struct extent extent = find_extent(reader);

@@ -49,6 +49,9 @@ bool report_is_of_part(ttr_reader *reader);
  * for they may be read one after another. */
 void report_interrupted(const struct call *call, ttr_reader *reader);
 
+/* Whether damage reaches the end of a file: then more may be missing than was found. */
+bool report_ends_early(ttr_reader *reader);
+
 /* The same as members "interrupted" and "streams_read". */
 void report_json_extent(struct json *json, ttr_reader *reader);
 

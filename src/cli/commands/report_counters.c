@@ -1,11 +1,14 @@
 /* report counters: the counters and meters that programs of .NET publish, a row for each with its
  * tags. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/counter_events.h"
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
+
+#define NUMBERS_COLUMNS 56 /* of the numbers before the name of a counter */
 
 struct counter {
     ttr_id provider, name, title, unit, tags;
@@ -131,29 +134,35 @@ static void put_json(struct tally *tally, const struct counters *all, size_t row
     json_close(json, ']');
 }
 
+/* Prints provider, title, unit and tags of a counter, shortened as one text. */
+static void print_counter(const struct tally *tally, const struct counter *row)
+{
+    const struct terminal *term = &tally->call->term;
+    const ttr *t = tally->inputs.t;
+    const ttr_text provider = ttr_text_get(t, row->provider), title = ttr_text_get(t, row->title),
+                   unit = ttr_text_get(t, row->unit), tags = ttr_text_get(t, row->tags);
+    const int rate_n = row->is_rate ? 7 : 0, left = term->width - NUMBERS_COLUMNS - rate_n;
+    char *text = NULL;
+    const int n =
+        asprintf(&text, "%.*s %.*s%s%.*s%s%s%.*s%s", (int)provider.n, provider.p, (int)title.n,
+                 title.p, unit.n ? " (" : "", (int)unit.n, unit.p, unit.n ? ")" : "",
+                 tags.n ? " {" : "", (int)tags.n, tags.p, tags.n ? "}" : "");
+    if (n >= 0)
+        term_shorten(term, (ttr_text){text, (size_t)n}, (size_t)(left > 12 ? left : 12));
+    free(n >= 0 ? text : NULL);
+    (void)puts(row->is_rate ? " [rate]" : "");
+}
+
 static void print(const struct tally *tally, const struct counters *all, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%7s %14s %14s %14s %14s  provider counter%s\n", term_ink(term, INK_BOLD),
+    (void)printf("%s%6s %11s %11s %11s %11s  provider counter%s\n", term_ink(term, INK_BOLD),
                  "values", "mean", "min", "max", "last", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
-        (void)printf("%7s %14.6g %14.6g %14.6g %14.6g  ", units_count(row->count).s,
+        (void)printf("%6s %11.6g %11.6g %11.6g %11.6g  ", units_count(row->count).s,
                      row->sum / (double)row->count, row->least, row->most, row->last);
-        term_text(ttr_text_get(tally->inputs.t, row->provider));
-        (void)putchar(' ');
-        term_text(ttr_text_get(tally->inputs.t, row->title));
-        if (row->unit) {
-            (void)fputs(" (", stdout);
-            term_text(ttr_text_get(tally->inputs.t, row->unit));
-            (void)putchar(')');
-        }
-        if (row->tags) {
-            (void)fputs(" {", stdout);
-            term_text(ttr_text_get(tally->inputs.t, row->tags));
-            (void)putchar('}');
-        }
-        (void)puts(row->is_rate ? " [rate]" : "");
+        print_counter(tally, row);
     }
 }
 

@@ -103,9 +103,13 @@ static void show(struct tally *tally)
     for (size_t i = 0; i < rows; i++) {
         ttr_text type = ttr_text_get(tally->inputs.t, all->row[i].type);
         (void)printf("%10s  ", units_count(all->row[i].count).s);
-        term_text(type.n ? type : (ttr_text){"(no type)", 9});
+        const ttr_text message = ttr_text_get(tally->inputs.t, all->row[i].message);
+        const size_t room = (size_t)(term->width > 40 ? term->width - 14 : 26);
+        const ttr_text shown = type.n ? type : (ttr_text){"(no type)", 9};
+        const size_t for_type = term_columns(shown) < room / 2 ? term_columns(shown) : room / 2;
+        term_shorten(term, shown, for_type);
         (void)fputs(": ", stdout);
-        term_text(ttr_text_get(tally->inputs.t, all->row[i].message));
+        term_shorten(term, message, room - for_type);
         (void)putchar('\n');
     }
     if (rows < all->n)

@@ -9,7 +9,8 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-#define GENERATIONS 4u /* 0 to 2; 3 = any other number */
+#define WIDE_COLUMNS 96 /* from this width on, the promoted bytes are shown */
+#define GENERATIONS 4u  /* 0 to 2; 3 = any other number */
 
 /* Reasons of a pause that are collections: SuspendForGC, SuspendForGCPrep. */
 #define IS_FOR_GC(reason) ((reason) == 1 || (reason) == 6)
@@ -225,24 +226,35 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
     json_close(json, ']');
 }
 
-static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+/* Prints the rows; type and reason are last, since their length varies. */
+static void print_rows(const struct tally *tally, const struct gc *gc, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%6s %3s %-22s %-20s %12s %10s %10s %10s %10s%s\n", term_ink(term, INK_BOLD),
-                 "GC", "gen", "type", "reason", "begin", "duration", "pause", "heap", "promoted",
+    const bool is_wide = tally->call->set.verbose || term->width >= WIDE_COLUMNS;
+    (void)printf("%s%5s %3s %10s %8s %8s %9s%s  %s%s\n", term_ink(term, INK_BOLD), "GC", "gen",
+                 "begin", "duration", "pause", "heap", is_wide ? "  promoted" : "", "type reason",
                  term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct collection *row = &gc->row[i];
-        ttr_text type = ttr_text_get(tally->inputs.t, row->type),
-                 reason = ttr_text_get(tally->inputs.t, row->reason);
-        int64_t since = row->begin_ns - gc->row[0].begin_ns;
-        (void)printf(
-            "%6llu %3llu %-22.*s %-20.*s +%11s %10s %10s %10s %10s\n",
-            (unsigned long long)row->number, (unsigned long long)row->generation, (int)type.n,
-            type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
-            row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s,
-            units_size(row->heap).s, units_size(row->promoted).s);
+        const int64_t since = row->begin_ns - gc->row[0].begin_ns;
+        (void)printf("%5llu %3llu +%9s %8s %8s %9s", (unsigned long long)row->number,
+                     (unsigned long long)row->generation,
+                     units_duration(since > 0 ? (uint64_t)since : 0).s,
+                     row->is_over ? units_duration(row->duration).s : "-",
+                     units_duration(row->pause).s, units_size(row->heap).s);
+        if (is_wide)
+            (void)printf(" %9s", units_size(row->promoted).s);
+        (void)fputs("  ", stdout);
+        term_text(ttr_text_get(tally->inputs.t, row->type));
+        (void)putchar(' ');
+        term_text(ttr_text_get(tally->inputs.t, row->reason));
+        (void)putchar('\n');
     }
+}
+
+static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+{
+    print_rows(tally, gc, rows);
     (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s,
                  gc->n == 1 ? "" : "s", units_count(gc->pauses).s, gc->pauses == 1 ? "" : "s",
                  units_duration(gc->pause).s, units_duration(gc->longest).s);

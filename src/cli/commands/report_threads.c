@@ -65,6 +65,8 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     json_close(&json, '}');
 }
 
+#define THREAD_COLUMNS 62 /* of the numbers before the name of a thread */
+
 static void print(const struct call *call, const struct profiling *profiling,
                   const struct row *rows, size_t n)
 {
@@ -77,7 +79,9 @@ static void print(const struct call *call, const struct profiling *profiling,
                      units_duration(rows[i].lane->weight).s, units_duration(rows[i].managed).s,
                      units_duration(rows[i].other).s, (unsigned long long)thread.pid,
                      (unsigned long long)thread.tid);
-        term_text(ttr_text_get(profiling->inputs.t, thread.thread_name));
+        const int left = call->term.width - THREAD_COLUMNS;
+        term_shorten(&call->term, ttr_text_get(profiling->inputs.t, thread.thread_name),
+                     (size_t)(left > 12 ? left : 12));
         (void)putchar('\n');
     }
 }

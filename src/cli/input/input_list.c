@@ -48,7 +48,8 @@ static void report_error(const struct call *call, const char *path, const ttr_er
     const bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     const char *inner = strncmp(error->text, path, n) == 0 ? error->text + n : NULL;
     if (error->status == TTR_E_UNSUPPORTED && is_folder && inner && *inner == '/')
-        talk_failure(path, "no trace can be read in this folder: %s", talk_error_text(error, own));
+        talk_failure(path, "no trace can be read in this folder; the file most like one: %s",
+                     talk_error_text(error, own));
     else
         talk_error(call, path, error);
 }
@@ -391,8 +392,7 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     if (strcmp(path, "-") != 0 && !strstr(path, "://") &&
         (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return true;
-    (void)talk_misuse(call->command->name, "%s, but \"%s\" cannot be read twice: use a file", why,
-                      path);
+    (void)talk_misuse(call->command->name, "%s: use a file instead of \"%s\"", why, path);
     return false;
 }
 
@@ -495,7 +495,7 @@ static int align_begins(const struct inputs *inputs, const struct call *call)
     for (size_t i = 0; i < call->paths_n; i++) {
         struct extent one;
         if (!is_readable_twice(call, call->path[i],
-                               "--align=begin needs the first event before it can read"))
+                               "--align=begin reads the first event before all others"))
             return OUTCOME_MISUSE;
         if (!find_extent(call, i, false, &one))
             return OUTCOME_INPUT;
@@ -545,11 +545,13 @@ static const char *needed_by(const struct moment *moment, bool is_end)
 {
     switch (moment->kind) {
     case MOMENT_RELATIVE:
-        return !is_end && moment->ns == 0 ? NULL : "a time with + counts from the first event";
+        return !is_end && moment->ns == 0
+                   ? NULL
+                   : "a time with + counts from the first event, which is read before all others";
     case MOMENT_FROM_END:
         return "a time with - counts from the last event, and a pipe has no known end";
     case MOMENT_TIME_OF_DAY:
-        return "a time of day needs the date of the first event";
+        return "a time of day needs the date of the first event, which is read before all others";
     default:
         return NULL;
     }

@@ -80,6 +80,38 @@ void term_text_to(FILE *to, ttr_text text)
     }
 }
 
+size_t term_columns(ttr_text text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Returns the bytes of the first n characters of a text. */
+static size_t bytes_of(ttr_text text, size_t n)
+{
+    size_t i = 0;
+    for (; i < text.n; i++)
+        if (((unsigned char)text.p[i] & 0xc0) != 0x80 && n-- == 0)
+            break;
+    return i;
+}
+
+void term_shorten(const struct terminal *term, ttr_text text, size_t columns)
+{
+    const size_t all = term_columns(text), dots = term->has_boxes ? 1 : 3;
+    if (!term->out_is_tty || all <= columns) {
+        term_text(text);
+        return;
+    }
+    const size_t kept = columns > dots + 2 ? columns - dots : 2, tail = kept / 2;
+    const size_t head_n = bytes_of(text, kept - tail), tail_at = bytes_of(text, all - tail);
+    term_text((ttr_text){text.p, head_n});
+    (void)fputs(term->has_boxes ? "\xe2\x80\xa6" : "...", stdout);
+    term_text((ttr_text){text.p + tail_at, text.n - tail_at});
+}
+
 void term_text(ttr_text text)
 {
     term_text_to(stdout, text);
