@@ -79,7 +79,7 @@ verdict "nor_are_they_in_json" $? "exit status $run_status"
 says "damage_of_no_bytes_is_at_one" '^  at byte [0-9]*: ctf.duplicate-event$' bash -c "'$tracetta' check twins 2>&1; true"
 mkdir -p several/one several/two && cp twins2/s several/one && sed 's/\x1e[^\x1e]*"two"}//' twins2/metadata >several/one/metadata
 printf 'a' >several/two/s && printf '/* CTF 1.8 */\ntrace {' >several/two/metadata
-says "or_nowhere" '^  at no place of the file: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
+says "or_nowhere" '^  without an offset: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
 run "$tracetta" check --json several
 [ "$(/usr/bin/python3 -c 'import json, sys; print(["offset" in r for r in json.load(sys.stdin)["regions"]])' <"$work/.out")" = '[False]' ]
 verdict "so_it_is_in_json" $? "exit status $run_status"

@@ -189,12 +189,12 @@ int run_counters(struct call *call)
     int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
         outcome = talk_misuse("counters",
-                              "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
+                              "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
                               set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
         outcome = talk_misuse(
             "counters",
-            "--counters names none: it wants PROVIDER or PROVIDER[NAME,NAME], several with commas");
+            "--counters is empty: expected PROVIDER or PROVIDER[NAME,NAME], separated by commas");
     if (outcome == OUTCOME_FINE)
         outcome =
             choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);

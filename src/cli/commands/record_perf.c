@@ -90,7 +90,7 @@ static int read_options(struct work *work)
         return talk_misuse(work->call->command->name,
                            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
                            set->duration);
-    work->command[0] = "tracetta record";
+    work->command[0] = "tracetta record perf";
     for (size_t i = 0;
          i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
         work->command[i + 1] = work->call->path[i];

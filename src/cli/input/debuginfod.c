@@ -85,7 +85,7 @@ struct debuginfod *debuginfod_new(const struct call *call, const char *urls)
 {
     const char *known = getenv("DEBUGINFOD_URLS");
     if (!urls[0] && (!known || !known[0])) {
-        (void)talk_misuse(NULL, "--debuginfod wants to know whom to ask: --debuginfod=URL, or "
+        (void)talk_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
                                 "DEBUGINFOD_URLS in the environment");
         return NULL;
     }

@@ -365,7 +365,7 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
         size_t found = 0;
         if (!equals || !units_parse_duration(equals + 1, &ns)) {
             (void)talk_misuse(call->command->name,
-                              "--offset cannot be \"%s\": it wants FILE=DURATION, like a.fxt=-3ms",
+                              "--offset cannot be \"%s\": expected FILE=DURATION, like a.fxt=-3ms",
                               given->list[i]);
             return false;
         }

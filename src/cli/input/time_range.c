@@ -123,10 +123,11 @@ static int find_first(const struct call *call, int64_t *time)
     bool is_found = false;
     for (size_t i = 0; i < call->paths_n; i++)
         if (stream_is_one(call->path[i]) || inputs_are_live(call))
-            return talk_misuse("cat",
-                               "a time without a date wants the date of the trace, so \"%s\" would "
-                               "have to be read twice: give the date too",
-                               call->path[i]);
+            return talk_misuse(
+                "cat",
+                "a time without a date needs the date of the first event, but \"%s\" "
+                "cannot be read twice: use a time with a date",
+                call->path[i]);
     other.set.start.kind = other.set.end.kind = MOMENT_NONE;
     int outcome = inputs_open(&inputs, &other, 0);
     if (outcome != OUTCOME_FINE)
@@ -189,7 +190,7 @@ static int take(const struct call *call, const char *option, const char *text, s
     if (is_read)
         return outcome;
     return talk_misuse("cat",
-                       "--%s cannot be \"%.*s\": it wants a time like 13:09:35.5, \"2026-11-21 "
+                       "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
                        "13:09:35\" or seconds since the epoch",
                        option, (int)n, text);
 }
@@ -201,7 +202,7 @@ static int take_range(struct call *call)
     size_t first = strcspn(text, ","), all = strlen(text);
     all -= all > 0 && text[all - 1] == ']';
     if (first == 0 || first + 1 >= all)
-        return talk_misuse("cat", "--timerange cannot be \"%s\": it wants BEGIN,END",
+        return talk_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
                            call->set.timerange);
     int outcome = take(call, "timerange", text, first, &call->set.start);
     return outcome == OUTCOME_FINE

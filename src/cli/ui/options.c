@@ -524,7 +524,7 @@ static const struct {
     const char *name, *use;
 } substitutes[] = {
     {VERB_CAT, "json", "--format=jsonl"},
-    {VERB_CAT, "to", "--format=FORMAT to print, or \"tracetta convert --to=FORMAT\" to write"},
+    {VERB_CAT, "to", "--end=TIME, --format=FORMAT, or \"tracetta convert --to=FORMAT\""},
     {VERB_STAT | VERB_TREE | VERB_REPORT | VERB_INFO | VERB_CHECK, "format", "--json"},
     {VERB_STAT | VERB_TREE | VERB_REPORT | VERB_INFO | VERB_CHECK, "to", "--json, or --end=TIME"},
     {VERB_CONVERT | VERB_MERGE | VERB_FLAME, "format", "--to=FORMAT"},

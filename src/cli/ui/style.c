@@ -123,11 +123,12 @@ int style_begin(struct style *style, struct call *call)
         strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
-        return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
+        return talk_misuse("cat", "--%s needs --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return talk_misuse(
-            "cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51",
-            set->end.option, set->end.text);
+        return talk_misuse("cat",
+                           "--%s cannot be \"%s\": expected a time like +2s, -1s, 12:30, 12.5s or "
+                           "2026-11-21T01:32:51",
+                           set->end.option, set->end.text);
     if (set->json_times && strcmp(style->format, "jsonl") != 0)
         return talk_misuse("cat", "--json-times needs --format=jsonl");
     if (set->json_times && !add_text(style, "jsonl", "times", set->json_times))

@@ -304,6 +304,8 @@ static bool parse_time_of_day(const char *text, int64_t *ns)
         return false;
     const int64_t fraction = take_fraction(&text);
     (void)take_character(&text, 'Z');
+    if (day.tm_hour > 23)
+        return false;
     *ns = (day.tm_hour * INT64_C(3600) + day.tm_min * INT64_C(60) + day.tm_sec) * NS_PER_SECOND +
           fraction;
     return *text == '\0';
