@@ -10,15 +10,14 @@
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
-#define OTHERS_SHOWN 4u /* streams that have the same oddity as the first */
+#define OTHERS_SHOWN 4u /* other streams with the same kind of oddity that are listed */
 
-/* One file (or a directory, with a report for each file in it), read to its end. */
+/* The result of reading one input to its end: a file, or a directory with a report per file. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
     struct findings sum;
-    ttr_error
-        error; /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
+    ttr_error error; /* that ended reading early: TTR_AGAIN by the user, TTR_OK if none */
     int outcome;
 };
 
@@ -28,7 +27,8 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_batch batch;
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
-    (void)ttr_read_scattered(inputs->reader); /* each stream is whole or not by itself */
+    /* streams are checked one by one, so their order does not matter */
+    (void)ttr_read_scattered(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
@@ -40,7 +40,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
         verdict->error.status = status == TTR_END ? TTR_OK : status;
 }
 
-/* What the user called off is not known to be whole, but no damage either. */
+/* Whether damage was found. An interrupted check is not complete, but it is not damage either. */
 static bool is_damaged(const struct verdict *verdict)
 {
     return verdict->sum.damage_regions ||
@@ -74,7 +74,7 @@ static void print_word(const char *word)
     term_text((ttr_text){word, strlen(word)});
 }
 
-/* The damage in one file, at most `most` places; gives how many were shown. */
+/* Prints at most `most` damaged regions of one file. Returns how many were printed. */
 static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
 {
     size_t shown = report->regions_n < most ? report->regions_n : most;
@@ -227,7 +227,7 @@ static int check_one(const struct call *call, const char *path, struct json *jso
     return verdict.outcome;
 }
 
-/* --strict is about the verdict here: reading stays tolerant, so that all damage is listed. */
+/* Checks all inputs. --strict only changes the verdict here: reading never stops at damage. */
 int run_check(struct call *call)
 {
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};

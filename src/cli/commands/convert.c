@@ -57,7 +57,7 @@ const char *convert_guess(const char *path)
 {
     ttr_format_info info;
     size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') /* a folder's name may end so */
+    while (n > 1 && path[n - 1] == '/') /* the name of a folder may end with a slash */
         n--;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.extensions && ends_with_any(path, n, info.extensions))
@@ -91,8 +91,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file is one of a folder's, by whatever name; also where that cannot be seen, with errno
- * (else 0). */
+/* Whether a file is directly in a folder, compared by inode. Also returns true if the folder cannot
+ * be listed, with errno set; errno is 0 otherwise. */
 static bool is_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
@@ -102,7 +102,7 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     errno = 0;
     if (!directory)
         return false;
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* No other thread uses this stream, which is all that POSIX requires. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, !is_it && (entry = readdir(directory)))
         is_it =
@@ -113,14 +113,15 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     return is_it || sys;
 }
 
-/* Whether a path leads to a place at or below a folder; both real paths. */
+/* Whether a path is a folder or is below it. Both paths are real paths. */
 static bool is_below(const char *folder, const char *path)
 {
     size_t n = strlen(folder);
     return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
 }
 
-/* A folder as output, which would go as a whole: no input may be in it, nor it in an input. */
+/* Whether an output folder contains an input, or an input contains it. The folder is replaced as a
+ * unit, so neither may be. */
 static bool holds_input(const char *output, const char *input)
 {
     char outer[PATH_MAX], inner[PATH_MAX];
@@ -128,7 +129,7 @@ static bool holds_input(const char *output, const char *input)
            (is_below(outer, inner) || is_below(inner, outer));
 }
 
-/* Whether an output that is there is an input, or in one; errno as of is_in_folder. */
+/* Whether an existing output is an input, or is in one. errno is set as by is_in_folder. */
 static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
@@ -145,8 +146,7 @@ static bool is_read_from(const char *input, const char *output, const struct sta
     return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
 }
 
-/* The real path of the folder that a path is in or would be made in: of the nearest that is there.
- */
+/* Finds the real path of the nearest existing folder above a path. */
 static bool find_folder_of(const char *path, char real[PATH_MAX])
 {
     char above[PATH_MAX];
@@ -165,7 +165,7 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* Whether traces that are folders may be named by a file called so. */
+/* Whether a file of this name may stand for the trace in its folder ("metadata"). */
 static bool is_anchor(const char *name)
 {
     ttr_format_info info;
@@ -175,7 +175,7 @@ static bool is_anchor(const char *name)
     return false;
 }
 
-/* The folder that an input is, or that of the trace that is named by a file of it. */
+/* Finds the folder that an input is, or the folder of the trace if the input is its anchor file. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -275,8 +275,8 @@ static void tell_success(const struct pump *pump, const char *format, uint64_t b
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
-/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the
- * sorter gives no more. */
+/* Whether an interrupted copy had already delivered every event: all inputs are at their ends and
+ * the sorter is empty. */
 static bool is_all_given(const struct pump *pump)
 {
     ttr_batch batch;
@@ -296,7 +296,7 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
         tell_compression(pump, format);
     const bool is_complete = outcome == OUTCOME_FINE;
     outcome = pump_check_matches(pump, outcome);
-    if (is_complete && is_cut) /* what was read is not what was written */
+    if (is_complete && is_cut) /* sorting read more events than were written */
         talk_note(pump->call,
                   "warning: sorting had not ended when it was interrupted: only the first %s were "
                   "written",
@@ -309,8 +309,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     return outcome;
 }
 
-/* True where all inputs that can be read are of a format: they are copied as they are stored, and
- * order is theirs. */
+/* Whether all readable inputs have a format. Then they are copied as they are stored, in their own
+ * order. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
@@ -321,9 +321,9 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* A copy of one input to its own format keeps all bytes, with the times in them, for which the
- * reader must give definitions too; of what cannot be opened as well, where nothing is to be left
- * out.  Where events must be put in order no definitions are given. */
+/* Returns the flags for reading one input that is copied to its own format. The reader then also
+ * returns definitions, and without a filter also streams that cannot be opened, so that all bytes
+ * are kept. Returns 0 if times, order or debug information change, which needs events. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;

@@ -92,7 +92,7 @@ static void put_traces(struct json *json, const struct subject *subject)
     json_close(json, ']');
 }
 
-/* Only where there are any: live traces. */
+/* Prints "sessions" if there are any, which only live sources have. */
 static void put_sessions(struct json *json, const struct subject *subject)
 {
     ttr_text session;

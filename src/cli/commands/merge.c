@@ -12,14 +12,14 @@
 
 #define SOURCES_MAX 65536u
 
-/* What one input contributed. */
+/* The events that one input contributed. */
 struct share {
     uint64_t events;
     int64_t first_ns, last_ns;
 };
 
 struct shares {
-    struct share *share; /* by ttr_event.source */
+    struct share *share; /* indexed by ttr_event.source */
 };
 
 static void see_batch(void *own, const ttr_batch *batch)
@@ -113,7 +113,7 @@ static void explain_places(const struct call *call, ttr_reader *reader, const st
     }
 }
 
-/* Traces with and without a clock that knows the time of day cannot be compared. */
+/* Warns if only some inputs have a clock with a date: their times cannot be compared. */
 static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
     size_t anchored = 0, n = 0;
@@ -130,7 +130,8 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
                   n - anchored, n);
 }
 
-/* The format of the output: asked for, told by the suffix, or that of the first input. */
+/* Chooses the format of the output: --to, the suffix of the output, or the format of the first
+ * input. */
 static const char *choose_format(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};

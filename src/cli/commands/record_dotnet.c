@@ -26,7 +26,7 @@ struct job {
     char output[REACH_PATH];
 };
 
-/* --- What to record --- */
+/* --- Options --- */
 
 /* Adds the profiles of a comma-separated list. */
 static ttr_status add_profiles(struct job *job, const char *names, ttr_error *error)

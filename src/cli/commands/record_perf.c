@@ -34,7 +34,7 @@ struct work {
     char what[128];
 };
 
-/* --- What to record --- */
+/* --- Options --- */
 
 static int check_words(const struct call *call)
 {

@@ -1,5 +1,4 @@
-/* report counters: the counters and meters that programs of .NET publish, a row for each with its
- * tags. */
+/* report counters: shows the counters and meters of .NET programs, with a row per set of tags. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-#define NUMBERS_COLUMNS 56 /* of the numbers before the name of a counter */
+#define NUMBERS_COLUMNS 56 /* columns of the numbers before the name of a counter */
 
 struct counter {
     ttr_id provider, name, title, unit, tags;
@@ -20,9 +19,9 @@ struct counter {
 struct counters {
     struct counter *row;
     size_t n, room;
-    uint32_t *first; /* by name: the latest row of it, plus 1 */
+    uint32_t *first; /* by name: its latest row, plus 1 */
     size_t names_n;
-    uint32_t *next; /* beside rows: an earlier one of the same name, plus 1 */
+    uint32_t *next; /* by row: an earlier row of the same name, plus 1 */
     uint64_t values;
 };
 
@@ -56,7 +55,7 @@ static bool grow_rows(struct counters *all)
     return next;
 }
 
-/* The row of a counter, made when new; NULL when memory is out. */
+/* Finds or makes the row of a counter. NULL if memory is exhausted. */
 static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
 {
     if (!grow_names(all, name))

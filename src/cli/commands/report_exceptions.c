@@ -1,4 +1,5 @@
-/* report exceptions: which exceptions .NET threw, how often, and what the first of each said. */
+/* report exceptions: counts the exceptions of .NET programs by type, with the first message of
+ * each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct thrown {
 struct exceptions {
     struct thrown *row;
     size_t n, room;
-    uint32_t *row_of; /* type, plus 1 */
+    uint32_t *row_of; /* by type: its row, plus 1 */
     size_t types_n;
     uint64_t count;
 };

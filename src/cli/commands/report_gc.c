@@ -1,8 +1,8 @@
-/* report gc: the collections of .NET's garbage collector, and how long they stopped the program.
+/* report gc: lists the collections of .NET's garbage collector, with the pauses that they caused.
  *
- * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread.  It belongs to the
- * collection that began in it, else to the one under way (a background collection pauses twice);
- * pauses for other reasons are summed apart. */
+ * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread. It is added to the
+ * collection that started in it, else to the one in progress (a background collection pauses
+ * twice). Pauses for other reasons are summed separately. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,27 +19,27 @@ struct collection {
     uint64_t pid, number, generation;
     ttr_id reason, type;
     int64_t begin_ns;
-    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after it, bytes */
+    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after the collection, bytes */
     bool is_over;
 };
 
-/* A pause that a thread has begun.  Another one may ask for a pause meanwhile, and gets it when the
- * first is over. */
+/* A pause that a thread requested. A second thread may request one meanwhile; its pause starts
+ * after the first. */
 struct pausing {
     int64_t begin_ns;
     uint64_t reason;
-    size_t first; /* collections there were when it began */
+    size_t first; /* number of collections when it started */
     bool is_on;
 };
 
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread; /* by id */
+    struct pausing *thread; /* indexed by thread id */
     size_t threads_room;
-    uint64_t pauses, pause, longest; /* for collections */
+    uint64_t pauses, pause, longest; /* pauses for collections */
     uint64_t other_pauses, other_pause;
-    uint64_t allocated, ticks; /* as GCAllocationTick tells */
+    uint64_t allocated, ticks; /* by the events GCAllocationTick */
 };
 
 static bool reserve(void **items, size_t *room, size_t need, size_t size)
@@ -65,8 +65,7 @@ static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
     return &gc->thread[thread];
 }
 
-/* The last collection of a process that is still running, or of that number; NULL where there is
- * none. */
+/* Finds the latest collection of a process that is in progress, or that has a number; else NULL. */
 static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint64_t number)
 {
     for (size_t i = gc->n; i-- > 0 && gc->n - i < 64;) {
@@ -101,7 +100,7 @@ static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
         event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
 }
 
-/* The heap is told right behind a collection. */
+/* Stores the heap size, which is recorded right after a collection. */
 static void take_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
     static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",

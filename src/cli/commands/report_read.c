@@ -1,4 +1,4 @@
-/* Reports over single events: reading, and looking at fields. */
+/* Reads events for the reports, and finds their fields. */
 #include <string.h>
 
 #include "cli/ui/progress.h"

@@ -1,5 +1,5 @@
-/* report threads: how long each thread ran managed code, and how long it was elsewhere (native
- * code, waiting), by samples of the .NET runtime. */
+/* report threads: time of each thread in managed code and elsewhere (native code, waiting), by
+ * samples of the .NET runtime. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
     return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-/* Sums up what states say. */
+/* Sums the time of each thread by the state of its samples. */
 static void sum(const struct profiling *profiling, struct row *rows)
 {
     const ttr_profile_node *nodes;
@@ -65,7 +65,7 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     json_close(&json, '}');
 }
 
-#define THREAD_COLUMNS 62 /* of the numbers before the name of a thread */
+#define THREAD_COLUMNS 62 /* columns of the numbers before the name of a thread */
 
 static void print(const struct call *call, const struct profiling *profiling,
                   const struct row *rows, size_t n)
@@ -109,7 +109,7 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
     return OUTCOME_FINE;
 }
 
-/* Why there are no rows, or NULL. */
+/* Returns why there are no rows, or NULL. */
 static const char *nothing_of(const struct profiling *profiling)
 {
     if (!ttr_profile_count(profiling->profile))
@@ -132,7 +132,7 @@ int report_threads(struct call *call)
         outcome = OUTCOME_NO;
     }
     if (profiling.profile &&
-        (!why || call->set.json)) { /* a document is printed also where it has no rows */
+        (!why || call->set.json)) { /* a JSON document is printed also without rows */
         int shown = show(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

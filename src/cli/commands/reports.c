@@ -9,7 +9,7 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-/* --- topn: the functions that take most of the time --- */
+/* --- topn: the functions with the most time --- */
 
 #define TOPN_ROWS 5       /* as many as dotnet-trace prints */
 #define NUMBER_COLUMNS 12 /* "Inclusive" and "Exclusive", and blanks after them */
@@ -130,7 +130,7 @@ static int run_topn(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    /* A document is printed also where it has no rows. */
+    /* A JSON document is printed also without rows. */
     if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;

@@ -1,8 +1,7 @@
-/* tree: spans nested by time, per thread.
+/* tree: shows the spans of each thread, nested by time.
  *
- * One walk serves both views (single spans, or --aggregate by path of names) and both outputs
- * (text, JSON): a node is a row that knows its first child and its next sibling.  The walk keeps no
- * stack: it goes back by parents. */
+ * One walk serves both views (single spans, or paths with --aggregate) and both outputs (text,
+ * JSON). A node has its parent, first child and next sibling, so the walk needs no stack. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,9 +13,9 @@
 #include "cli/ui/messages.h"
 
 #define NONE UINT32_MAX
-#define DRAWN_DEPTH 48u /* deeper levels are indented no further: lines must end somewhere */
+#define DRAWN_DEPTH 48u /* deeper levels are not indented further, so that lines stay readable */
 
-/* What a row shows, whichever view it comes from. */
+/* The values of a row, in either view. */
 struct node {
     ttr_id name, thread, activity;
     uint32_t parent, first_child, next, depth;
@@ -33,7 +32,7 @@ struct forest {
     const ttr_tree_span *spans;
     struct paths paths;
     uint32_t shown;
-    uint64_t last; /* bit per depth: the row there is the last of its siblings */
+    uint64_t last; /* bit per depth: this row is the last of its siblings */
     bool is_unix;
 };
 
@@ -75,7 +74,7 @@ static bool is_wanted(const struct forest *forest, uint32_t i)
            (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
 }
 
-/* The first of a row of siblings, from i on, that is shown. */
+/* Returns the first sibling from i on that is printed. */
 static uint32_t first_wanted(const struct forest *forest, uint32_t i)
 {
     while (i != NONE && !is_wanted(forest, i))
@@ -181,7 +180,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
 
 /* --- The walk --- */
 
-/* Where a walk prints to: JSON, or text when that is NULL. */
+/* The output of a walk: JSON, or text if `json` is NULL. */
 struct drawing {
     struct forest *forest;
     struct json *json;
@@ -200,7 +199,7 @@ static void draw(struct drawing *drawing, uint32_t i)
     drawing->forest->shown++;
 }
 
-/* Depth first from a row of roots. */
+/* Prints a list of siblings with their children, depth first. */
 static void walk(struct drawing *drawing, uint32_t root)
 {
     struct forest *forest = drawing->forest;
@@ -220,8 +219,7 @@ static void walk(struct drawing *drawing, uint32_t root)
     }
 }
 
-/* The first root of each thread, in either view: for paths, the root that no other names as its
- * next. */
+/* Prints the tree of each thread. A path is a first root if no other path has it as its next. */
 static void walk_all(struct drawing *drawing)
 {
     const struct forest *forest = drawing->forest;

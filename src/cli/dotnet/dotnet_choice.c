@@ -1,4 +1,4 @@
-/* Choosing .NET processes by pid or name. */
+/* Finds .NET processes by pid or name. */
 #include "cli/dotnet/dotnet_choice.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Reaching a .NET runtime. */
+/* Connects to a .NET runtime. */
 #include "cli/dotnet/runtime_connect.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static int find_process(struct reach *reach, const char *word)
     return reach->target ? OUTCOME_FINE : fail_with(reach, reach->what, &error);
 }
 
-/* Where a program that was started serves a socket itself and knows nothing of ours, that one is
- * taken (.NET Core 3). */
+/* Uses the socket of the started program itself if its runtime does not connect to ours (.NET Core
+ * 3). */
 static bool find_old_runtime(struct reach *reach)
 {
     ttr_error error;
@@ -65,7 +65,7 @@ static bool find_old_runtime(struct reach *reach)
     return reach->target != NULL;
 }
 
-/* Waits until a runtime comes to our socket. */
+/* Waits until a runtime connects to our socket. */
 static int await_runtime(struct reach *reach)
 {
     ttr_error error;
@@ -123,7 +123,7 @@ static int launch_program(struct reach *reach)
     return await_runtime(reach);
 }
 
-/* "PATH", "PATH,listen" or "PATH,connect" */
+/* Uses the port of "PATH", "PATH,listen" or "PATH,connect". */
 static int use_port(struct reach *reach)
 {
     ttr_error error;

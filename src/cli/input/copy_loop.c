@@ -1,5 +1,5 @@
-/* The pump.  ttr_copy would do the same, but does not tell which side failed, which decides the
- * exit status. */
+/* Copies events from a reader to a writer. ttr_copy does not report which side failed, which
+ * decides the exit status. */
 #include "cli/input/copy_loop.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 #define LOSSES_SHOWN 10u
 
-/* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no
- * point in going on. */
+/* Reports why the output failed. A reader that closed the pipe is not an error, but the copy stops.
+ */
 static int tell_output_error(const struct pump *pump, const ttr_error *error)
 {
     bool is_stdout = strcmp(pump->path, "-") == 0;
@@ -38,7 +38,7 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     bool is_fine;
     const char **format_options = inputs_format_options(pump->call, true, &is_fine);
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
-    /* Lines for people lack something of most events: for cat, strict is about the input. */
+    /* Text drops parts of most events, so for cat --strict only concerns the input. */
     bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
     options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
@@ -86,7 +86,7 @@ static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_
     return batch->n ? ttr_write(pump->out, batch, error) : TTR_OK;
 }
 
-/* Why the pump stopped. */
+/* Why the copy stopped. */
 enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
 
 static enum stop move(struct pump *pump, struct progress *progress, ttr_error *error)
@@ -97,7 +97,7 @@ static enum stop move(struct pump *pump, struct progress *progress, ttr_error *e
         ttr_status status = ttr_read(pump->in, &batch, error);
         if (status == TTR_END)
             return STOP_END;
-        /* A live trace pauses: whoever looks on sees what there is. */
+        /* A live trace pauses: the events so far become visible. */
         if (status == TTR_AGAIN && ttr_flush(pump->out, error) != TTR_OK)
             return STOP_OUTPUT;
         if (status == TTR_AGAIN)
@@ -152,7 +152,7 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-/* Losses are complete when the output has ended. */
+/* Prints the losses, which are complete after the output has ended. */
 static void tell_losses(struct pump *pump)
 {
     const ttr_loss *losses;

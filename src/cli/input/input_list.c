@@ -1,4 +1,4 @@
-/* Inputs: opening, offsets, filters. */
+/* Opens inputs, places them on one time line and filters them. */
 #include "cli/input/input_list.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ bool inputs_are_live(const struct call *call)
     return false;
 }
 
-/* check lists all damage, also when it judges strictly. */
+/* Whether reading stops at damage. check always lists all damage. */
 static bool reads_strictly(const struct call *call)
 {
     return call->set.strict && call->command->verb != VERB_CHECK;
@@ -77,20 +77,20 @@ int inputs_check_matches(const struct call *call, bool has_matches, int outcome)
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
     bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
-    if (error->status == TTR_AGAIN) /* called off by the user, who knows */
+    if (error->status == TTR_AGAIN) /* interrupted by the user */
         return OUTCOME_NO;
     report_error(call, path, error);
     if (is_damage && reads_strictly(call))
         return OUTCOME_NO;
-    if (strcmp(error->format, "temporary") == 0) /* what was read found no room */
+    if (strcmp(error->format, "temporary") == 0) /* a temporary file could not be written */
         return OUTCOME_OUTPUT;
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
 /* --- Options of formats --- */
 
-/* Whether some format (or the one named before a dot) has such an option for reading (bit 1) and
- * for writing (bit 2). */
+/* Whether some format (or the one before a dot) has such an option for reading (bit 1) or writing
+ * (bit 2). */
 static unsigned find_uses(const char *option)
 {
     unsigned uses = 0;
@@ -112,7 +112,7 @@ static unsigned find_uses(const char *option)
     return uses;
 }
 
-/* An option whose value is a path, in room behind a list. */
+/* Appends the option for --metadata into the room after a list. */
 static const char *put_metadata(char *to, const char *path)
 {
     memcpy(to, METADATA_OPTION, sizeof METADATA_OPTION);
@@ -130,7 +130,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     size_t n = 0;
     *is_fine = list != NULL;
     if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
-        list[n++] = "ctf.mapped=hidden"; /* what is given counts where both are */
+        list[n++] = "ctf.mapped=hidden"; /* a value given later replaces this one */
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
@@ -167,7 +167,7 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
         const size_t n = strcspn(option, ".=");
         const unsigned uses = find_uses(option);
         if (option[n] != '.')
-            continue; /* of any format: the library looks after those */
+            continue; /* without a format: the library checks it */
         const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
         if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
             talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
@@ -180,7 +180,7 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
 
 /* --- Opening --- */
 
-/* A pipe is read by ourselves, so that Ctrl-C ends it. */
+/* Opens a pipe with our own reading function, so that Ctrl-C ends the input. */
 static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -203,7 +203,7 @@ static bool is_wanted(void *own)
     return !interrupt_came();
 }
 
-/* The library would take less for this. */
+/* Refuses a --max-record that is smaller than usual records. */
 static bool is_good_limit(const struct call *call)
 {
     uint64_t bytes = call->set.max_record;
@@ -214,7 +214,7 @@ static bool is_good_limit(const struct call *call)
     return false;
 }
 
-/* Some options mean something in CTF only. */
+/* Warns if an option that only CTF has is used with another format. */
 static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
                            const char *option, const char *instead)
 {
@@ -237,7 +237,7 @@ static void fill_options(ttr_read_options *options, const struct call *call,
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
 }
 
-/* Whether metadata are to be read that are not the trace's own, by either option. */
+/* Whether other metadata than the trace's own is read, by either option. */
 static bool has_metadata(const struct call *call)
 {
     const struct words *given = &call->set.format_options;
@@ -248,7 +248,7 @@ static bool has_metadata(const struct call *call)
     return is_given;
 }
 
-/* A path up to its last slash. */
+/* Returns a path up to its last slash. */
 static ttr_text folder_of(ttr_text path)
 {
     while (path.n > 0 && path.p[path.n - 1] != '/')
@@ -256,8 +256,8 @@ static ttr_text folder_of(ttr_text path)
     return path;
 }
 
-/* One file of metadata stands for those of all traces, which may be what nobody meant.  With one
- * uuid for all of them only their folders tell them apart. */
+/* Warns if one metadata file replaces that of several traces. They are told apart by their folders,
+ * since their UUIDs may be equal. */
 static void warn_of_many(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
@@ -286,7 +286,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     ttr_reader *reader = NULL;
     const char **format_options = inputs_format_options(call, false, &is_fine);
     fill_options(options, call, format_options);
-    /* Opening what is far away may take long. */
+    /* opening a remote trace may take long */
     ttr_watch(inputs->t, is_wanted, NULL);
     is_fine = is_fine && is_good_limit(call);
     if (is_fine)
@@ -352,7 +352,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
     return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* "--offset FILE=DURATION": the path may contain "=" itself, the last one counts. */
+/* Parses "--offset FILE=DURATION". The last "=" counts, since a path may contain one. */
 static bool take_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
@@ -405,14 +405,14 @@ static bool comes_in_order(ttr_reader *reader)
     return true;
 }
 
-/* What ttr_summarise counts from. */
+/* Whether an event counts for the begin and end, as in ttr_summarise. */
 static bool has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP &&
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* Events in order of time begin with the earliest, whatever their number. */
+/* Reads the first event of an ordered reader, which is the earliest. */
 static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error *error)
 {
     ttr_batch batch;
@@ -584,8 +584,7 @@ static int resolve_range(struct inputs *inputs, const struct call *call)
 
 /* --- Filters --- */
 
-/* Adds the kinds that a word of --kind means: one by its name, or all that begin with it ("async").
- */
+/* Adds the kinds that a word of --kind names: one, or all that begin with it ("async"). */
 static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
 {
     uint32_t found = 0;
@@ -666,7 +665,7 @@ static int add_filter(struct inputs *inputs, const struct call *call)
 
 /* --- All together --- */
 
-/* Opens every path and merges them; a single one stays as it is. */
+/* Opens all paths, and merges them if there are several. */
 static int open_all(struct inputs *inputs, const struct call *call)
 {
     int outcome = OUTCOME_FINE;
@@ -714,7 +713,7 @@ static int check_stdin_once(const struct call *call)
 
 /* --- Order --- */
 
-/* Whether opening all paths again gives the same. */
+/* Whether the inputs can be opened a second time with the same result. */
 static bool can_look_first(const struct call *call)
 {
     struct stat about;
@@ -725,14 +724,14 @@ static bool can_look_first(const struct call *call)
     return can;
 }
 
-/* Whether reading costs no sorting of what several inputs give, which would be done twice. */
+/* Whether reading does not sort: sorting would be done twice otherwise. */
 static bool merges_in_order(ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     return !ttr_reader_report(reader, 1, &report) || comes_in_order(reader);
 }
 
-/* Looks where the inputs are out of order, as they would be read without --sort. */
+/* Finds out where the inputs are not in order, by reading them once. */
 static int look_first(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
@@ -743,7 +742,7 @@ static int look_first(struct inputs *inputs, const struct call *call)
                            .to_ns = inputs->to_ns,
                            .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.sort = false;
-    plain.set.quiet = true; /* what there is to be warned of is told when they are read */
+    plain.set.quiet = true; /* warnings are printed by the second reading */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
     const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
     if (is_worth_it && inputs_are_filtered(call))
@@ -759,9 +758,9 @@ static int look_first(struct inputs *inputs, const struct call *call)
     return outcome;
 }
 
-/* Decides how --sort is done.  What is in order is read as without it; where the disorder is known
- * the rest passes through memory; else all is sorted, and no input is taken at its word.  Of files
- * that are still written to, what was seen says nothing. */
+/* Decides how --sort is done. Ordered inputs are read without sorting. If the disorder is known,
+ * only events that must wait are kept in memory. Otherwise everything is sorted. Files that are
+ * still written to are always sorted. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
     inputs->seen = can_look_first(call) ? footprint_take(call->path, call->paths_n) : NULL;
@@ -774,7 +773,8 @@ static int choose_sorting(struct inputs *inputs, const struct call *call)
     if (inputs->is_in_order)
         return outcome;
     inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_SEALED);
-    if (inputs->disorder && !debug_info_is_asked(&call->set)) /* which wants events in order */
+    /* debug information needs events in order */
+    if (inputs->disorder && !debug_info_is_asked(&call->set))
         return outcome;
     ttr_disorder_free(inputs->disorder);
     inputs->disorder = NULL;
@@ -848,7 +848,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 
 /* --- Once more, for other threads --- */
 
-/* Whether opening the same path again gives the same events: one trace in files, read as it is. */
+/* Whether opening the path again yields the same events: one trace in files, without filters. */
 static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;

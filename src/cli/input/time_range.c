@@ -1,8 +1,8 @@
-/* Times as babeltrace2 reads them: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
- * "[-]SECONDS[.N]".  Both ends of a range are in it.
+/* Parses times as babeltrace2 does: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
+ * "[-]SECONDS[.N]". A range includes both ends.
  *
- * What that program cannot read, but this one can ("+2s", nanoseconds, ISO 8601), means what it
- * means elsewhere here. */
+ * Times that babeltrace2 cannot parse ("+2s", nanoseconds, ISO 8601) mean the same as for other
+ * styles. */
 #include "cli/input/time_range.h"
 
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #define NS_PER_S INT64_C(1000000000)
 
 struct bound {
-    bool has_calendar, has_date; /* else seconds */
+    bool has_calendar, has_date; /* a date or a time of day; else seconds */
     struct tm parts;
     int64_t seconds;
-    int64_t ns; /* of the second */
+    int64_t ns; /* fraction of the second */
 };
 
-/* --- Reading --- */
+/* --- Parsing --- */
 
 static bool take_digits(const char **at, const char *end, unsigned least, unsigned most,
                         int64_t *value)
@@ -40,7 +40,7 @@ static bool take_byte(const char **at, const char *end, char byte)
     return is_it;
 }
 
-/* Two digits up to a limit. */
+/* Parses two digits up to a limit. */
 static bool take_pair(const char **at, const char *end, int limit, int *to)
 {
     int64_t value;
@@ -49,7 +49,7 @@ static bool take_pair(const char **at, const char *end, int limit, int *to)
     return is_fine;
 }
 
-/* Nothing, or ".5" of a second. */
+/* Parses nothing, or ".5" of a second. */
 static bool take_fraction(const char **at, const char *end, int64_t *ns)
 {
     *ns = 0;
@@ -111,9 +111,9 @@ static bool read_bound(const char *text, size_t n, struct bound *bound)
     return read_seconds(text, text + n, bound);
 }
 
-/* --- Placing --- */
+/* --- Resolving --- */
 
-/* The first time of the inputs, read once more for it. */
+/* Finds the time of the first event by reading the inputs once. */
 static int find_first(const struct call *call, int64_t *time)
 {
     struct inputs inputs;
@@ -147,8 +147,7 @@ static void date_of(const struct call *call, int64_t time, struct tm *parts)
 {
     struct tm day = {0};
     time_t second =
-        (time_t)(time / NS_PER_S -
-                 (time % NS_PER_S < 0)); /* before 1970, too, a second is that which began */
+        (time_t)(time / NS_PER_S - (time % NS_PER_S < 0)); /* rounded down, also before 1970 */
     if (call->set.clock_gmt ? gmtime_r(&second, &day) : localtime_r(&second, &day)) {
         parts->tm_year = day.tm_year;
         parts->tm_mon = day.tm_mon;
@@ -176,7 +175,7 @@ static int place(const struct call *call, struct bound *bound, struct moment *mo
     return OUTCOME_FINE;
 }
 
-/* Reads an end of the range into a moment. */
+/* Parses one end of the range. */
 static int take(const struct call *call, const char *option, const char *text, size_t n,
                 struct moment *moment)
 {
@@ -195,7 +194,7 @@ static int take(const struct call *call, const char *option, const char *text, s
                        option, (int)n, text);
 }
 
-/* "BEGIN,END" or "[BEGIN,END]" */
+/* Parses "BEGIN,END" or "[BEGIN,END]". */
 static int take_range(struct call *call)
 {
     const char *text = call->set.timerange + (call->set.timerange[0] == '[');
@@ -230,7 +229,7 @@ int trim_take(struct call *call)
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
         return talk_misuse("cat", "the range of time ends before it begins");
-    /* It is in the range. */
+    /* The end itself is included. */
     set->end.ns += set->end.kind == MOMENT_ABSOLUTE && set->end.ns < INT64_MAX;
     return outcome;
 }

@@ -48,7 +48,7 @@ static void put_quoted(FILE *to, const char *text)
     }
 }
 
-/* Prints the first word of each command, once, and " help". */
+/* Prints the first word of each command once. */
 static void put_first_words(FILE *to)
 {
     const char *before = "";

@@ -1,4 +1,4 @@
-/* What is said on stderr.  Data never goes there, talk never goes to stdout. */
+/* Prints messages to stderr. Data is written to stdout, diagnostics to stderr. */
 #include "cli/ui/messages.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 
 #define LINE_MAX_BYTES 16384u
 
-/* What the library calls options (ttr_error.option, and in texts), and what they are called here.
- */
+/* Library options that errors and notes name (ttr_error.option), and the command line option for
+ * each. */
 static const struct {
     const char *option, *own, *flag;
 } flags[] = {
@@ -26,7 +26,7 @@ static const struct {
      "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
     {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
 
-/* Notes that name one. */
+/* Notes that name an option. */
 static const struct {
     const char *code, *option;
 } naming[] = {{"fxt.too-large", "max_record"},
@@ -36,7 +36,7 @@ static const struct {
               {"ctf.alignment-guess", "ctf.assume-alignment"},
               {"ctf.no-key", "ctf.key"},
               {"ctf.unpacked-max", "ctf.unpacked-max"},
-              {"trace.unreadable", "ctf.key"}}; /* the one that helps to open a trace */
+              {"trace.unreadable", "ctf.key"}}; /* this option may open the trace */
 
 static char *find_last(char *text, const char *word)
 {
@@ -46,8 +46,7 @@ static char *find_last(char *text, const char *word)
     return last;
 }
 
-/* What comes before the place where an option is named last may be anybody's words: names of files,
- * say. */
+/* Replaces the last mention of an option in a text. Earlier parts may contain names of files. */
 static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
@@ -59,7 +58,7 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
         if (!at)
             continue;
         const size_t own_n = strlen(flags[i].own),
-                     flag_n = strlen(flags[i].flag); /* which is less */
+                     flag_n = strlen(flags[i].flag); /* shorter than the original */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
@@ -85,8 +84,8 @@ static void say_text(const char *text)
     term_text_to(stderr, (ttr_text){text, strlen(text)});
 }
 
-/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^":
- * the offset of the line's break; else the text's length. */
+/* Returns the offset of the line break before a source line with a caret below it ("text\n  the
+ * line\n    ^"), or the length of the text. */
 static size_t drawing_of(const char *text)
 {
     size_t n = strlen(text), at = n;
@@ -101,7 +100,7 @@ static size_t drawing_of(const char *text)
     return at > 0 ? at - 1 : n;
 }
 
-/* The line and the caret stand below what is said; no other break in a text is one. */
+/* Prints a text with its source line and caret. Other line breaks are escaped. */
 static void say_reason(const char *text)
 {
     size_t n = drawing_of(text);
@@ -114,7 +113,7 @@ static void say_reason(const char *text)
     }
 }
 
-/* Names of files and what traces say are parts of it: nothing in them may steer the terminal. */
+/* Prints a line. Control characters in names of files and texts of traces are escaped. */
 static void say_line(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
@@ -199,7 +198,7 @@ int talk_cannot_write(const char *path, int reason)
 
 int talk_output_failed(int reason)
 {
-    clearerr(stdout); /* once is enough */
+    clearerr(stdout); /* report the error once */
     if (reason == EPIPE)
         return OUTCOME_FINE;
     return talk_cannot_write("standard output", reason);
@@ -220,7 +219,7 @@ const char *talk_nearest(const char *word, const char *(*at)(const void *own, si
                          const void *own)
 {
     const char *nearest = NULL;
-    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */
+    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, or one in a short word */
     const char *candidate;
     for (size_t i = 0; (candidate = at(own, i)); i++) {
         unsigned edits = ttr_edits(word, candidate);

@@ -641,7 +641,7 @@ int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
     return parse.operands;
 }
 
-/* Whether any command has an option of this name or letter that wants a value (or that does not).
+/* Whether any command has an option of this name or letter that needs a value (or that needs none).
  */
 static bool has_option(const char *name, size_t name_n, char letter, bool wants_value)
 {

@@ -1,5 +1,5 @@
-/* Styles of lines.  That program tells of losses on standard error, so that its lines hold events
- * only; so does its style here. */
+/* Styles of lines. babeltrace2 reports losses on stderr, so that stdout has only events; its style
+ * does the same. */
 #include "cli/ui/style.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static bool add_text(struct style *style, const char *format, const char *key, c
     return words_add(&style->call->set.format_options, text);
 }
 
-/* All lists as one, as that program takes them. */
+/* Joins all lists of an option with commas, as babeltrace2 accepts them. */
 static bool add_lists(struct style *style, const char *key, const struct words *lists)
 {
     size_t size = 1;
@@ -73,7 +73,7 @@ static bool add_options(struct style *style)
     return is_fine;
 }
 
-/* Lines of perf script or trace-cmd report. */
+/* Chooses the lines of perf script or trace-cmd report. */
 static int begin_perfscript(struct style *style)
 {
     style->format = "perfscript";
@@ -87,7 +87,7 @@ static int begin_perfscript(struct style *style)
     return talk_misuse("cat", "out of memory");
 }
 
-/* The first option given that only that program's style has; NULL where none was. */
+/* Returns the first option given that only --style=babeltrace2 has, or NULL. */
 static const char *companion(const struct settings *set)
 {
     const struct {
@@ -178,7 +178,7 @@ static void print_time(const struct style *style, int64_t time)
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
-/* Streams of live traces are named by URLs. */
+/* Whether a path is a URL, as streams of live traces have. */
 static bool is_url(ttr_text path)
 {
     static const char *const schemes[] = {"net://", "net4://", "net6://"};
@@ -190,7 +190,7 @@ static bool is_url(ttr_text path)
     return false;
 }
 
-/* A path as that program shows it: from the root, without "." and "..", links not followed. */
+/* Prints a path as babeltrace2 does: absolute, without "." and "..", links not resolved. */
 static void print_path(ttr_text path)
 {
     char text[2 * PATH_MAX] = "";
@@ -222,14 +222,14 @@ static void print_path(ttr_text path)
 static void print_place(const struct style *style, uint16_t source)
 {
     ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
-    /* By what that program names traces: not by the name that CTF 2 may give. */
+    /* babeltrace2 does not use the name that CTF 2 has for a trace */
     if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
         value.text = (ttr_text){"", 0};
     (void)traces_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p,
                   value.text.n && place.text.n ? "/" : "", (int)place.text.n, place.text.p);
     bool has_uid = traces_attribute(style->t, source, "trace.uid",
-                                    &value); /* CTF 2; later versions of that program read it */
+                                    &value); /* CTF 2, which later versions of babeltrace2 read */
     if (has_uid && value.text.n)
         (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
     else if (has_uid)
@@ -253,13 +253,13 @@ static void print_place(const struct style *style, uint16_t source)
     (void)fprintf(stderr, "%s\n", ink(style, "\033[0m"));
 }
 
-/* A gap as far as it is in the time that was asked for. */
+/* A gap, cut to the selected time. */
 struct gap {
     int64_t begin, end;
     uint64_t count; /* 0 = unknown */
 };
 
-/* Cuts a gap to a time; false where nothing of it is in there. */
+/* Cuts a gap to a range of time. Returns false if nothing is left. */
 static bool cut(struct gap *gap, int64_t from, int64_t to)
 {
     if (gap->end < from || gap->begin > to)
@@ -271,7 +271,7 @@ static bool cut(struct gap *gap, int64_t from, int64_t to)
     return true;
 }
 
-/* Cuts it to what was asked for, and to what the trace gives of itself. */
+/* Cuts a gap to the selected time and to the range that the trace is read in. */
 static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
 {
     ttr_value from, to;
@@ -282,14 +282,14 @@ static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
     return !is_part || cut(gap, from.v.s, to.v.s);
 }
 
-/* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown.
- */
+/* Reports a gap on stderr. The number of missing events (tag 0) is in `link`, that of packets (tag
+ * 1) in `sequence`; 0 = unknown. */
 static void tell_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
     struct gap gap = {event->time, event->time + (int64_t)event->duration,
                       is_packets ? event->sequence : event->link};
-    ttr_value frequency; /* only of streams with a clock */
+    ttr_value frequency; /* only streams with a clock have it */
     const char *what = is_packets ? "packet" : "event";
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME) &&
                     traces_attribute(style->t, event->source, "clock.frequency", &frequency);
