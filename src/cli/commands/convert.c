@@ -254,7 +254,7 @@ void convert_explain(const struct call *call, const char *format)
 }
 
 /* Warns if the name of the output ends like that of a compressed file. */
-static void tell_compression(const struct pump *pump, const char *format)
+static void warn_of_suffix(const struct pump *pump, const char *format)
 {
     const char *path = pump->path;
     struct stat about;
@@ -264,7 +264,7 @@ static void tell_compression(const struct pump *pump, const char *format)
         talk_note(pump->call, "%s: warning: it is not compressed, whatever its name says", path);
 }
 
-static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
+static void print_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
     if (pump->call->set.json)
         return;
@@ -277,7 +277,7 @@ static void tell_success(const struct pump *pump, const char *format, uint64_t b
 
 /* Whether an interrupted copy had already delivered every event: all inputs are at their ends and
  * the sorter is empty. */
-static bool is_all_given(const struct pump *pump)
+static bool is_all_delivered(const struct pump *pump)
 {
     ttr_batch batch;
     return !report_is_of_part(pump->in) && ttr_read(pump->in, &batch, NULL) == TTR_END;
@@ -286,14 +286,14 @@ static bool is_all_given(const struct pump *pump)
 int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
-    const bool is_cut =
-        outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
+    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() &&
+                        !is_all_delivered(pump);
     bool has_output = pump->out != NULL;
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
-        tell_success(pump, format, begin_ns);
+        print_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE && has_output)
-        tell_compression(pump, format);
+        warn_of_suffix(pump, format);
     const bool is_complete = outcome == OUTCOME_FINE;
     outcome = pump_check_matches(pump, outcome);
     if (is_complete && is_cut) /* sorting read more events than were written */

@@ -76,8 +76,8 @@ static ttr_id id_of(const struct tally *tally, ttr_text text)
     return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
 }
 
-static bool take_value(struct tally *tally, const struct counter_said *said,
-                       const struct counter_value *value)
+static bool add_counter_value(struct tally *tally, const struct counter_said *said,
+                              const struct counter_value *value)
 {
     struct counters *all = tally->own;
     ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
@@ -96,14 +96,14 @@ static bool take_value(struct tally *tally, const struct counter_said *said,
     return true;
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_counter_event(struct tally *tally, const ttr_event *event)
 {
     struct counter_said said;
     struct counter_value value = {0};
     if (!counter_read(tally->inputs.t, event, &said))
         return true;
     while (counter_next(&said, &value))
-        if (!take_value(tally, &said, &value))
+        if (!add_counter_value(tally, &said, &value))
             return false;
     return true;
 }
@@ -184,8 +184,11 @@ static void show(struct tally *tally)
 int report_counters(struct call *call)
 {
     struct counters all = {0};
-    struct tally tally = {
-        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.counters/1"};
+    struct tally tally = {.call = call,
+                          .own = &all,
+                          .add = add_counter_event,
+                          .show = show,
+                          .schema = "tracetta.counters/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.next);

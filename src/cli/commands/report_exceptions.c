@@ -46,7 +46,7 @@ static struct thrown *row_of(struct exceptions *all, ttr_id type)
     return &all->row[all->n++];
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_exception(struct tally *tally, const ttr_event *event)
 {
     struct exceptions *all = tally->own;
     if (!tally_is(tally, event, "ExceptionThrown"))
@@ -123,8 +123,11 @@ static void show(struct tally *tally)
 int report_exceptions(struct call *call)
 {
     struct exceptions all = {0};
-    struct tally tally = {
-        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.exceptions/1"};
+    struct tally tally = {.call = call,
+                          .own = &all,
+                          .add = add_exception,
+                          .show = show,
+                          .schema = "tracetta.exceptions/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.row_of);

@@ -66,7 +66,8 @@ static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
 }
 
 /* Finds the latest collection of a process that is in progress, or that has a number; else NULL. */
-static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint64_t number)
+static struct collection *find_collection(struct gc *gc, uint64_t pid, bool by_number,
+                                          uint64_t number)
 {
     for (size_t i = gc->n; i-- > 0 && gc->n - i < 64;) {
         struct collection *row = &gc->row[i];
@@ -76,7 +77,7 @@ static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint
     return NULL;
 }
 
-static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid)
+static bool start_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
     struct gc *gc = tally->own;
     if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
@@ -90,9 +91,10 @@ static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid
     return true;
 }
 
-static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
+static void end_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
-    struct collection *row = find(tally->own, pid, true, tally_number(tally, event, "Count"));
+    struct collection *row =
+        find_collection(tally->own, pid, true, tally_number(tally, event, "Count"));
     if (!row)
         return;
     row->is_over = true;
@@ -101,7 +103,7 @@ static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
 }
 
 /* Stores the heap size, which is recorded right after a collection. */
-static void take_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
+static void store_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
     static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",
                                         "GenerationSize3", "GenerationSize4"};
@@ -137,12 +139,12 @@ static void end_pause(struct gc *gc, struct pausing *pausing, uint64_t pid, int6
     gc->longest = pause > gc->longest ? pause : gc->longest;
     for (size_t i = gc->n; i-- > pausing->first && !row;)
         row = gc->row[i].pid == pid ? &gc->row[i] : NULL;
-    row = row ? row : find(gc, pid, false, 0);
+    row = row ? row : find_collection(gc, pid, false, 0);
     if (row)
         row->pause += pause;
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_gc_event(struct tally *tally, const ttr_event *event)
 {
     struct gc *gc = tally->own;
     ttr_thread thread = {0};
@@ -164,11 +166,11 @@ static bool take(struct tally *tally, const ttr_event *event)
     } else if (tally_is(tally, event, "GCRestartEEEnd")) {
         end_pause(gc, pausing, thread.pid, event->time);
     } else if (tally_is(tally, event, "GCStart")) {
-        return take_start(tally, event, thread.pid);
+        return start_collection(tally, event, thread.pid);
     } else if (tally_is(tally, event, "GCEnd")) {
-        take_end(tally, event, thread.pid);
+        end_collection(tally, event, thread.pid);
     } else if (tally_is(tally, event, "GCHeapStats")) {
-        take_heap(tally, event, thread.pid);
+        store_heap(tally, event, thread.pid);
     }
     return true;
 }
@@ -284,7 +286,7 @@ int report_gc(struct call *call)
 {
     struct gc gc = {0};
     struct tally tally = {
-        .call = call, .own = &gc, .take = take, .show = show, .schema = "tracetta.gc/1"};
+        .call = call, .own = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
     int outcome = tally_run(&tally);
     free(gc.row);
     free(gc.thread);

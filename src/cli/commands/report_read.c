@@ -6,10 +6,10 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-static bool take_batch(struct tally *tally, const ttr_batch *batch)
+static bool add_batch(struct tally *tally, const ttr_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++)
-        if (!tally->take(tally, ttr_batch_at(batch, i)))
+        if (!tally->add(tally, ttr_batch_at(batch, i)))
             return false;
     return true;
 }
@@ -28,7 +28,7 @@ static int read_all(struct tally *tally)
         if (status == TTR_OK)
             tally->matches += inputs_count_matches(tally->call, &batch);
         if (status == TTR_OK)
-            has_memory = take_batch(tally, &batch);
+            has_memory = add_batch(tally, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
     progress_end(&progress);
     if (!has_memory) {

@@ -15,7 +15,7 @@ struct tally {
     uint64_t matches; /* events that matched the filters */
     void *own;
     /* Adds an event to the report. Returns false if memory is exhausted. */
-    bool (*take)(struct tally *tally, const ttr_event *event);
+    bool (*add)(struct tally *tally, const ttr_event *event);
     /* Prints the report; with --json the members of the open object. */
     void (*show)(struct tally *tally);
     const char *schema; /* "tracetta.gc/1" */

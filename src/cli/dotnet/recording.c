@@ -20,339 +20,325 @@
 #define PIECE (1u << 20) /* bytes read from the session at a time */
 #define SLICE_MS 100u    /* between two checks of the clock, the keyboard and the program */
 #define SILENCE_NS UINT64_C(30000000000) /* a stop without any data for so long is given up */
-#define FULL_NS                                                                       \
-    UINT64_C(                                                                         \
-/* time for which data are still read after a write error, so that the program is not \
- * blocked */
-        5000000000)
+/* Time for which data are still read after a write error, so that the program is not blocked. */
+#define FULL_NS UINT64_C(5000000000)
 #define TTY_STEP_NS UINT64_C(200000000)
 #define JSON_STEP_NS UINT64_C(500000000)
 
 int recording_open(struct recording *recording, const char *path, bool overwrite)
-        {
-            struct stat about;
-            bool is_there = strcmp(path, "-") != 0 && stat(path, &about) == 0;
-            recording->path = path;
-            if (strcmp(path, "-") == 0) {
-                if (recording->call->term.out_is_tty)
-                    return talk_misuse("record",
-                                       "standard output is a terminal, and a trace is no text; "
-                                       "-o FILE says where it goes");
-                recording->fd = dup(STDOUT_FILENO);
-            } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
-                talk_failure(path, "the file exists; --overwrite replaces it");
-                return OUTCOME_OUTPUT;
-            } else {
-                recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-            }
-            if (recording->fd < 0)
-                return talk_cannot_write(path, errno);
-            recording->is_made = !is_there && strcmp(path, "-") != 0;
-            recording->is_regular = fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) &&
-                                    strcmp(path, "-") != 0;
-            return OUTCOME_FINE;
-        }
+{
+    struct stat about;
+    bool is_there = strcmp(path, "-") != 0 && stat(path, &about) == 0;
+    recording->path = path;
+    if (strcmp(path, "-") == 0) {
+        if (recording->call->term.out_is_tty)
+            return talk_misuse("record", "standard output is a terminal, and a trace is no text; "
+                                         "-o FILE says where it goes");
+        recording->fd = dup(STDOUT_FILENO);
+    } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
+        talk_failure(path, "the file exists; --overwrite replaces it");
+        return OUTCOME_OUTPUT;
+    } else {
+        recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    }
+    if (recording->fd < 0)
+        return talk_cannot_write(path, errno);
+    recording->is_made = !is_there && strcmp(path, "-") != 0;
+    recording->is_regular =
+        fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
+    return OUTCOME_FINE;
+}
 
-        void recording_drop(struct recording *recording)
-        {
-            if (recording->fd >= 0)
-                (void)close(recording->fd);
-            recording->fd = -1;
-            if (recording->is_made && recording->written == 0)
-                (void)unlink(recording->path);
-        }
+void recording_drop(struct recording *recording)
+{
+    if (recording->fd >= 0)
+        (void)close(recording->fd);
+    recording->fd = -1;
+    if (recording->is_made && recording->written == 0)
+        (void)unlink(recording->path);
+}
 
-        /* --- Messages --- */
+/* --- Messages --- */
 
-        static const char *shown_path(const struct recording *recording)
-        {
-            return strcmp(recording->path, "-") == 0 ? "standard output" : recording->path;
-        }
+static const char *shown_path(const struct recording *recording)
+{
+    return strcmp(recording->path, "-") == 0 ? "standard output" : recording->path;
+}
 
-        void recording_show(struct recording *recording, uint64_t now)
-        {
-            const struct call *call = recording->call;
-            const char *how = call->set.progress ? call->set.progress : "auto";
-            bool is_json = strcmp(how, "json") == 0;
-            bool is_on = is_json || (strcmp(how, "auto") == 0 && call->term.error_is_tty &&
-                                     !call->set.quiet && !recording->launch);
-            if (!is_on || now < recording->next_ns)
-                return;
-            recording->next_ns = now + (is_json ? JSON_STEP_NS : TTY_STEP_NS);
-            if (!is_json) {
-                (void)fprintf(
-                    stderr, "\r%s  %s  %s\x1b[K", recording->is_stopping ? "stopping" : "recording",
-                    units_duration(now - recording->begin_ns).s, units_size(recording->written).s);
-                recording->is_shown = true;
-                return;
-            }
-            struct json json = {.to = stderr, .is_flat = true};
-            json_open(&json, NULL, '{');
-            json_string(&json, "schema", "tracetta.progress/1");
-            json_string(&json, "what", recording->is_stopping ? "stopping" : "recording");
-            json_uint(&json, "bytes", recording->written);
-            json_float(&json, "seconds", (double)(now - recording->begin_ns) / 1e9);
-            json_close(&json, '}');
-        }
+void recording_show(struct recording *recording, uint64_t now)
+{
+    const struct call *call = recording->call;
+    const char *how = call->set.progress ? call->set.progress : "auto";
+    bool is_json = strcmp(how, "json") == 0;
+    bool is_on = is_json || (strcmp(how, "auto") == 0 && call->term.error_is_tty &&
+                             !call->set.quiet && !recording->launch);
+    if (!is_on || now < recording->next_ns)
+        return;
+    recording->next_ns = now + (is_json ? JSON_STEP_NS : TTY_STEP_NS);
+    if (!is_json) {
+        (void)fprintf(
+            stderr, "\r%s  %s  %s\x1b[K", recording->is_stopping ? "stopping" : "recording",
+            units_duration(now - recording->begin_ns).s, units_size(recording->written).s);
+        recording->is_shown = true;
+        return;
+    }
+    struct json json = {.to = stderr, .is_flat = true};
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.progress/1");
+    json_string(&json, "what", recording->is_stopping ? "stopping" : "recording");
+    json_uint(&json, "bytes", recording->written);
+    json_float(&json, "seconds", (double)(now - recording->begin_ns) / 1e9);
+    json_close(&json, '}');
+}
 
-        void recording_unshow(struct recording *recording)
-        {
-            if (recording->is_shown)
-                (void)fputs("\r\x1b[K", stderr);
-            recording->is_shown = false;
-        }
+void recording_unshow(struct recording *recording)
+{
+    if (recording->is_shown)
+        (void)fputs("\r\x1b[K", stderr);
+    recording->is_shown = false;
+}
 
-        /* Whether Enter was pressed on our terminal. Only if no other process reads from it. */
-        static bool is_enter_pressed(const struct recording *recording)
-        {
-            struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
-            char line[256];
-            if (recording->launch || !isatty(STDIN_FILENO) ||
-                tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&keyboard, 1, 0) <= 0)
-                return false;
-            return read(STDIN_FILENO, line, sizeof line) > 0;
-        }
+/* Whether Enter was pressed on our terminal. Only if no other process reads from it. */
+static bool is_enter_pressed(const struct recording *recording)
+{
+    struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
+    char line[256];
+    if (recording->launch || !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+        poll(&keyboard, 1, 0) <= 0)
+        return false;
+    return read(STDIN_FILENO, line, sizeof line) > 0;
+}
 
-        /* --- The stream --- */
+/* --- The stream --- */
 
-        /* Whether the other end of our pipe is closed, as by "| head". That is not an error. */
-        static bool is_reader_gone(const struct recording *recording)
-        {
-            struct pollfd pipe = {.fd = recording->fd};
-            return !recording->is_regular && poll(&pipe, 1, 0) > 0 &&
-                   pipe.revents & (POLLERR | POLLHUP);
-        }
+/* Whether the other end of our pipe is closed, as by "| head". That is not an error. */
+static bool is_reader_gone(const struct recording *recording)
+{
+    struct pollfd pipe = {.fd = recording->fd};
+    return !recording->is_regular && poll(&pipe, 1, 0) > 0 && pipe.revents & (POLLERR | POLLHUP);
+}
 
-        bool recording_is_enough(struct recording *recording, uint64_t now)
-        {
-            recording->is_left |= is_reader_gone(recording);
-            recording->is_full |= recording->is_left;
-            return recording->is_full || interrupt_came() || recording->is_met ||
-                   (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) ||
-                   is_enter_pressed(recording);
-        }
+bool recording_is_enough(struct recording *recording, uint64_t now)
+{
+    recording->is_left |= is_reader_gone(recording);
+    recording->is_full |= recording->is_left;
+    return recording->is_full || interrupt_came() || recording->is_met ||
+           (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) ||
+           is_enter_pressed(recording);
+}
 
-        /* Requests the end of the session. Returns false after reporting an error. */
-        static bool begin_stop(struct recording *recording, uint64_t now)
-        {
-            ttr_error error;
-            recording->is_stopping = true;
-            recording->stop_ns = recording->heard_ns = now;
-            ttr_dotnet_wake(recording->target, -1);
-            if (ttr_dotnet_stop(recording->session, &error) == TTR_OK)
-                return true;
-            talk_error(recording->call, recording->what, &error);
-            return false;
-        }
+/* Requests the end of the session. Returns false after reporting an error. */
+static bool begin_stop(struct recording *recording, uint64_t now)
+{
+    ttr_error error;
+    recording->is_stopping = true;
+    recording->stop_ns = recording->heard_ns = now;
+    ttr_dotnet_wake(recording->target, -1);
+    if (ttr_dotnet_stop(recording->session, &error) == TTR_OK)
+        return true;
+    talk_error(recording->call, recording->what, &error);
+    return false;
+}
 
-        /* Writes all bytes. Returns errno, or 0. */
-        static int write_all(struct recording *recording, const uint8_t *bytes, size_t n)
-        {
-            for (size_t at = 0; at < n;) {
-                ssize_t wrote = write(recording->fd, bytes + at, n - at);
-                struct pollfd wait = {.fd = recording->fd, .events = POLLOUT};
-                if (wrote < 0 && errno == EAGAIN)
-                    (void)poll(&wait, 1, (int)SLICE_MS);
-                else if (wrote < 0 && errno != EINTR)
-                    return errno;
-                if (wrote <= 0)
-                    continue;
-                at += (size_t)wrote;
-                recording->written += (uint64_t)wrote;
-            }
-            return 0;
-        }
+/* Writes all bytes. Returns errno, or 0. */
+static int write_all(struct recording *recording, const uint8_t *bytes, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t wrote = write(recording->fd, bytes + at, n - at);
+        struct pollfd wait = {.fd = recording->fd, .events = POLLOUT};
+        if (wrote < 0 && errno == EAGAIN)
+            (void)poll(&wait, 1, (int)SLICE_MS);
+        else if (wrote < 0 && errno != EINTR)
+            return errno;
+        if (wrote <= 0)
+            continue;
+        at += (size_t)wrote;
+        recording->written += (uint64_t)wrote;
+    }
+    return 0;
+}
 
-        bool recording_put(struct recording *recording, const void *bytes, size_t n)
-        {
-            int failed = write_all(recording, bytes, n);
-            if (failed && failed != EPIPE) {
-                recording_unshow(recording);
-                talk_failure(shown_path(recording), "cannot write: %s; the recording stops",
-                             strerror(failed));
-            }
-            recording->is_full = failed != 0;
-            recording->is_left = failed == EPIPE;
-            return failed == 0;
-        }
+bool recording_put(struct recording *recording, const void *bytes, size_t n)
+{
+    int failed = write_all(recording, bytes, n);
+    if (failed && failed != EPIPE) {
+        recording_unshow(recording);
+        talk_failure(shown_path(recording), "cannot write: %s; the recording stops",
+                     strerror(failed));
+    }
+    recording->is_full = failed != 0;
+    recording->is_left = failed == EPIPE;
+    return failed == 0;
+}
 
-        static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
-        {
-            ttr_dotnet_report report = {.size = sizeof report};
-            if (recording->is_full || !recording_put(recording, bytes, n))
-                return;
-            ttr_dotnet_session_report(recording->session, &report);
-            recording->whole = report.whole_bytes;
-            recording->closing_n = report.closing_n;
-            memcpy(recording->closing, report.closing, sizeof report.closing);
-        }
+static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
+{
+    ttr_dotnet_report report = {.size = sizeof report};
+    if (recording->is_full || !recording_put(recording, bytes, n))
+        return;
+    ttr_dotnet_session_report(recording->session, &report);
+    recording->whole = report.whole_bytes;
+    recording->closing_n = report.closing_n;
+    memcpy(recording->closing, report.closing, sizeof report.closing);
+}
 
-        /* Whether a stop takes longer than a user would wait. */
-        static bool is_hopeless(const struct recording *recording, uint64_t now)
-        {
-            return recording->is_stopping &&
-                   (now - recording->heard_ns > SILENCE_NS ||
-                    (recording->is_full && now - recording->stop_ns > FULL_NS));
-        }
+/* Whether a stop takes longer than a user would wait. */
+static bool is_hopeless(const struct recording *recording, uint64_t now)
+{
+    return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
+                                      (recording->is_full && now - recording->stop_ns > FULL_NS));
+}
 
-        /* Reads and stores the next bytes. Returns TTR_OK with *got bytes, TTR_AGAIN, TTR_END (also
-         * if the stream was cut, which the report shows), or an error that was reported. */
-        static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
-        {
-            ttr_error error;
-            uint64_t now = progress_now();
-            *got = 0;
-            if (recording_is_enough(recording, now) && !recording->is_stopping &&
-                !begin_stop(recording, now))
-                return TTR_E_IO;
-            recording->is_given_up = is_hopeless(recording, now);
-            if (recording->is_given_up)
-                return TTR_END;
-            recording_show(recording, now);
-            if (recording->launch)
-                (void)launch_has_ended(recording->launch);
-            ttr_status status = ttr_dotnet_read(recording->session, to, n, SLICE_MS, got, &error);
-            if (status == TTR_OK) {
-                recording->heard_ns = now;
-                keep(recording, to, *got);
-            } else if (status != TTR_AGAIN && status != TTR_END) {
-                recording_unshow(recording);
-                talk_error(recording->call, recording->what, &error);
-            }
-            return status;
-        }
+/* Reads and stores the next bytes. Returns TTR_OK with *got bytes, TTR_AGAIN, TTR_END (also
+ * if the stream was cut, which the report shows), or an error that was reported. */
+static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
+{
+    ttr_error error;
+    uint64_t now = progress_now();
+    *got = 0;
+    if (recording_is_enough(recording, now) && !recording->is_stopping &&
+        !begin_stop(recording, now))
+        return TTR_E_IO;
+    recording->is_given_up = is_hopeless(recording, now);
+    if (recording->is_given_up)
+        return TTR_END;
+    recording_show(recording, now);
+    if (recording->launch)
+        (void)launch_has_ended(recording->launch);
+    ttr_status status = ttr_dotnet_read(recording->session, to, n, SLICE_MS, got, &error);
+    if (status == TTR_OK) {
+        recording->heard_ns = now;
+        keep(recording, to, *got);
+    } else if (status != TTR_AGAIN && status != TTR_END) {
+        recording_unshow(recording);
+        talk_error(recording->call, recording->what, &error);
+    }
+    return status;
+}
 
-        /* Reads the stream to its end. */
-        static int pump(struct recording *recording, uint8_t *piece)
-        {
-            ttr_status status;
-            size_t got;
-            do
-                status = step(recording, piece, PIECE, &got);
-            while (status == TTR_OK || status == TTR_AGAIN);
-            return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
-        }
+/* Reads the stream to its end. */
+static int pump(struct recording *recording, uint8_t *piece)
+{
+    ttr_status status;
+    size_t got;
+    do
+        status = step(recording, piece, PIECE, &got);
+    while (status == TTR_OK || status == TTR_AGAIN);
+    return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
+}
 
-        /* A ttr_pull that also stores what it reads. */
-        static int64_t pull(void *own, void *to, size_t n)
-        {
-            size_t got;
-            ttr_status status;
-            do
-                status = step(own, to, n, &got);
-            while (status == TTR_AGAIN);
-            return status == TTR_OK ? (int64_t)got : 0;
-        }
+/* A ttr_pull that also stores what it reads. */
+static int64_t pull(void *own, void *to, size_t n)
+{
+    size_t got;
+    ttr_status status;
+    do
+        status = step(own, to, n, &got);
+    while (status == TTR_AGAIN);
+    return status == TTR_OK ? (int64_t)got : 0;
+}
 
-        /* Decodes the stream to find the event that ends the recording. If it cannot be decoded,
-         * the recording goes on without this. */
-        static void watch(struct recording *recording)
-        {
-            static const char *const at_once[] = {"nettrace.order=block", NULL};
-            const ttr_read_options options = {
-                .size = sizeof options, .from = "nettrace", .format_options = at_once};
-            ttr_error error = {.text = "no memory"};
-            ttr *t = ttr_new(NULL);
-            ttr_reader *reader =
-                t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
-            ttr_batch batch;
-            ttr_status status = reader ? TTR_OK : TTR_E_IO;
-            while (reader &&
-                   ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
-                for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
-                    recording->is_met =
-                        recording->is_met ||
-                        stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
-            if (status != TTR_END)
-                talk_note(recording->call,
-                          "the event that would end the recording can no longer be seen: %s",
-                          error.text);
-            ttr_close(reader);
-            ttr_free(t);
-        }
+/* Decodes the stream to find the event that ends the recording. If it cannot be decoded,
+ * the recording goes on without this. */
+static void watch(struct recording *recording)
+{
+    static const char *const at_once[] = {"nettrace.order=block", NULL};
+    const ttr_read_options options = {
+        .size = sizeof options, .from = "nettrace", .format_options = at_once};
+    ttr_error error = {.text = "no memory"};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader =
+        t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
+    ttr_batch batch;
+    ttr_status status = reader ? TTR_OK : TTR_E_IO;
+    while (reader && ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
+        for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
+            recording->is_met = recording->is_met ||
+                                stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
+    if (status != TTR_END)
+        talk_note(recording->call,
+                  "the event that would end the recording can no longer be seen: %s", error.text);
+    ttr_close(reader);
+    ttr_free(t);
+}
 
-        /* Writes the end marker of a complete file to a file that was cut. Returns the number of
-         * bytes removed. */
-        static uint64_t close_cut(struct recording *recording)
-        {
-            if (!recording->is_regular || recording->whole == 0)
-                return 0;
-            uint64_t left_out = recording->written - recording->whole;
-            if (ftruncate(recording->fd, (off_t)recording->whole) != 0 ||
-                lseek(recording->fd, (off_t)recording->whole, SEEK_SET) < 0)
-                return 0;
-            (void)write_all(recording, recording->closing, recording->closing_n);
-            return left_out;
-        }
+/* Writes the end marker of a complete file to a file that was cut. Returns the number of
+ * bytes removed. */
+static uint64_t close_cut(struct recording *recording)
+{
+    if (!recording->is_regular || recording->whole == 0)
+        return 0;
+    uint64_t left_out = recording->written - recording->whole;
+    if (ftruncate(recording->fd, (off_t)recording->whole) != 0 ||
+        lseek(recording->fd, (off_t)recording->whole, SEEK_SET) < 0)
+        return 0;
+    (void)write_all(recording, recording->closing, recording->closing_n);
+    return left_out;
+}
 
-        /* Reports why a stream without an end marker ended. */
-        static int tell_cut(struct recording *recording)
-        {
-            char how[80];
-            bool has_nothing = recording->whole == 0;
-            uint64_t left_out = close_cut(recording);
-            const char *kept = has_nothing             ? "nothing of it can be read"
-                               : recording->is_regular ? "what came before is in"
-                                                       : "the trace is cut in";
-            if (recording->launch && launch_has_ended(recording->launch))
-                talk_failure(recording->what, "%s before the trace was complete; %s %s",
-                             launch_how(recording->launch, how, sizeof how), kept,
-                             shown_path(recording));
-            else if (recording->is_given_up)
-                talk_failure(recording->what,
-                             "the runtime does not answer the request to stop; %s %s", kept,
-                             shown_path(recording));
-            else
-                talk_failure(
-                    recording->what,
-                    "was killed, or its runtime closed the trace before it was complete; %s %s",
-                    kept, shown_path(recording));
-            if (left_out)
-                talk_note(recording->call,
-                          "the last %" PRIu64
-                          " bytes were part of a block that never came whole, and are left out",
-                          left_out);
-            talk_note(recording->call,
-                      "methods that only the rundown at the end names are missing");
-            return OUTCOME_NO;
-        }
+/* Reports why a stream without an end marker ended. */
+static int tell_cut(struct recording *recording)
+{
+    char how[80];
+    bool has_nothing = recording->whole == 0;
+    uint64_t left_out = close_cut(recording);
+    const char *kept = has_nothing             ? "nothing of it can be read"
+                       : recording->is_regular ? "what came before is in"
+                                               : "the trace is cut in";
+    if (recording->launch && launch_has_ended(recording->launch))
+        talk_failure(recording->what, "%s before the trace was complete; %s %s",
+                     launch_how(recording->launch, how, sizeof how), kept, shown_path(recording));
+    else if (recording->is_given_up)
+        talk_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
+                     kept, shown_path(recording));
+    else
+        talk_failure(recording->what,
+                     "was killed, or its runtime closed the trace before it was complete; %s %s",
+                     kept, shown_path(recording));
+    if (left_out)
+        talk_note(recording->call,
+                  "the last %" PRIu64
+                  " bytes were part of a block that never came whole, and are left out",
+                  left_out);
+    talk_note(recording->call, "methods that only the rundown at the end names are missing");
+    return OUTCOME_NO;
+}
 
-        static int end_file(struct recording *recording, int outcome)
-        {
-            ttr_dotnet_report report = {.size = sizeof report};
-            ttr_dotnet_session_report(recording->session, &report);
-            if (recording->is_full) {
-                (void)close_cut(recording);
-                outcome = recording->is_left ? OUTCOME_FINE : OUTCOME_OUTPUT;
-            } else if (outcome == OUTCOME_FINE && !report.has_end) {
-                outcome = tell_cut(recording);
-            }
-            if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
-                outcome = talk_cannot_write(shown_path(recording), errno);
-            recording->fd = -1;
-            return outcome;
-        }
+static int end_file(struct recording *recording, int outcome)
+{
+    ttr_dotnet_report report = {.size = sizeof report};
+    ttr_dotnet_session_report(recording->session, &report);
+    if (recording->is_full) {
+        (void)close_cut(recording);
+        outcome = recording->is_left ? OUTCOME_FINE : OUTCOME_OUTPUT;
+    } else if (outcome == OUTCOME_FINE && !report.has_end) {
+        outcome = tell_cut(recording);
+    }
+    if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
+        outcome = talk_cannot_write(shown_path(recording), errno);
+    recording->fd = -1;
+    return outcome;
+}
 
-        int recording_run(struct recording *recording)
-        {
-            uint8_t *piece = malloc(PIECE);
-            if (!piece) {
-                talk_failure(recording->what, "no memory");
-                return OUTCOME_OUTPUT;
-            }
-            recording->begin_ns = progress_now();
-            if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
-                talk_note(recording->call, "%s cannot be emptied: %s", recording->path,
-                          strerror(errno));
-            if (stopping_is_asked(&recording->stopping))
-                watch(recording);
-            int outcome = pump(recording, piece);
-            uint64_t took = progress_now() - recording->begin_ns;
-            recording_unshow(recording);
-            outcome = end_file(recording, outcome);
-            free(piece);
-            if (recording->call->term.error_is_tty || recording->call->set.verbose)
-                talk_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
-                          units_size(recording->written).s, shown_path(recording));
-            return outcome;
-        }
+int recording_run(struct recording *recording)
+{
+    uint8_t *piece = malloc(PIECE);
+    if (!piece) {
+        talk_failure(recording->what, "no memory");
+        return OUTCOME_OUTPUT;
+    }
+    recording->begin_ns = progress_now();
+    if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
+        talk_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+    if (stopping_is_asked(&recording->stopping))
+        watch(recording);
+    int outcome = pump(recording, piece);
+    uint64_t took = progress_now() - recording->begin_ns;
+    recording_unshow(recording);
+    outcome = end_file(recording, outcome);
+    free(piece);
+    if (recording->call->term.error_is_tty || recording->call->set.verbose)
+        talk_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
+                  units_size(recording->written).s, shown_path(recording));
+    return outcome;
+}

@@ -16,7 +16,7 @@
 
 /* Reports why the output failed. A reader that closed the pipe is not an error, but the copy stops.
  */
-static int tell_output_error(const struct pump *pump, const ttr_error *error)
+static int report_output_error(const struct pump *pump, const ttr_error *error)
 {
     bool is_stdout = strcmp(pump->path, "-") == 0;
     if (is_stdout && error->status == TTR_E_IO && error->sys == EPIPE)
@@ -50,7 +50,7 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     if (!pump->path)
         pump->path = "nowhere";
     if (!pump->out)
-        return tell_output_error(pump, &error);
+        return report_output_error(pump, &error);
     inputs_warn_idle(pump->call, pump->in, format, pump->own_options);
     interrupt_remove(ttr_writer_temporary(pump->out));
     return OUTCOME_FINE;
@@ -89,7 +89,7 @@ static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_
 /* Why the copy stopped. */
 enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
 
-static enum stop move(struct pump *pump, struct progress *progress, ttr_error *error)
+static enum stop copy_batches(struct pump *pump, struct progress *progress, ttr_error *error)
 {
     uint64_t left = pump->limit;
     ttr_batch batch;
@@ -118,12 +118,12 @@ int pump_run(struct pump *pump)
     struct progress progress;
     ttr_error error = {0};
     progress_begin(&progress, pump->call, pump->t, pump->in, pump->call->command->name);
-    enum stop stop = move(pump, &progress, &error);
+    enum stop stop = copy_batches(pump, &progress, &error);
     progress_end(&progress);
     if (stop == STOP_END)
         return OUTCOME_FINE;
     if (stop == STOP_OUTPUT) {
-        int outcome = tell_output_error(pump, &error);
+        int outcome = report_output_error(pump, &error);
         ttr_abandon(pump->out);
         interrupt_remove(NULL);
         pump->out = NULL;
@@ -153,7 +153,7 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
 }
 
 /* Prints the losses, which are complete after the output has ended. */
-static void tell_losses(struct pump *pump)
+static void collect_losses(struct pump *pump)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(pump->out, &losses);
@@ -174,12 +174,12 @@ int pump_end(struct pump *pump, int outcome)
         return outcome;
     bool is_kept = outcome == OUTCOME_FINE || pump->is_partial;
     if (is_kept && ttr_writer_end(pump->out, &error) != TTR_OK) {
-        outcome = tell_output_error(pump, &error);
+        outcome = report_output_error(pump, &error);
         is_kept = false;
     } else {
         if (is_kept)
             interrupt_remove(NULL);
-        tell_losses(pump);
+        collect_losses(pump);
     }
     pump->bytes = ttr_writer_bytes(pump->out);
     pump->events = ttr_writer_events(pump->out);

@@ -113,7 +113,7 @@ static unsigned find_uses(const char *option)
 }
 
 /* Appends the option for --metadata into the room after a list. */
-static const char *put_metadata(char *to, const char *path)
+static const char *write_metadata_option(char *to, const char *path)
 {
     memcpy(to, METADATA_OPTION, sizeof METADATA_OPTION);
     memcpy(to + sizeof METADATA_OPTION - 1, path, strlen(path) + 1);
@@ -146,7 +146,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     if (list && !for_writing && call->set.stream_intersection)
         list[n++] = "ctf.stream-intersection=yes";
     if (list && metadata)
-        list[n++] = put_metadata((char *)(list + room), metadata);
+        list[n++] = write_metadata_option((char *)(list + room), metadata);
     return list;
 }
 
@@ -204,7 +204,7 @@ static bool is_wanted(void *own)
 }
 
 /* Refuses a --max-record that is smaller than usual records. */
-static bool is_good_limit(const struct call *call)
+static bool check_record_limit(const struct call *call)
 {
     uint64_t bytes = call->set.max_record;
     if (bytes == 0 || bytes >= MAX_RECORD_MIN)
@@ -215,8 +215,8 @@ static bool is_good_limit(const struct call *call)
 }
 
 /* Warns if an option that only CTF has is used with another format. */
-static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
-                           const char *option, const char *instead)
+static void warn_if_not_ctf(const struct call *call, const char *path, ttr_reader *reader,
+                            const char *option, const char *instead)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
@@ -258,7 +258,7 @@ static ttr_text folder_of(ttr_text path)
 
 /* Warns if one metadata file replaces that of several traces. They are told apart by their folders,
  * since their UUIDs may be equal. */
-static void warn_of_many(const struct call *call, ttr_reader *reader)
+static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     ttr_text first = {NULL, 0};
@@ -288,7 +288,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     fill_options(options, call, format_options);
     /* opening a remote trace may take long */
     ttr_watch(inputs->t, is_wanted, NULL);
-    is_fine = is_fine && is_good_limit(call);
+    is_fine = is_fine && check_record_limit(call);
     if (is_fine)
         reader = stream_is_one(path) ? open_stream(inputs, path, options, &error)
                                      : ttr_open(inputs->t, path, options, &error);
@@ -298,7 +298,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     else if (!is_fine)
         *outcome = OUTCOME_MISUSE;
     if (reader && call->set.metadata_file)
-        warn_of_others(call, path, reader, "metadata", "this trace is read as it is");
+        warn_if_not_ctf(call, path, reader, "metadata", "this trace is read as it is");
     free(format_options);
     return reader;
 }
@@ -322,7 +322,7 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
     }
     inputs->reader = open_path(inputs, call, path, &(ttr_read_options){.flags = flags}, &outcome);
     if (inputs->reader)
-        warn_of_many(call, inputs->reader);
+        warn_of_shared_metadata(call, inputs->reader);
     else
         inputs_close(inputs);
     return outcome;
@@ -353,7 +353,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
 }
 
 /* Parses "--offset FILE=DURATION". The last "=" counts, since a path may contain one. */
-static bool take_offsets(struct inputs *inputs, const struct call *call)
+static bool parse_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
     int64_t own = add_clamped(call->set.clock_offset, call->set.clock_offset_ns);
@@ -597,7 +597,7 @@ static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
     return n > 0 && found != 0;
 }
 
-static bool take_kinds(const struct call *call, uint32_t *kinds)
+static bool parse_kinds(const struct call *call, uint32_t *kinds)
 {
     const struct words *given = &call->set.kinds;
     for (size_t i = 0; i < given->n; i++) {
@@ -655,7 +655,7 @@ static int add_filter(struct inputs *inputs, const struct call *call)
     if (filter.to_ns < filter.from_ns)
         return talk_misuse(call->command->name, "--%s is before --%s: no time is between them",
                            set->end.option, set->start.option);
-    if (!take_kinds(call, &filter.kinds))
+    if (!parse_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
     if (!inputs->reader && error.status == TTR_E_MISUSE) /* only --cpu is not checked before */
@@ -681,8 +681,8 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_others(call, call->path[n], readers[n], "stream-intersection",
-                           "all of this trace is read");
+            warn_if_not_ctf(call, call->path[n], readers[n], "stream-intersection",
+                            "all of this trace is read");
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);
@@ -697,7 +697,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
             outcome = inputs_failed(call, inputs_name(call), &error);
     }
     if (inputs->reader)
-        warn_of_many(call, inputs->reader);
+        warn_of_shared_metadata(call, inputs->reader);
     free(readers);
     return outcome;
 }
@@ -714,7 +714,7 @@ static int check_stdin_once(const struct call *call)
 /* --- Order --- */
 
 /* Whether the inputs can be opened a second time with the same result. */
-static bool can_look_first(const struct call *call)
+static bool can_read_twice(const struct call *call)
 {
     struct stat about;
     bool can = !inputs_are_live(call);
@@ -732,7 +732,7 @@ static bool merges_in_order(ttr_reader *reader)
 }
 
 /* Finds out where the inputs are not in order, by reading them once. */
-static int look_first(struct inputs *inputs, const struct call *call)
+static int find_disorder(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     struct progress progress;
@@ -763,8 +763,8 @@ static int look_first(struct inputs *inputs, const struct call *call)
  * still written to are always sorted. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
-    inputs->seen = can_look_first(call) ? footprint_take(call->path, call->paths_n) : NULL;
-    int outcome = inputs->seen ? look_first(inputs, call) : OUTCOME_FINE;
+    inputs->seen = can_read_twice(call) ? footprint_take(call->path, call->paths_n) : NULL;
+    int outcome = inputs->seen ? find_disorder(inputs, call) : OUTCOME_FINE;
     if (inputs->disorder && !footprint_is_same(inputs->seen, true)) {
         ttr_disorder_free(inputs->disorder);
         inputs->disorder = NULL;
@@ -809,7 +809,7 @@ int inputs_tell_changed(const struct inputs *inputs, const struct call *call, in
 static int place_times(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
-    int outcome = take_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
+    int outcome = parse_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
         outcome = align_begins(inputs, call);
     return outcome == OUTCOME_FINE ? resolve_range(inputs, call) : outcome;

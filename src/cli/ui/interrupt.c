@@ -83,7 +83,7 @@ static void on_dump(int number)
 
 /* Handles SIGBUS: a mapped file was truncated by another process. Reading cannot go on, and the
  * output would look complete. */
-static void on_cut(int number)
+static void on_bus_error(int number)
 {
     static const char text[] =
         "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
@@ -94,7 +94,7 @@ static void on_cut(int number)
 
 /* Installs a handler, unless the signal was ignored at the start (nohup, background jobs of a
  * script). */
-static void take_signal(int number)
+static void install_handler(int number)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;
     (void)sigemptyset(&action.sa_mask);
@@ -106,12 +106,12 @@ void interrupt_init(void)
 {
     if (pipe2(wake, O_CLOEXEC) != 0)
         wake[0] = wake[1] = -1;
-    take_signal(SIGINT);
-    take_signal(SIGTERM);
-    take_signal(SIGHUP);
+    install_handler(SIGINT);
+    install_handler(SIGTERM);
+    install_handler(SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
-    (void)signal(SIGBUS, on_cut);
+    (void)signal(SIGBUS, on_bus_error);
 }
 
 void interrupt_take_dumps(void)

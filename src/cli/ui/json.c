@@ -7,7 +7,7 @@
 #include "cli/ui/term.h"
 #include "cli/ui/units.h"
 
-static void put_place(struct json *json, const char *key)
+static void put_separator(struct json *json, const char *key)
 {
     uint32_t bit = UINT32_C(1) << (json->depth & 31);
     if (json->depth > 0) {
@@ -66,7 +66,7 @@ static void put_character(FILE *to, const unsigned char *p, size_t length)
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fputc(bracket, json->to);
     json->depth++;
     json->has_members &= ~(UINT32_C(1) << (json->depth & 31));
@@ -97,7 +97,7 @@ static void put_quoted(struct json *json, ttr_text value)
 
 void json_text(struct json *json, const char *key, ttr_text value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     put_quoted(json, value);
 }
 
@@ -108,13 +108,13 @@ void json_string(struct json *json, const char *key, const char *value)
 
 void json_uint(struct json *json, const char *key, uint64_t value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%" PRIu64, value);
 }
 
 void json_int(struct json *json, const char *key, int64_t value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%" PRId64, value);
 }
 
@@ -136,19 +136,19 @@ void json_time(struct json *json, const char *key, int64_t ns)
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fputs(value ? "true" : "false", json->to);
 }
 
 void json_float(struct json *json, const char *key, double value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%.6g", value);
 }
 
 void json_member(struct json *json, ttr_text key, const ttr_value *value)
 {
-    put_place(json, NULL);
+    put_separator(json, NULL);
     put_quoted(json, key);
     (void)fputs(": ", json->to);
     switch (value->type) {

@@ -6,7 +6,7 @@
 #include "cli/ui/help.h"
 
 /* Prints text with the characters escaped that mean something in roff. */
-static void put(FILE *to, const char *text)
+static void put_escaped(FILE *to, const char *text)
 {
     bool at_begin = true;
     for (; *text; text++) {
@@ -25,7 +25,7 @@ static void put(FILE *to, const char *text)
 static void put_line(FILE *to, const char *before, const char *text)
 {
     (void)fputs(before, to);
-    put(to, text);
+    put_escaped(to, text);
     (void)fputc('\n', to);
 }
 
@@ -35,12 +35,12 @@ static void put_option(FILE *to, const struct option_row *row)
     if (row->letter)
         (void)fprintf(to, "\\fB\\-%c\\fR, ", row->letter);
     (void)fputs("\\fB\\-\\-", to);
-    put(to, row->name);
+    put_escaped(to, row->name);
     (void)fputs("\\fR", to);
     if (row->value) {
         bool is_maybe = row->type == OPTION_MAYBE;
         (void)fprintf(to, "%s=\\fI", is_maybe ? "[" : "");
-        put(to, row->value);
+        put_escaped(to, row->value);
         (void)fprintf(to, "\\fR%s", is_maybe ? "]" : "");
     }
     put_line(to, "\n", row->text);

@@ -47,7 +47,7 @@ static char *find_last(char *text, const char *word)
 }
 
 /* Replaces the last mention of an option in a text. Earlier parts may contain names of files. */
-static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
+static const char *name_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
     if (!*option || n >= TALK_TEXT)
@@ -68,7 +68,7 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
 
 const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
 {
-    return in_flags(error->text, error->option, own);
+    return name_flags(error->text, error->option, own);
 }
 
 const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
@@ -76,17 +76,17 @@ const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
     const char *option = "";
     for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
         option = strcmp(naming[i].code, note->code) == 0 ? naming[i].option : option;
-    return in_flags(note->text, option, own);
+    return name_flags(note->text, option, own);
 }
 
-static void say_text(const char *text)
+static void print_escaped(const char *text)
 {
     term_text_to(stderr, (ttr_text){text, strlen(text)});
 }
 
 /* Returns the offset of the line break before a source line with a caret below it ("text\n  the
  * line\n    ^"), or the length of the text. */
-static size_t drawing_of(const char *text)
+static size_t find_caret_lines(const char *text)
 {
     size_t n = strlen(text), at = n;
     if (n == 0 || text[n - 1] != '^')
@@ -101,9 +101,9 @@ static size_t drawing_of(const char *text)
 }
 
 /* Prints a text with its source line and caret. Other line breaks are escaped. */
-static void say_reason(const char *text)
+static void print_reason(const char *text)
 {
-    size_t n = drawing_of(text);
+    size_t n = find_caret_lines(text);
     term_text_to(stderr, (ttr_text){text, n});
     for (const char *line = text + n; *line == '\n';) {
         size_t line_n = strcspn(++line, "\n");
@@ -114,11 +114,11 @@ static void say_reason(const char *text)
 }
 
 /* Prints a line. Control characters in names of files and texts of traces are escaped. */
-static void say_line(const char *format, va_list values)
+static void print_formatted(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
     int n = vsnprintf(line, sizeof line, format, values);
-    say_text(n < 0 ? format : line);
+    print_escaped(n < 0 ? format : line);
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
@@ -127,7 +127,7 @@ int talk_misuse(const char *verb, const char *format, ...)
     va_list values;
     (void)fputs("tracetta: ", stderr);
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
     (void)fprintf(stderr, "try: tracetta %s%s--help\n", verb ? verb : "", verb ? " " : "");
     return OUTCOME_MISUSE;
@@ -139,7 +139,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     char line[24], own[TALK_TEXT];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown)) {
-        say_text(shown);
+        print_escaped(shown);
         (void)fputs(": ", stderr);
     }
     bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
@@ -148,7 +148,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    say_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
+    print_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;
@@ -163,11 +163,11 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 void talk_failure(const char *path, const char *format, ...)
 {
     (void)fputs("tracetta: ", stderr);
-    say_text(path);
+    print_escaped(path);
     (void)fputs(": ", stderr);
     va_list values;
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
 }
 
@@ -211,7 +211,7 @@ void talk_note(const struct call *call, const char *format, ...)
     (void)fputs("tracetta: ", stderr);
     va_list values;
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
 }
 

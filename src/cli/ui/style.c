@@ -88,7 +88,7 @@ static int begin_perfscript(struct style *style)
 }
 
 /* Returns the first option given that only --style=babeltrace2 has, or NULL. */
-static const char *companion(const struct settings *set)
+static const char *find_companion(const struct settings *set)
 {
     const struct {
         bool is_given;
@@ -118,7 +118,7 @@ int style_begin(struct style *style, struct call *call)
     bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
     bool is_perfscript =
         set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
-    const char *given = companion(set);
+    const char *given = find_companion(set);
     if ((is_asked || is_microsoft || is_perfscript) && set->format &&
         strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
@@ -155,7 +155,7 @@ void style_end(struct style *style)
 
 /* --- Gaps --- */
 
-static const char *ink(const struct style *style, const char *code)
+static const char *gap_ink(const struct style *style, const char *code)
 {
     return style->has_color ? code : "";
 }
@@ -250,7 +250,7 @@ static void print_place(const struct style *style, uint16_t source)
         (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
     else
         (void)fputs(", no stream ID).", stderr);
-    (void)fprintf(stderr, "%s\n", ink(style, "\033[0m"));
+    (void)fprintf(stderr, "%s\n", gap_ink(style, "\033[0m"));
 }
 
 /* A gap, cut to the selected time. */
@@ -260,7 +260,7 @@ struct gap {
 };
 
 /* Cuts a gap to a range of time. Returns false if nothing is left. */
-static bool cut(struct gap *gap, int64_t from, int64_t to)
+static bool clip_gap(struct gap *gap, int64_t from, int64_t to)
 {
     if (gap->end < from || gap->begin > to)
         return false;
@@ -272,19 +272,19 @@ static bool cut(struct gap *gap, int64_t from, int64_t to)
 }
 
 /* Cuts a gap to the selected time and to the range that the trace is read in. */
-static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
+static bool clip_to_selection(const struct style *style, uint16_t source, struct gap *gap)
 {
     ttr_value from, to;
-    if (!cut(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
+    if (!clip_gap(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
         return false;
     bool is_part = traces_attribute(style->t, source, "trace.from", &from) &&
                    traces_attribute(style->t, source, "trace.to", &to);
-    return !is_part || cut(gap, from.v.s, to.v.s);
+    return !is_part || clip_gap(gap, from.v.s, to.v.s);
 }
 
 /* Reports a gap on stderr. The number of missing events (tag 0) is in `link`, that of packets (tag
  * 1) in `sequence`; 0 = unknown. */
-static void tell_gap(const struct style *style, const ttr_event *event)
+static void report_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
     struct gap gap = {event->time, event->time + (int64_t)event->duration,
@@ -293,10 +293,10 @@ static void tell_gap(const struct style *style, const ttr_event *event)
     const char *what = is_packets ? "packet" : "event";
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME) &&
                     traces_attribute(style->t, event->source, "clock.frequency", &frequency);
-    if (has_time && !cut_all(style, event->source, &gap))
+    if (has_time && !clip_to_selection(style, event->source, &gap))
         return;
-    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"),
-                  ink(style, "\033[0m\033[33m"));
+    (void)fprintf(stderr, "%sWARNING%s: Tracer ", gap_ink(style, "\033[33m\033[1m"),
+                  gap_ink(style, "\033[0m\033[33m"));
     if (gap.count)
         (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what,
                       gap.count == 1 ? "" : "s");
@@ -319,5 +319,5 @@ void style_tell_gaps(void *own, const ttr_batch *batch)
     const struct style *style = own;
     for (uint32_t i = 0; i < batch->n; i++)
         if (ttr_batch_at(batch, i)->kind == TTR_KIND_GAP)
-            tell_gap(style, ttr_batch_at(batch, i));
+            report_gap(style, ttr_batch_at(batch, i));
 }

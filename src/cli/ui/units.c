@@ -67,7 +67,7 @@ static bool is_digit(char c)
 
 /* Parses digits with `_` between them.  Consumes all digits also if the value is too large; then
  * errno is ERANGE, and EINVAL if there is no digit. */
-static bool take_digits(const char **at, uint64_t *value)
+static bool scan_digits(const char **at, uint64_t *value)
 {
     const char *begin = *at;
     bool fits = true;
@@ -80,11 +80,11 @@ static bool take_digits(const char **at, uint64_t *value)
     return *at > begin && fits;
 }
 
-/* Parses digits and, after a point, more of them.  errno as of take_digits. */
-static bool take_decimal(const char **at, struct decimal *number)
+/* Parses digits and, after a point, more of them.  errno as of scan_digits. */
+static bool scan_decimal(const char **at, struct decimal *number)
 {
     *number = (struct decimal){.scale = 1};
-    const bool fits = take_digits(at, &number->whole);
+    const bool fits = scan_digits(at, &number->whole);
     if (!fits || **at != '.')
         return fits;
     number->has_point = true;
@@ -126,7 +126,7 @@ static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *va
 static bool parse_scaled(const char *text, const struct unit *units, uint64_t *value,
                          struct decimal *number)
 {
-    const bool is_number = take_decimal(&text, number);
+    const bool is_number = scan_decimal(&text, number);
     const int reason = errno;
     if (!is_number && reason == ERANGE && *text == '.')
         text += 1 + strspn(text + 1, "0123456789");
@@ -195,7 +195,7 @@ bool units_parse_seconds(const char *text, int64_t *ns)
 }
 
 /* Parses exactly n digits. */
-static bool take_fixed(const char **at, int n, int *value)
+static bool scan_fixed_digits(const char **at, int n, int *value)
 {
     *value = 0;
     for (; n > 0; n--, ++*at) {
@@ -206,7 +206,7 @@ static bool take_fixed(const char **at, int n, int *value)
     return true;
 }
 
-static bool take_character(const char **at, char wanted)
+static bool scan_character(const char **at, char wanted)
 {
     bool is_there = **at == wanted;
     *at += is_there;
@@ -214,7 +214,7 @@ static bool take_character(const char **at, char wanted)
 }
 
 /* Parses "Z", "+02:00", "-0330" or nothing into seconds east of Greenwich. */
-static bool take_zone(const char *text, int64_t *seconds)
+static bool parse_zone(const char *text, int64_t *seconds)
 {
     int hours = 0, minutes = 0;
     *seconds = 0;
@@ -224,20 +224,20 @@ static bool take_zone(const char *text, int64_t *seconds)
     if (*text != '+' && *text != '-')
         return false;
     text++;
-    if (!take_fixed(&text, 2, &hours))
+    if (!scan_fixed_digits(&text, 2, &hours))
         return false;
-    (void)take_character(&text, ':');
-    if (!take_fixed(&text, 2, &minutes) || *text != '\0')
+    (void)scan_character(&text, ':');
+    if (!scan_fixed_digits(&text, 2, &minutes) || *text != '\0')
         return false;
     *seconds = sign * (hours * INT64_C(3600) + minutes * INT64_C(60));
     return hours < 24 && minutes < 60;
 }
 
 /* Parses ".125" into nanoseconds; 0 if there is no fraction. */
-static int64_t take_fraction(const char **at)
+static int64_t scan_fraction(const char **at)
 {
     int64_t unit = NS_PER_SECOND, ns = 0;
-    if (!take_character(at, '.'))
+    if (!scan_character(at, '.'))
         return 0;
     for (; is_digit(**at); ++*at) {
         unit /= 10;
@@ -256,21 +256,21 @@ static bool is_day(const struct tm *day)
 }
 
 /* Parses a date: "2026-11-21". */
-static bool take_date(const char **at, struct tm *day)
+static bool scan_date(const char **at, struct tm *day)
 {
-    return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') &&
-           take_fixed(at, 2, &day->tm_mon) && take_character(at, '-') &&
-           take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
+    return scan_fixed_digits(at, 4, &day->tm_year) && scan_character(at, '-') &&
+           scan_fixed_digits(at, 2, &day->tm_mon) && scan_character(at, '-') &&
+           scan_fixed_digits(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
            day->tm_mday >= 1 && is_day(day);
 }
 
 /* Parses a time of day: "01:32" or "01:32:51". */
-static bool take_hours(const char **at, struct tm *day)
+static bool scan_hours(const char **at, struct tm *day)
 {
-    if (!take_fixed(at, 2, &day->tm_hour) || !take_character(at, ':') ||
-        !take_fixed(at, 2, &day->tm_min))
+    if (!scan_fixed_digits(at, 2, &day->tm_hour) || !scan_character(at, ':') ||
+        !scan_fixed_digits(at, 2, &day->tm_min))
         return false;
-    if (take_character(at, ':') && !take_fixed(at, 2, &day->tm_sec))
+    if (scan_character(at, ':') && !scan_fixed_digits(at, 2, &day->tm_sec))
         return false;
     return day->tm_hour <= 24 && day->tm_min <= 59 && day->tm_sec <= 60;
 }
@@ -279,13 +279,13 @@ static bool parse_calendar(const char *text, int64_t *ns)
 {
     struct tm day = {0};
     int64_t fraction = 0, zone = 0;
-    if (!take_date(&text, &day))
+    if (!scan_date(&text, &day))
         return false;
-    if (take_character(&text, 'T') || take_character(&text, ' ')) {
-        if (!take_hours(&text, &day))
+    if (scan_character(&text, 'T') || scan_character(&text, ' ')) {
+        if (!scan_hours(&text, &day))
             return false;
-        fraction = take_fraction(&text);
-        if (!take_zone(text, &zone))
+        fraction = scan_fraction(&text);
+        if (!parse_zone(text, &zone))
             return false;
     } else if (*text != '\0') {
         return false;
@@ -300,10 +300,10 @@ static bool parse_calendar(const char *text, int64_t *ns)
 static bool parse_time_of_day(const char *text, int64_t *ns)
 {
     struct tm day = {0};
-    if (!take_hours(&text, &day))
+    if (!scan_hours(&text, &day))
         return false;
-    const int64_t fraction = take_fraction(&text);
-    (void)take_character(&text, 'Z');
+    const int64_t fraction = scan_fraction(&text);
+    (void)scan_character(&text, 'Z');
     if (day.tm_hour > 23)
         return false;
     *ns = (day.tm_hour * INT64_C(3600) + day.tm_min * INT64_C(60) + day.tm_sec) * NS_PER_SECOND +
