@@ -1,5 +1,6 @@
 /* convert: writes a trace in another format, a part of it in the same format, or a profile. */
 #include "cli/commands/convert.h"
+#include "cli/input/selection.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -330,7 +331,7 @@ static uint32_t reading_flags(const struct call *call, const char *format)
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
-        inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
+        selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
 

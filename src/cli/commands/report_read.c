@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/ui/progress.h"
+#include "cli/input/selection.h"
 #include "cli/commands/report.h"
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
@@ -26,7 +27,7 @@ static int read_all(struct tally *tally)
     do {
         status = ttr_read(tally->inputs.reader, &batch, &error);
         if (status == TTR_OK)
-            tally->matches += inputs_count_matches(tally->call, &batch);
+            tally->matches += selection_count_matches(tally->call, &batch);
         if (status == TTR_OK)
             has_memory = add_batch(tally, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
@@ -58,7 +59,7 @@ int tally_run(struct tally *tally)
     tally->show(tally);
     if (tally->call->set.json)
         json_close(&tally->json, '}');
-    outcome = inputs_check_matches(tally->call, tally->matches > 0, outcome);
+    outcome = selection_check_matches(tally->call, tally->matches > 0, outcome);
     outcome = report_warn(tally->call, tally->inputs.reader, outcome);
     inputs_close(&tally->inputs);
     return outcome;

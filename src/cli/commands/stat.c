@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/input/input_list.h"
+#include "cli/input/selection.h"
 #include "cli/ui/json.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
@@ -308,7 +309,7 @@ int run_stat(struct call *call)
         term_page(&call->term, &call->set);
         const ttr_stat_row *rows;
         outcome = show(call, &inputs, stat);
-        outcome = inputs_check_matches(call, ttr_stat_rows(stat, &rows) > 0, outcome);
+        outcome = selection_check_matches(call, ttr_stat_rows(stat, &rows) > 0, outcome);
         report_interrupted(call, inputs.reader);
         outcome = report_warn(call, inputs.reader, outcome);
     }

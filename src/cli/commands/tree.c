@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/input/input_list.h"
+#include "cli/input/selection.h"
 #include "cli/ui/json.h"
 #include "cli/commands/span_paths.h"
 #include "cli/ui/progress.h"
@@ -310,7 +311,7 @@ int run_tree(struct call *call)
         term_page(&call->term, &call->set);
         const ttr_tree_span *spans;
         outcome = show_tree(call, &inputs, tree);
-        outcome = inputs_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
+        outcome = selection_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
         outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)

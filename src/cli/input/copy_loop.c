@@ -1,6 +1,7 @@
 /* Copies events from a reader to a writer. ttr_copy does not report which side failed, which
  * decides the exit status. */
 #include "cli/input/copy_loop.h"
+#include "cli/input/selection.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static ttr_status write_limited(struct pump *pump, const ttr_batch *batch, uint6
 static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_t *left,
                               ttr_error *error)
 {
-    pump->matches += inputs_count_matches(pump->call, batch);
+    pump->matches += selection_count_matches(pump->call, batch);
     if (pump->limit)
         return write_limited(pump, batch, left, error);
     if (pump->see)
@@ -194,5 +195,5 @@ int pump_end(struct pump *pump, int outcome)
 
 int pump_check_matches(const struct pump *pump, int outcome)
 {
-    return inputs_check_matches(pump->call, pump->matches > 0, outcome);
+    return selection_check_matches(pump->call, pump->matches > 0, outcome);
 }

@@ -54,16 +54,6 @@ const char *inputs_name(const struct call *call);
 /* Whether some path is a URL: a live trace, which is not sent through a pager. */
 bool inputs_are_live(const struct call *call);
 
-/* Whether options select some of the events only. */
-bool inputs_are_filtered(const struct call *call);
-
-/* Counts the events of a batch that match the filters of the call. */
-uint64_t inputs_count_matches(const struct call *call, const ttr_batch *batch);
-
-/* Reports that no event matched the filters, unless there are matches or no filter.  Returns
- * OUTCOME_NO then, else the given outcome. */
-int inputs_check_matches(const struct call *call, bool has_matches, int outcome);
-
 /* Returns the format options for reading (or writing) as the library expects them; the caller frees
  * the list. Returns NULL with *is_fine false after reporting an unknown option. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
