@@ -40,7 +40,7 @@ static bool is_data_file(const char *word)
            access(word, X_OK) != 0;
 }
 
-/* Refuses operands that the command cannot use.  OUTCOME_FINE if there are none. */
+/* Refuses operands that the command cannot use.  Returns OUTCOME_FINE if it can use all. */
 static int check_operands(const struct call *call)
 {
     const struct command *command = call->command;
@@ -100,11 +100,11 @@ static int refuse_word(const char *word)
     const struct synonym *synonym = synonym_find(word);
     const char *near = talk_nearest(word, verb_name_at, NULL);
     if (synonym)
-        return talk_misuse(NULL, "there is no command \"%s\": use %s, as in: %s", word,
+        return talk_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
                            synonym->command, synonym->example);
     if (near)
         return talk_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
-    return talk_misuse(NULL, "\"%s\" is not a command, and there is no such file", word);
+    return talk_misuse(NULL, "\"%s\" is neither a command nor a file", word);
 }
 
 /* Prints the help of a command; n words name it. */

@@ -39,6 +39,9 @@ says "stat_shows_all_columns_on_a_wide_terminal" "rate/s +bytes .* min +p50 +p90
 says "stat_shows_all_columns_when_verbose" "rate/s +bytes .* min +p50 +p90 " "$tracetta" stat --verbose "$trace"
 refuses "a_column_must_be_one" 2 "total\|self" "$tracetta" stat --sort-by=beauty "$trace"
 
+run "$tracetta" tree -q -n 1 "$trace"
+[ "$(wc -l <"$work/.out")" = 3 ]
+verdict "tree_with_a_limit_prints_no_more_threads" $? "$(cat "$work/.out")"
 json "tree_nests_by_time" "it['schema'] == 'tracetta.tree/1' and [(r['name'], r['depth']) for r in it['rows'] if r['tid'] == 11] == \
 [('main', 0), ('load', 1), ('load', 1)]" "$tracetta" tree --json "$trace"
 json "parents_are_rows" "all(r['parent'] == -1 or it['rows'][r['parent']]['depth'] == r['depth'] - 1 for r in it['rows'])" \

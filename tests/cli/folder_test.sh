@@ -268,7 +268,7 @@ verdict "an_end_at_once_leaves_no_folder" $? "exit status $run_status"
 # A folder that cannot be listed to its end may hold more than what was seen.
 mkdir -p into && cp several/below/x.fxt into/x.fxt && : >out.json
 mkdir from && cp several/below/x.fxt from/x.fxt
-refuses "an_output_that_may_be_in_the_input_is_refused" 3 'from: cannot be listed, so that nobody knows whether the output "out.json" is in it: Input/output error' \
+refuses "an_output_that_may_be_in_the_input_is_refused" 3 'from: cannot be listed, so the output "out.json" may be in it: Input/output error' \
     env UNLISTED_FOLDER="$PWD/from" "$tracetta" convert -f --to=jsonl from -o out.json
 refuses "what_may_not_be_replaced_is_told" 4 'into: cannot be listed, so that nobody knows whether all in it is replaced: Input/output error' \
     env UNLISTED_FOLDER="$PWD/into" "$tracetta" recover -f from -o into

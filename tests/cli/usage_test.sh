@@ -5,7 +5,7 @@ source "$(dirname "$0")/cli.sh" "$1"
 
 says "version_is_printed" "^tracetta [0-9]+\.[0-9]+\.[0-9]+" "$tracetta" --version
 refuses "nothing_to_do_is_a_misuse" 2 "usage" "$tracetta"
-refuses "an_unknown_verb_is_a_misuse" 2 "is not a command, and there is no such file" "$tracetta" frobnicate
+refuses "an_unknown_verb_is_a_misuse" 2 "is neither a command nor a file" "$tracetta" frobnicate
 refuses "a_slip_in_a_verb_is_recognised" 2 "did you mean convert" "$tracetta" covnert
 refuses "a_slip_in_an_option_is_recognised" 2 "did you mean --limit" "$tracetta" cat --limt=3 x
 refuses "an_unknown_letter_is_a_misuse" 2 "unknown option -Z" "$tracetta" cat -Z x
@@ -18,7 +18,7 @@ refuses "there_is_nothing_below_a_nanosecond" 2 "expected whole nanoseconds" "$t
 refuses "a_choice_must_be_listed" 2 "auto\|always\|never" "$tracetta" cat --color=blue x
 refuses "an_unknown_format_is_listed_against" 2 "no format \"pcap\" can be read" "$tracetta" info --from=pcap x
 refuses "a_verb_wants_a_file" 2 "expects a file" "$tracetta" info
-refuses "help_of_an_unknown_verb_is_a_misuse" 2 "is not a command" "$tracetta" help frobnicate
+refuses "help_of_an_unknown_verb_is_a_misuse" 2 "is neither a command nor" "$tracetta" help frobnicate
 says "help_lists_the_verbs" "^  recover " "$tracetta" --help
 for verb in info cat convert merge stat tree flame report check recover formats ps dump counters events; do
     says "${verb}_has_help_with_examples" "^Examples:" "$tracetta" "$verb" --help
@@ -46,7 +46,7 @@ verdict "options_of_babeltrace2_have_a_section_of_their_own" $? ""
 verdict "which_is_after_the_first_screens" $? ""
 for pair in grep:cat head:cat tail:cat ls:info top:report view:cat print:cat show:cat repair:recover export:convert profile:flame flamegraph:flame \
     filter:convert trim:convert cut:convert; do
-    refuses "synonym_${pair%:*}_names_the_command" 2 "there is no command \"${pair%:*}\": use ${pair#*:}.*, as in: tracetta ${pair#*:}" "$tracetta" "${pair%:*}" x
+    refuses "synonym_${pair%:*}_names_the_command" 2 "unknown command \"${pair%:*}\": use ${pair#*:}.*, as in: tracetta ${pair#*:}" "$tracetta" "${pair%:*}" x
 done
 printf 'x' >"$work/a.fxt"
 refuses "dump_of_a_file_names_cat" 2 'dump expects a process; use "tracetta cat' "$tracetta" dump "$work/a.fxt"

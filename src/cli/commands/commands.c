@@ -151,8 +151,8 @@ static const char *const events_examples[] = {
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, NULL, "show what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
-     "For a trace that describes its events, it also prints their classes, with the number of "
-     "events of each, and the attributes of the trace. Each trace of a folder has a section; "
+     "If a trace describes its events, their classes and the attributes of the trace follow. Each "
+     "trace of a folder has a section; "
      "--verbose also lists the streams. \"tracetta FILE\" is short for this command.",
      info_examples, run_info},
     {"cat", VERB_CAT, "FILE...", 1, SIZE_MAX, NULL, "print events, one line each",
@@ -185,8 +185,8 @@ static const struct command commands[] = {
      tree_examples, run_tree},
     {"flame", VERB_FLAME, "FILE... -o OUTPUT", 1, SIZE_MAX, NULL, "write a profile or flame graph",
      "Collects the stacks of samples, or nested spans if a trace has no samples. Writes them for "
-     "flame graph tools, speedscope, pprof or the Firefox profiler, or as a flame graph that any "
-     "browser shows. A sample of the .NET runtime weighs the time to the next sample of its "
+     "flame graph tools, speedscope, pprof or the Firefox profiler, or as an SVG flame graph. A "
+     "sample of the .NET runtime weighs the time to the next sample of its "
      "thread; any other sample weighs one. Memory grows with different stacks, not with samples.",
      flame_examples, run_flame},
     {"report", VERB_REPORT, "REPORT FILE...", 1, SIZE_MAX,
@@ -215,16 +215,16 @@ static const struct command commands[] = {
      "Lists the formats that can be read and written, or only those named.", formats_examples,
      run_formats},
     {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list .NET processes",
-     "Lists processes whose .NET runtime (3.0 and later) can be asked for events, also in "
-     "containers, as far as permissions allow. A runtime of .NET 5 or later reports its version; "
+     "Lists processes with a .NET runtime (3.0 and later), also in containers, as far as "
+     "permissions allow. A runtime of .NET 5 or later reports its version; "
      "for older ones the path of their library shows it. Sockets of processes that have ended are "
      "counted, and listed with --verbose.",
      ps_examples, run_ps},
     {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX,
      "a process, by number or name; \"tracetta ps\" lists them",
      "show a .NET process and its environment",
-     "Prints the program, command line, versions and system that the runtime of a .NET process (5 "
-     "and later) reports, and all variables of its environment. If an environment cannot be read, "
+     "Prints the program, command line, versions, system and environment that the runtime of a "
+     ".NET process (5 and later) reports. If an environment cannot be read, "
      "the exit status is 3.",
      dump_examples, run_dump},
     {"record dotnet", VERB_RECORD_DOTNET,
@@ -262,8 +262,8 @@ static const struct command commands[] = {
      "current recorders, and those of EventHeader with provider, level, keyword and group. A "
      "pattern matches the system, the name, or both as SYSTEM:NAME. The exit status is 1 if "
      "nothing matches.\n\n"
-     "register: creates user events that exist until they are deleted, so that they can be "
-     "recorded before the programs that write them run. A name is that of EventHeader, "
+     "register: creates user events that exist until they are deleted. They can be recorded before "
+     "the programs that write them run. A name is that of EventHeader, "
      "Provider_L4K1f, or a name with fields in one word, 'name u32 number'. delete: removes user "
      "events that are not in use. Both need CAP_PERFMON and a kernel with user_events (Linux 6.4 "
      "and later, built with CONFIG_USER_EVENTS).",

@@ -222,10 +222,8 @@ int convert_check_output(const struct call *call, const char *path, const char *
     for (size_t i = 0; i < call->paths_n; i++) {
         const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
         if (is_read && errno) {
-            talk_failure(
-                call->path[i],
-                "cannot be listed, so that nobody knows whether the output \"%s\" is in it: %s",
-                path, strerror(errno));
+            talk_failure(call->path[i], "cannot be listed, so the output \"%s\" may be in it: %s",
+                         path, strerror(errno));
             return OUTCOME_INPUT;
         }
         if (is_read)

@@ -202,7 +202,7 @@ static struct extent find_extent(ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         if (report.shares_file ||
             (report.disk_size == 0 &&
-             report.bytes == 0)) /* an empty file, or a stream whose file is counted elsewhere */
+             report.bytes == 0)) /* an empty file, or a stream that shares a counted file */
             continue;
         const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
         extent.whole += is_whole;

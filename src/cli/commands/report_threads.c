@@ -113,10 +113,10 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
 static const char *nothing_of(const struct profiling *profiling)
 {
     if (!ttr_profile_count(profiling->profile))
-        return "it has no samples of the .NET runtime, which this report is of";
+        return "it has no samples of the .NET runtime, which this report needs";
     bool has_times = ttr_profile_get_unit(profiling->profile) == TTR_PROFILE_NS;
     return has_times ? NULL
-                     : "its samples tell no times: this report is of samples of the .NET runtime";
+                     : "its samples have no times: this report needs samples of the .NET runtime";
 }
 
 int report_threads(struct call *call)

@@ -158,7 +158,7 @@ static int refuse_report(const char *name)
                            "exceptions, counters or threads; use \"tracetta report topn %s\"",
                            name, name);
     return talk_misuse("report",
-                       "there is no report \"%s\": expected topn, gc, exceptions, counters or "
+                       "unknown report \"%s\": expected topn, gc, exceptions, counters or "
                        "threads",
                        name);
 }

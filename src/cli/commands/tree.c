@@ -289,7 +289,8 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
         return OUTCOME_INPUT;
     }
     if (is_full(&forest) && forest.shown < nodes)
-        talk_note(call, "stopped after %s rows", units_count(forest.shown).s);
+        talk_note(call, "stopped after %s row%s", units_count(forest.shown).s,
+                  forest.shown == 1 ? "" : "s");
     if (ttr_tree_overlaps(tree))
         talk_note(call, "%s pairs of spans overlap without nesting",
                   units_count(ttr_tree_overlaps(tree)).s);

@@ -32,8 +32,9 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     recording->path = path;
     if (strcmp(path, "-") == 0) {
         if (recording->call->term.out_is_tty)
-            return talk_misuse("record", "standard output is a terminal, and a trace is no text; "
-                                         "-o FILE says where it goes");
+            return talk_misuse(
+                recording->call->command->name,
+                "standard output is a terminal, and a trace is not text: use -o FILE");
         recording->fd = dup(STDOUT_FILENO);
     } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
         talk_failure(path, "the file exists; --overwrite replaces it");

@@ -1,5 +1,5 @@
-/* Stamps of files: size and time of change, path by path. New files in a folder are told apart from
- * changed ones, since they are not read. */
+/* Stamps of files: size and time of change, path by path. New files in a folder differ from
+ * changed ones: they are not read. */
 #include "cli/input/file_stamp.h"
 
 #include <dirent.h>

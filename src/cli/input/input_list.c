@@ -236,7 +236,7 @@ static ttr_text folder_of(ttr_text path)
     return path;
 }
 
-/* Warns if one metadata file replaces that of several traces. They are told apart by their folders,
+/* Warns if one metadata file replaces that of several traces. They differ by their folders,
  * since their UUIDs may be equal. */
 static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
 {
@@ -336,9 +336,12 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
         int64_t ns = 0;
         size_t found = 0;
         if (!equals || !units_parse_duration(equals + 1, &ns)) {
-            (void)talk_misuse(call->command->name,
-                              "--offset cannot be \"%s\": expected FILE=DURATION, like a.fxt=-3ms",
-                              given->list[i]);
+            (void)talk_misuse(
+                call->command->name,
+                equals && errno == ERANGE
+                    ? "--offset=%s is too large: at most 292 years"
+                    : "--offset cannot be \"%s\": expected FILE=DURATION, like a.fxt=-3ms",
+                given->list[i]);
             return false;
         }
         size_t n = (size_t)(equals - given->list[i]);
@@ -349,7 +352,7 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
             found++;
         }
         if (!found) {
-            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is no input",
+            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is not an input",
                               (int)n, given->list[i]);
             return false;
         }

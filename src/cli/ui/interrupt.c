@@ -31,7 +31,7 @@ struct listed {
 
 static void remove_tree(int folder, const char *name, int levels);
 
-/* Removes the entries of an open folder, which is no longer written to. */
+/* Removes the entries of an open folder, which no thread writes to any more. */
 static void empty_folder(int fd, int levels)
 {
     _Alignas(struct listed) char bytes[2048];

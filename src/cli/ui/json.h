@@ -35,7 +35,7 @@ void json_bool(struct json *json, const char *key, bool value);
  * same time follows as ISO 8601 under the key "..._time". */
 void json_time(struct json *json, const char *key, int64_t ns);
 
-/* Prints a member whose key may be any bytes: a number, text or boolean; null for other types. */
+/* Prints a member with a key of any bytes: a number, text or boolean; null for other types. */
 void json_member(struct json *json, ttr_text key, const ttr_value *value);
 
 /* Prints a number with at most six digits. */

@@ -144,7 +144,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     }
     bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
     if (has_place && !strstr(error->text, "at byte"))
-        (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
+        (void)fprintf(stderr, "byte %llu: ", (unsigned long long)error->offset);
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);

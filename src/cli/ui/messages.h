@@ -1,4 +1,4 @@
-/* Messages on stderr, one line each: "tracetta: FILE: at byte N: text". */
+/* Messages on stderr, one line each: "tracetta: FILE: byte N: text". */
 #ifndef TRACETTA_CLI_UI_MESSAGES_H
 #define TRACETTA_CLI_UI_MESSAGES_H
 

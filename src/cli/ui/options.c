@@ -228,9 +228,9 @@ static const struct option_row table[] = {
      "trace|debug|info|warning|error|fatal",
      "select events of this severity or worse, and events without a severity"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
-     "select events from this time on: \"+2s\" after the first event (with --sort the earliest), "
-     "\"-1s\" before the last event, \"12:30\" (UTC, day of the first event), nanoseconds, "
-     "\"1.5s\", or \"2026-11-21T01:32:51\""},
+     "select events from this time on. \"+2s\": after the first event (with --sort, the earliest). "
+     "\"-1s\": before the last event. \"12:30\": UTC, on the day of the first event. Also "
+     "nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL,
      "select events before this time"},
     {"end", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL,

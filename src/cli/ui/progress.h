@@ -9,7 +9,7 @@ struct call;
 struct progress {
     const struct call *call;
     ttr *t;
-    ttr_reader *reader; /* the reader whose position is shown */
+    ttr_reader *reader; /* the reader to watch */
     const char *what;   /* "reading" */
     uint64_t written;   /* events written; sorting reads everything before the first one */
     uint64_t begin_ns, next_ns;

@@ -66,7 +66,7 @@ static bool is_digit(char c)
 }
 
 /* Parses digits with `_` between them.  Consumes all digits also if the value is too large; then
- * errno is ERANGE, and EINVAL if there is no digit. */
+ * errno is ERANGE, and EINVAL without digits. */
 static bool scan_digits(const char **at, uint64_t *value)
 {
     const char *begin = *at;
@@ -233,7 +233,7 @@ static bool parse_zone(const char *text, int64_t *seconds)
     return hours < 24 && minutes < 60;
 }
 
-/* Parses ".125" into nanoseconds; 0 if there is no fraction. */
+/* Parses ".125" into nanoseconds; 0 without a fraction. */
 static int64_t scan_fraction(const char **at)
 {
     int64_t unit = NS_PER_SECOND, ns = 0;
