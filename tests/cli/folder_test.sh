@@ -138,7 +138,7 @@ cp -r broken several/below/broken
 header = struct.pack("<Q", 0x0016547846040010)
 event = struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1)
 open("several/below/x.fxt", "wb").write(header + event + b"\xff" * 8 + event)'
-"$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps what is good'
+"$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps the readable part'
 verdict "check_tells_what_helps_with_several_traces" $?
 ends "several_traces_are_recovered_together" 1 "$tracetta" recover several/ -o saved/
 grep -q 'saved/: 3 traces, kept [0-9,]* events; 2 damaged places' "$work/.err" && [ "$(grep -c 'verified, clean' "$work/.err")" = 3 ]

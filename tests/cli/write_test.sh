@@ -133,7 +133,7 @@ if can writes heph; then
     run "$tracetta" merge --align=begin --to=jsonl "$work/eventless.heph" "$small" -o "$work/aligned.jsonl"
     grep -q '"time_ns":1700000000000001000,' "$work/aligned.jsonl"
     verdict "begins_are_put_where_the_first_input_with_events_has_its_own" $? "exit status $run_status"
-    refuses "an_offset_must_name_an_input" 2 "no input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
+    refuses "an_offset_must_name_an_input" 2 "not an input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
 fi
 if can writes heph && can reads fxt; then
     refuses "strict_refuses_losses" 1 "." "$tracetta" convert --strict -q "$work/small.fxt" -o "$work/lossy.heph"
