@@ -52,11 +52,11 @@ says "json_has_all_of_it" '"rid": "linux-x64"' "$tracetta" ps --json
 says "the_environment_is_the_runtimes" '^  *B=x y$' "$tracetta" ps --environment "$pid"
 says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
 says "an_environment_that_was_read_is_a_success" 'ready' "$tracetta" ps --environment "$pid"
-refuses "counters_of_no_name_are_refused" 2 'names none' "$tracetta" counters --counters= "$pid"
+refuses "counters_of_no_name_are_refused" 2 '--counters is empty' "$tracetta" counters --counters= "$pid"
 echo no socket >"$TMPDIR/file"
 refuses "a_file_is_no_process_that_is_gone" 3 'it is no socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
 refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the name is another' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
-refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
+refuses "a_process_that_is_no_runtime_is_told" 3 'no visible diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
 run "$tracetta" record dotnet 4194999
 [ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
@@ -270,9 +270,9 @@ verdict "an_event_ends_a_recording" $? "exit status $run_status"
 run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
 [ "$(grep -c '""load""' "$work/.out")" = 3 ]
 verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
-refuses "a_stopping_event_wants_its_provider" 2 'wants its provider' "$tracetta" record dotnet --stopping-event-event-name=GCStart "$pid"
+refuses "a_stopping_event_wants_its_provider" 2 'expects its provider' "$tracetta" record dotnet --stopping-event-event-name=GCStart "$pid"
 refuses "counters_that_cannot_be_written_are_no_success" 4 'cannot write .free some space or write elsewhere.: No space left' "$tracetta" counters --counters=Demo --format=csv --overwrite -o /dev/full --duration=0.3s "$pid"
-refuses "a_duration_longer_than_any_clock_is_refused" 2 'wants 30s' "$tracetta" counters --duration=999999:00:00:00 "$pid"
+refuses "a_duration_longer_than_any_clock_is_refused" 2 'up to 292 years' "$tracetta" counters --duration=999999:00:00:00 "$pid"
 refuses "counters_want_a_process" 2 'expects a process' "$tracetta" counters
 unserve
 
@@ -338,7 +338,7 @@ socket=$(echo "$TMPDIR"/dotnet-diagnostic-*)
 watch 'Metric,1\.5$' --format=csv --counters=Demo --diagnostic-port="$socket,connect"
 [ $run_status = 0 ] && grep -q '"Load, now (%)",Metric,1.5$' "$work/.out"
 verdict "counters_are_watched_at_a_socket" $? "exit status $run_status"
-refuses "a_socket_and_a_process_are_one_too_many" 2 'one too many' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
+refuses "a_socket_and_a_process_are_one_too_many" 2 'selects the process: leave out' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
 run "$tracetta" dump "$pid"
 [ $run_status = 0 ] && grep -qx "pid       $pid" "$work/.out" && grep -qx 'runtime   8\.0\.11' "$work/.out" && grep -qx 'env       HOME=/h' "$work/.out" &&
     grep -qx '          GREETING=a=b' "$work/.out"

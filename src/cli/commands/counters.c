@@ -187,9 +187,10 @@ int run_counters(struct call *call)
     uint64_t seconds = set->refresh ? set->refresh : 1;
     int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
-        outcome = talk_misuse("counters",
-                              "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
-                              set->duration);
+        outcome = talk_misuse(
+            "counters",
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
         outcome = talk_misuse(
             "counters",

@@ -95,9 +95,10 @@ static int read_options(struct job *job)
             "--rundown cannot be \"%s\": expected false, true, or keywords in hexadecimal",
             set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
-        return talk_misuse(job->call->command->name,
-                           "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
-                           set->duration);
+        return talk_misuse(
+            job->call->command->name,
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
     if (!stopping_read(&job->recording.stopping, set))
         return talk_misuse(
             job->call->command->name,

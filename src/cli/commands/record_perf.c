@@ -87,9 +87,10 @@ static int read_options(struct work *work)
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
-        return talk_misuse(work->call->command->name,
-                           "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
-                           set->duration);
+        return talk_misuse(
+            work->call->command->name,
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
     work->command[0] = "tracetta record perf";
     for (size_t i = 0;
          i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
