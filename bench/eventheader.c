@@ -1,5 +1,7 @@
-/* Makes a perf.data of EventHeader events, as programs write them: five shapes of a web shop, mixed
- * by a fixed random sequence. usage: eventheader EVENTS FILE */
+/* Writes a perf.data file of EventHeader events for benchmarks: five event classes of a fictional
+ * web shop, in a fixed pseudo-random order.
+ *
+ *   usage: eventheader EVENTS FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,13 @@
-/* Measures layouts alone, on records like those of an LTTng user-space trace.  usage: layouts MODE
- * ROUNDS measure  find the end of each record walk     give each field NAME     measure and walk
- * only the records of one class (simple, sched, net, mixed, tick, empty), for counting Prints one
- * line of JSON: records, fields, CPU seconds, a sum that keeps the compiler honest. */
+/* Measures the layout library alone, on records like those of an LTTng user-space trace.
+ *
+ *   usage: layouts MODE ROUNDS
+ *     measure   find the end of each record
+ *     walk      iterate over the fields of each record
+ *     NAME      measure and walk records of one class, for instruction counts: simple, sched,
+ *               net, mixed, tick, empty
+ *
+ * Prints one line of JSON: records, fields, CPU seconds, and a checksum, so that the compiler
+ * cannot remove the work. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +19,8 @@
 #define RECORDS 4000u
 #define ROOM (1u << 20)
 
-/* What of twenty records is of a class, and its payload. */
+/* Record classes: payload type in the notation of tests/support/typetext.h, and how many of twenty
+ * records have it. */
 static const struct {
     const char *name, *type;
     unsigned share;
@@ -31,7 +38,7 @@ static const struct {
 struct bench {
     const struct layout *layout[CLASSES];
     uint8_t *bytes;
-    uint64_t end; /* bits */
+    uint64_t end; /* number of bits written */
     uint8_t class_of[RECORDS];
     uint64_t seed;
     uint64_t records, fields, sum;

@@ -1,11 +1,16 @@
-/* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE
- * FILE scan     read all events, look at no field fields   read all events and every field, by
- * ttr_event_fields take     the same by ttr_fields_take kstacks  read all events, look at the
- * outermost and the innermost address of their stacks encode   read all events and write them as
- * FXT anew (not copied), into nothing write    the FXT writer alone: the first 8192 events, held in
- * memory, written again and again plain    the same with spans that have no fields only: the cost
- * of an event itself Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, a
- * sum that keeps the compiler honest. */
+/* Measures one path of the library on a file, in CPU time of the process.
+ *
+ *   usage: measure MODE FILE
+ *     scan      read all events, without their fields
+ *     fields    read all events and fields with ttr_event_fields
+ *     take      read all events and fields with ttr_fields_take
+ *     kstacks   read all events, and the outermost and innermost address of their stacks
+ *     encode    read all events, encode them as FXT and discard the output
+ *     write     write the first 8192 events, kept in memory, again and again to a discarded FXT
+ * trace plain     like write, with spans without fields only: the minimum cost of an event
+ *
+ * Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, and a checksum, so
+ * that the compiler cannot remove the work. */
 #include <stdio.h>
 #include <string.h>
 
@@ -117,7 +122,8 @@ static ttr_status read_all(struct measure *m, const char *mode)
     return status;
 }
 
-/* Holds events as the sorter does. */
+/* Copies events into memory as the sorter does. With `is_plain`, keeps only spans without fields.
+ * Returns the number of events. */
 static uint32_t hold(struct measure *m, ttr_event *events, struct buffer *bytes, bool is_plain)
 {
     static size_t at[HELD];

@@ -1,12 +1,18 @@
-/* Measures what an event costs the program that writes it, against the bare system call with the
- * same bytes.  usage: provider [ROUNDS]
+/* Measures the cost of an event to the program that writes it, compared with a bare write() of the
+ * same bytes.
  *
- * CPU time of this thread, in slices that take turns, so that all see the same machine; the median
- * of the slices of each.  Rows: loop        an empty loop: what the others contain, too (it is
- * taken off) disabled    TTR_WRITE with four fields while nobody listens assembled   the same with
- * a backend that takes the event and does nothing
- *   ... FILE    the bare write() of the same bytes to FILE, and TTR_WRITE and a composer with a
- * backend that does that write Files: /dev/null, and trace_marker where it may be written. */
+ *   usage: provider [ROUNDS]
+ *
+ * Each row is measured in short slices of CPU time of this thread. Slices of all rows alternate, so
+ * that frequency changes affect all alike; the median is printed.
+ *
+ *   loop        the empty loop that all rows contain; it is subtracted from the others
+ *   disabled    TTR_WRITE with four fields, without a consumer
+ *   assembled   the same with a backend that discards the event
+ *   ... FILE    the bare write() to FILE; TTR_WRITE and a composer with a backend that writes to
+ * FILE
+ *
+ * FILE is /dev/null, and trace_marker if it is writable. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +28,7 @@
 TTR_PROVIDER_DEFINE(bench, "Bench_Provider");
 
 struct target {
-    int fd; /* -1: nowhere */
+    int fd; /* -1: no file; the event is discarded */
     uint8_t last[256];
     size_t last_n;
 };
@@ -116,7 +122,7 @@ struct row {
     const char *name;
     void (*run)(struct target *target, ttr_tracepoint *point, ttr_composer *composer);
     struct target *target;
-    double ns[MOST_ROUNDS]; /* of a call */
+    double ns[MOST_ROUNDS]; /* ns per call in each round */
 };
 
 static int by_value(const void *a, const void *b)
@@ -137,7 +143,8 @@ static void show(struct row *rows, size_t n, unsigned rounds)
                      rows[i].ns[rounds * 3 / 4] - rows[0].ns[rounds / 2]);
 }
 
-/* A backend into a target, open or not. */
+/* Returns a backend that writes to the target's file, or with `keeps` stores the event in the
+ * target. */
 static ttr_backend *backend_into(struct target *target, bool keeps)
 {
     const ttr_backend_functions functions = {sizeof functions, add, NULL,

@@ -1,13 +1,17 @@
-/* Makes a CTF 1.8 trace whose events lie spread over streams, for what merging costs.  usage:
- * streams EVENTS STREAMS FOLDER
+/* Writes a CTF 1.8 trace with events spread over many streams, to measure merging.
  *
- * One clock of 1 GHz grows by 64 to 1087 ticks an event; a stream drawn at random gets each event,
- * so that neighbours in time seldom are neighbours in a file.  All events have one class and all
- * fields whole bytes, little endian, so that little else is measured: packet  magic u32, stream
- * class u32 | begin u64, end u64, content bits u64, packet bits u64, sequence number u64 | events
- *   event   id u16, timestamp u64 | number i32, word (text with its zero)
- * Packets have 32 KiB and lie one after another in "stream_N".  A file is open only while a packet
- * is added to it: there may be more streams than descriptors. */
+ *   usage: streams EVENTS STREAMS FOLDER
+ *
+ * One clock of 1 GHz advances by 64 to 1087 ticks per event. Each event goes to a random stream, so
+ * events that are adjacent in time are rarely adjacent in a file. There is one event class, and all
+ * fields are whole bytes, little-endian, so that decoding costs little:
+ *
+ *   packet  magic u32, stream class u32 | begin u64, end u64, content bits u64, packet bits u64,
+ *           sequence number u64 | events
+ *   event   id u16, timestamp u64 | number i32, word (zero-terminated text)
+ *
+ * Packets of 32 KiB are appended to "stream_N". A file is open only while a packet is appended,
+ * because there may be more streams than descriptors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +27,8 @@
 #define PATH 4096
 
 struct stream {
-    uint8_t *bytes; /* one packet */
-    size_t n;       /* 0: no packet begun */
+    uint8_t *bytes; /* the current packet */
+    size_t n;       /* bytes in it; 0 = no packet started */
     uint64_t begin, end, packets;
 };
 

@@ -1,7 +1,10 @@
-/* Runs a command and tells what it used.  usage: usage OUT COMMAND [ARGUMENT...]
- * OUT gets one line: exit status, CPU seconds, wall seconds, peak resident KiB.  A program of its
- * own because a command's peak begins with that of the process that started it, and a Python
- * interpreter is large. */
+/* Runs a command and measures its resource usage.
+ *
+ *   usage: usage OUT COMMAND [ARGUMENT...]
+ *
+ * Writes one line to OUT: exit status, CPU seconds, wall seconds, peak resident memory in KiB. A
+ * program of its own, because the peak of a command includes that of the process it is forked from,
+ * and a Python interpreter is large. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Prints every event of a trace with its fields.  Usage: read_trace FILE */
+/* Prints every event of a trace with its fields: time in ns, kind, name, then name=value for each
+ * field.  Usage: read_trace FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tracetta/tracetta.h>

@@ -1,4 +1,5 @@
-/* Lists the ten names that took most time, of any trace.  Usage: slowest_spans FILE */
+/* Prints the ten span names with the largest total duration, for a trace of any format.  Usage:
+ * slowest_spans FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tracetta/tracetta.h>

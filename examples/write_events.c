@@ -1,13 +1,15 @@
-/* Events of a running program, in the EventHeader encoding.  Usage: write_events OUT.data
+/* Writes events of a running program in the EventHeader encoding.  Usage: write_events OUT.data
  *
- * They go to a perf.data file, which this program writes itself, and to the kernel's user_events
- * where there are any: record them there with `perf record -e 'user_events:Example_Shop_*'`. */
+ * The events go to two backends: a perf.data file that this program writes, and the kernel's
+ * user_events, if available. To record the latter: `perf record -e 'user_events:Example_Shop_*'`.
+ */
 #include <stdio.h>
 #include <tracetta/tracetta.h>
 
 TTR_PROVIDER_DEFINE(shop, "Example_Shop");
 
-/* A customer is an activity: what happens between start and stop bears its id. */
+/* Writes the events of one customer. They share an activity id, which groups the events between
+ * start and stop. */
 static void serve(unsigned number)
 {
     static const char *const goods[] = {"apples", "pears", "plums"};
@@ -23,7 +25,8 @@ static void serve(unsigned number)
               TTR_ACTIVITY(id), TTR_ARRAY(U32, "weights", weights, 3));
 }
 
-/* An event whose fields are known only now. */
+/* Writes an event with fields chosen at run time, with a composer instead of the TTR_WRITE
+ * macro. */
 static ttr_status report(ttr_composer *composer, ttr_tracepoint *point, unsigned customers)
 {
     const ttr_field_shape count = {"customers", TTR_EH_VALUE32, 0, 0},

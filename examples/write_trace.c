@@ -1,5 +1,4 @@
-/* Writes a small trace by hand: ten spans with a field, and a counter.  Usage: write_trace OUT.fxt
- */
+/* Writes a small FXT trace: ten spans with a field, and a counter.  Usage: write_trace OUT.fxt */
 #include <stdio.h>
 #include <tracetta/tracetta.h>
 

@@ -1,9 +1,10 @@
-/* A program that records its own work: it reads, hashes and sorts the files under a folder with
- * worker threads, and writes what it did as an FXT and as a Heph trace in the same run.   Usage:
- * record_work OUT.fxt OUT.heph [FOLDER [MOST_FILES]]
+/* Records its own work: reads, hashes and sorts the files below a folder with worker threads, and
+ * writes what it did as an FXT and as a Heph trace in the same run.
  *
- * The threads share one context, so events are made under one lock; the work they tell of is done
- * outside it. */
+ *   usage: record_work OUT.fxt OUT.heph [FOLDER [MOST_FILES]]
+ *
+ * The threads share one library context, which is not thread-safe, so events are built and written
+ * under a lock; the recorded work itself runs outside it. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -60,7 +61,7 @@ static int64_t now(void)
     return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-/* Begins an event and keeps the lock until record_end: the builder is everybody's. */
+/* Starts an event and holds the lock until record_end, because all threads share one builder. */
 static ttr_builder *record_begin(struct recorder *recorder, ttr_kind kind, int64_t time,
                                  const char *name, uint64_t tid)
 {
@@ -111,7 +112,7 @@ static ssize_t read_file(struct worker *worker, const struct file *file)
 static void hash_file(struct worker *worker, struct file *file, size_t n)
 {
     int64_t from = now();
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = 14695981039346656037u; /* FNV-1a offset basis */
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ worker->room[i]) * 1099511628211u;
     file->hash = hash;
@@ -139,7 +140,7 @@ static void handle_file(struct worker *worker, size_t index)
     record_end(recorder);
 }
 
-/* The next file's index, or SIZE_MAX when all are done. */
+/* Returns the index of the next file, or SIZE_MAX when all are done. */
 static size_t take_file(struct work *work, size_t *waiting)
 {
     (void)pthread_mutex_lock(&work->lock);
@@ -257,7 +258,7 @@ static bool open_outputs(struct recorder *recorder, char **paths)
 {
     static const char *const formats[] = {"fxt", "heph"};
     static const char *const format_options[] = {"fxt.anchor=yes",
-                                                 NULL}; /* our times are Unix times */
+                                                 NULL}; /* the times written are Unix times */
     ttr_write_options options = {
         .size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = format_options};
     recorder->pid = (uint64_t)getpid();
@@ -273,7 +274,7 @@ static bool open_outputs(struct recorder *recorder, char **paths)
            ttr_thread_name(recorder->t, recorder->pid, recorder->pid, "record_work", "main");
 }
 
-/* Says what each file holds and what its format could not. */
+/* Prints the number of events in each file and the losses of its format, then finishes it. */
 static void close_output(struct recorder *recorder, int i, const char *path)
 {
     const ttr_loss *loss;
@@ -285,7 +286,7 @@ static void close_output(struct recorder *recorder, int i, const char *path)
     printf("%s: %" PRIu64 " events\n", path, ttr_writer_events(recorder->out[i]));
     for (; losses--; loss++)
         printf("  %" PRIu64 " %s %s\n", loss->count, loss->what, loss->rule);
-    ttr_abandon(recorder->out[i]); /* what has ended stays */
+    ttr_abandon(recorder->out[i]); /* keeps the output if it was finished already */
     recorder->status = recorder->status == TTR_OK ? status : recorder->status;
 }
 

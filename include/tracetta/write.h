@@ -44,11 +44,10 @@ typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format,
                                     const ttr_write_options *options, ttr_error *error);
 
-/* Says that all that `in` gives, of which nothing was read yet, is going to be written here, and
- * nowhere else.  Where it is the same to the format in which order streams come, they are read one
- * after another, not by time, without what it costs to order their events, and with the memory of
- * one: CTF's that are copied as they are (read with TTR_READ_DEFINITIONS), and those encoded anew
- * as CTF 1.8 or 2 where each becomes one file, whatever its events are. True where that will be so;
+/* Says that all events of `in`, of which nothing was read yet, will be written here and nowhere
+ * else. If the order of streams does not matter to the format, they are read one after another:
+ * without the cost of ordering their events, and with the memory of one. That is so for CTF streams
+ * that are copied as they are (read with TTR_READ_DEFINITIONS). Returns whether they are read so;
  * else nothing changes. */
 TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
 

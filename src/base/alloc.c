@@ -1,6 +1,7 @@
-/* The allocator seam: overflow-checked item counts over one resize function.  The only file that
- * names malloc's family. Left out: alignment beyond that of malloc, and limits (a context wraps the
- * seam for those). */
+/* Allocation of arrays through the allocator interface of alloc.h: `count * size` is checked for
+ * overflow before the one resize callback is called. No other file calls malloc, realloc or free,
+ * so a test can make any allocation fail. Left out: alignment above that of malloc, and memory
+ * limits (a library context installs its own resize callback for those). */
 #include "base/alloc.h"
 
 #include <stdbool.h>
@@ -11,11 +12,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* The first size of a growing array, in items. */
-#define ALLOC_FIRST 8
-#define ALLOC_FEW 2
+/* Capacities of a growing array after its first growth, in items. */
+#define FIRST_CAPACITY 8
+#define FIRST_CAPACITY_SMALL 2
 
-/* Of the usual machines; where large pages are larger still, the advice does less. */
+/* Size of a huge page on x86-64 and most arm64 kernels, in bytes. If huge pages are larger, madvise
+ * has less effect. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 static void *default_resize(void *own, void *old, size_t old_size, size_t new_size)
@@ -29,8 +31,9 @@ static void *default_resize(void *own, void *old, size_t old_size, size_t new_si
     return realloc(old, new_size);
 }
 
-/* False on overflow.  Nothing takes a byte, because a size of 0 means "free" to the seam. */
-static bool bytes_of(size_t count, size_t size, size_t *bytes)
+/* Returns false if count * size overflows. A product of 0 becomes 1, because the resize callback
+ * reads a new size of 0 as "free". */
+static bool size_in_bytes(size_t count, size_t size, size_t *bytes)
 {
     if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
         return false;
@@ -56,7 +59,8 @@ void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_
                    size_t size)
 {
     size_t old_bytes = 0, new_bytes;
-    if (!bytes_of(new_count, size, &new_bytes) || (old && !bytes_of(old_count, size, &old_bytes)))
+    if (!size_in_bytes(new_count, size, &new_bytes) ||
+        (old && !size_in_bytes(old_count, size, &old_bytes)))
         return NULL;
     return alloc->resize(alloc->own, old, old_bytes, new_bytes);
 }
@@ -68,7 +72,7 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
                     end = ((uintptr_t)block + count * size) & ~(page - 1);
     if (block && begin < end && end - begin >= LARGE_PAGE)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin,
-                      MADV_HUGEPAGE); /* only advice */
+                      MADV_HUGEPAGE); /* a failure is ignored: normal pages work too */
     return block;
 }
 
@@ -78,16 +82,17 @@ _Bool alloc_is_limited(void)
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* How many items there must be room for, and how many there are at first. */
-struct wanted {
+/* Required capacity, and capacity of the first growth, both in items. */
+struct capacity_request {
     size_t need, first;
 };
 
-/* Makes room by doubling. */
-static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
-                     struct wanted wanted, size_t size)
+/* Grows the array to at least twice its capacity, so n appends cost O(n) copies. Returns false if
+ * memory is out. */
+static _Bool grow_array(const struct alloc *alloc, void **items, size_t *capacity,
+                        struct capacity_request capacity_request, size_t size)
 {
-    const size_t need = wanted.need, first = wanted.first;
+    const size_t need = capacity_request.need, first = capacity_request.first;
     if (need <= *capacity && *items)
         return true;
     size_t grown = *capacity < first / 2       ? first
@@ -106,18 +111,20 @@ static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity,
 _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
                     size_t size)
 {
-    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FIRST}, size);
+    return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY},
+                      size);
 }
 
 _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
                         size_t size)
 {
-    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FEW}, size);
+    return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY_SMALL},
+                      size);
 }
 
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size)
 {
     size_t bytes = 0;
-    if (block && bytes_of(count, size, &bytes))
+    if (block && size_in_bytes(count, size, &bytes))
         (void)alloc->resize(alloc->own, block, bytes, 0);
 }

@@ -1,7 +1,7 @@
-/* The one allocator seam: every heap byte of the library goes through a `struct alloc`, so that a
- * test can make the n-th allocation fail and a context can refuse to grow past its limit.
- * Ownership: who allocates frees, with the same seam.  Thread rule: a seam is as thread-safe as its
- * `resize`; the default is. */
+/* The allocator interface. All heap memory of the library is allocated through a `struct alloc`, so
+ * that a test can make the n-th allocation fail and a library context can enforce a memory limit.
+ * Ownership: the caller that allocates also frees, through the same `struct alloc`.  Threads: a
+ * `struct alloc` is as thread-safe as its `resize`; the default one is thread-safe. */
 #ifndef TRACETTA_BASE_ALLOC_H
 #define TRACETTA_BASE_ALLOC_H
 
@@ -10,43 +10,43 @@
 #include <tracetta/error.h>
 
 struct alloc {
-    /* realloc by another name: old NULL allocates, new_size 0 frees and returns NULL.  Returns NULL
-     * when it cannot. */
+    /* Works as realloc: old == NULL allocates, new_size == 0 frees and returns NULL.  Returns NULL
+     * if the memory is not available; the old block is unchanged then. */
     void *(*resize)(void *own, void *old, size_t old_size, size_t new_size);
     void *own;
 };
 
-/* The C library's allocator. */
+/* Returns the allocator that uses realloc and free.  It is constant and never freed. */
 const struct alloc *alloc_default(void);
 
-/* Gives `count` zeroed items of `size` bytes; NULL when memory is out or the product overflows.
- * Zero items are a block too, so that NULL always means a refusal. */
+/* Allocates `count` zeroed items of `size` bytes.  Returns NULL if memory is out or the product
+ * overflows.  0 items allocate a block too, so NULL always means failure. */
 TTR_MUST void *alloc_zero(const struct alloc *alloc, size_t count, size_t size);
 
-/* Grows or shrinks a block of items; the new part is not zeroed.  On NULL the old block is
- * untouched. */
+/* Resizes a block of items.  New items are not zeroed.  On NULL the old block is unchanged. */
 TTR_MUST void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count,
                             size_t new_count, size_t size);
 
-/* Gives a block of items that are not zeroed, of which the system is asked to give memory in large
- * pages: for blocks of MiB that are used as a whole.  NULL as above. */
+/* Allocates items that are not zeroed and asks the kernel for huge pages: for blocks of several MiB
+ * that are used completely.  Fails like alloc_zero. */
 TTR_MUST void *alloc_large(const struct alloc *alloc, size_t count, size_t size);
 
-/* Whether the process may have only so much address space (ulimit -v): memory that is asked for and
- * never used is none that others could have, then. */
+/* Returns true if the address space is limited (ulimit -v).  Reserved memory that is never touched
+ * then counts against the limit, so callers should reserve less. */
 _Bool alloc_is_limited(void);
 
-/* Makes room for at least `need` items in a growing array (doubling); false when memory is out, the
- * array then being as it was. */
+/* Grows an array to a capacity of at least `need` items, by doubling.  Returns false if memory is
+ * out; the array is unchanged then. */
 TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
                              size_t size);
 
-/* The same of an array that most often stays small, and of which there may be thousands: it begins
- * with two. */
+/* Like alloc_reserve, but the first capacity is 2 items: for arrays that exist in thousands and
+ * usually stay small. */
 TTR_MUST _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity,
                                  size_t need, size_t size);
 
-/* Frees a block of `count` items of `size` bytes; NULL is fine. */
+/* Frees a block of `count` items of `size` bytes; these must be the values it was allocated with.
+ * NULL is allowed. */
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size);
 
 #endif

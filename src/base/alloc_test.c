@@ -1,7 +1,7 @@
-/* The allocator seam: sizes that overflow, blocks of nothing, and growth that fails halfway. */
+/* Tests of the allocator interface: sizes that overflow, empty blocks, and growth that fails. */
 #include "support/support.h"
 
-static void zeroed_items_are_zero(void **state)
+static void alloc_zero_returns_zeroed_items(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -14,7 +14,7 @@ static void zeroed_items_are_zero(void **state)
     support_heap_check(&heap);
 }
 
-static void a_product_that_overflows_is_refused(void **state)
+static void overflowing_size_returns_null(void **state)
 {
     (void)state;
     const struct alloc *alloc = alloc_default();
@@ -25,7 +25,7 @@ static void a_product_that_overflows_is_refused(void **state)
     assert_null(alloc_resize(alloc, &old, SIZE_MAX, 1, 8));
 }
 
-static void no_items_are_a_block_too(void **state)
+static void zero_items_return_a_block(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -41,7 +41,7 @@ static void no_items_are_a_block_too(void **state)
     support_heap_check(&heap);
 }
 
-static void a_reserved_array_doubles_and_keeps_its_items(void **state)
+static void reserved_array_doubles_and_keeps_items(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -60,7 +60,7 @@ static void a_reserved_array_doubles_and_keeps_its_items(void **state)
     support_heap_check(&heap);
 }
 
-static void an_array_that_stays_small_begins_with_two_and_doubles(void **state)
+static void reserve_few_starts_at_two_items(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -81,7 +81,7 @@ static void an_array_that_stays_small_begins_with_two_and_doubles(void **state)
     support_heap_check(&heap);
 }
 
-static void a_failed_reserve_leaves_the_array_as_it_was(void **state)
+static void failed_reserve_leaves_array_unchanged(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -99,7 +99,7 @@ static void a_failed_reserve_leaves_the_array_as_it_was(void **state)
     support_heap_check(&heap);
 }
 
-static void a_large_block_is_one_to_write_to_from_end_to_end(void **state)
+static void large_block_is_writable_completely(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -110,14 +110,15 @@ static void a_large_block_is_one_to_write_to_from_end_to_end(void **state)
     memset(block, 7, n);
     memset(small, 8, 30);
     assert_true(block[0] == 7 && block[n - 1] == 7);
-    assert_null(alloc_large(&heap.alloc, n, 1)); /* the third of two */
+    /* The test heap refuses its third request. */
+    assert_null(alloc_large(&heap.alloc, n, 1));
     assert_null(alloc_large(alloc_default(), SIZE_MAX / 2, 3));
     alloc_free(&heap.alloc, block, n, 1);
     alloc_free(&heap.alloc, small, 10, 3);
     support_heap_check(&heap);
 }
 
-static void an_absurd_capacity_is_refused_not_wrapped(void **state)
+static void overflowing_capacity_is_refused(void **state)
 {
     (void)state;
     void *items = NULL;
@@ -131,14 +132,14 @@ static void an_absurd_capacity_is_refused_not_wrapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroed_items_are_zero),
-        cmocka_unit_test(a_product_that_overflows_is_refused),
-        cmocka_unit_test(no_items_are_a_block_too),
-        cmocka_unit_test(a_reserved_array_doubles_and_keeps_its_items),
-        cmocka_unit_test(an_array_that_stays_small_begins_with_two_and_doubles),
-        cmocka_unit_test(a_failed_reserve_leaves_the_array_as_it_was),
-        cmocka_unit_test(a_large_block_is_one_to_write_to_from_end_to_end),
-        cmocka_unit_test(an_absurd_capacity_is_refused_not_wrapped),
+        cmocka_unit_test(alloc_zero_returns_zeroed_items),
+        cmocka_unit_test(overflowing_size_returns_null),
+        cmocka_unit_test(zero_items_return_a_block),
+        cmocka_unit_test(reserved_array_doubles_and_keeps_items),
+        cmocka_unit_test(reserve_few_starts_at_two_items),
+        cmocka_unit_test(failed_reserve_leaves_array_unchanged),
+        cmocka_unit_test(large_block_is_writable_completely),
+        cmocka_unit_test(overflowing_capacity_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,13 @@
-/* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a
- * reset.  Blocks grow with the arena, so that small arenas stay small and large ones ask the seam
- * rarely.  A request large against its block gets a block of its own, and of two blocks begun the
- * one with more room stays current; so little room is lost whatever the sizes are. Left out: giving
- * single pieces back, but for the end of the last. */
+/* Bump allocator over a linked list of blocks. The list holds full blocks, then the current block,
+ * then empty blocks that a reset kept:
+ *
+ *   first -> [full] -> [full] -> [current: used | free] -> [empty] -> [empty]
+ *
+ * The block size doubles with the arena up to 1 MiB, so small arenas stay small and large ones call
+ * the allocator rarely.  A request larger than a quarter of the block size gets a block of its own.
+ * Of an old and a new block, the one with more free bytes becomes current, so few bytes are wasted
+ * whatever the request sizes are.  Left out: freeing single allocations, except the unused end of
+ * the last one. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -11,26 +16,27 @@
 #define ARENA_BLOCK_MIN 4096
 #define ARENA_BLOCK_MAX (1u << 20)
 
-static size_t room_in(const struct arena_block *block)
+static size_t free_bytes(const struct arena_block *block)
 {
     return block->size - block->used;
 }
 
-static void *take_from(struct arena_block *block, size_t size)
+static void *bump_allocate(struct arena_block *block, size_t size)
 {
     char *at = (char *)(block + 1) + block->used;
     block->used += size;
     return at;
 }
 
-/* Takes the first empty block that is large enough out of the chain; NULL when there is none. */
+/* Removes the first empty block with at least `size` free bytes from the list.  Returns NULL if
+ * there is none. */
 static struct arena_block *unlink_empty(struct arena *arena, size_t size)
 {
     if (!arena->current)
         return NULL;
     for (struct arena_block **link = &arena->current->next; *link; link = &(*link)->next) {
         struct arena_block *block = *link;
-        if (room_in(block) >= size) {
+        if (free_bytes(block) >= size) {
             *link = block->next;
             return block;
         }
@@ -54,11 +60,11 @@ static struct arena_block *new_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Links a block just begun: behind the current one to follow it, or at the front among the full
- * ones. */
-static void link_begun(struct arena *arena, struct arena_block *block)
+/* Links a block that has just received its first allocation: after the current block if it becomes
+ * current, else at the front with the full ones. */
+static void link_new_block(struct arena *arena, struct arena_block *block)
 {
-    bool is_roomier = arena->current && room_in(block) > room_in(arena->current);
+    bool is_roomier = arena->current && free_bytes(block) > free_bytes(arena->current);
     struct arena_block **link = is_roomier ? &arena->current->next : &arena->first;
     block->next = *link;
     *link = block;
@@ -81,15 +87,15 @@ void *arena_take(struct arena *arena, size_t size)
     if (size > PTRDIFF_MAX - sizeof(struct arena_block) - 8)
         return NULL;
     size = (size + 7) & ~(size_t)7;
-    if (arena->current && room_in(arena->current) >= size)
-        return take_from(arena->current, size);
+    if (arena->current && free_bytes(arena->current) >= size)
+        return bump_allocate(arena->current, size);
     struct arena_block *block = unlink_empty(arena, size);
     if (!block)
         block = new_block(arena, size);
     if (!block)
         return NULL;
-    void *at = take_from(block, size);
-    link_begun(arena, block);
+    void *at = bump_allocate(block, size);
+    link_new_block(arena, block);
     return at;
 }
 
@@ -97,22 +103,24 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 {
     struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    if (at >= begin && at - begin < block->used) /* else it has a block of its own */
+    /* else `last` is in a block of its own, which is not shrunk */
+    if (at >= begin && at - begin < block->used)
         block->used = at - begin + ((size + 7) & ~(size_t)7);
 }
 
 static void lock(struct arena *arena)
 {
     while (arena->is_shared &&
-           atomic_exchange_explicit(&arena->is_busy, true,
-                                    memory_order_acquire)) /* for some instructions */
+           atomic_exchange_explicit(&arena->is_locked, true,
+                                    /* spin: the lock is held for a few instructions only */
+                                    memory_order_acquire))
         ;
 }
 
 static void unlock(struct arena *arena)
 {
     if (arena->is_shared)
-        atomic_store_explicit(&arena->is_busy, false, memory_order_release);
+        atomic_store_explicit(&arena->is_locked, false, memory_order_release);
 }
 
 void *arena_take_shared(struct arena *arena, size_t size)
@@ -128,7 +136,8 @@ void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t
     lock(arena);
     const struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    if (at >= begin && at - begin + ((had + 7) & ~(size_t)7) == block->used) /* nobody took since */
+    /* true if no other thread allocated since */
+    if (at >= begin && at - begin + ((had + 7) & ~(size_t)7) == block->used)
         arena_trim(arena, last, size);
     unlock(arena);
 }

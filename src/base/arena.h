@@ -1,4 +1,6 @@
-/* Bump allocation for things that die together.  Pointers live until arena_reset or arena_free. */
+/* Bump allocator for objects with the same lifetime.  An allocation is valid until arena_reset or
+ * arena_free; single allocations are not freed. Threads: one thread at a time, except for the
+ * _shared functions. */
 #ifndef TRACETTA_BASE_ARENA_H
 #define TRACETTA_BASE_ARENA_H
 
@@ -9,39 +11,42 @@
 
 struct arena_block {
     _Alignas(8) struct arena_block
-        *next; /* so that what follows the header is aligned too, where pointers are small */
-    size_t size, used; /* bytes behind this header */
+        /* aligned, so that the bytes after this header are aligned to 8 on 32-bit machines too */
+        *next;
+    size_t size, used; /* bytes after this header: in total, and allocated */
 };
 
 struct arena {
     const struct alloc *alloc;
-    struct arena_block *first, *current; /* chain of blocks: full ones, current, empty ones */
-    size_t total;                        /* bytes held from the seam */
-    size_t least;                        /* of the first block; 0 = 4 KiB */
-    bool is_shared;      /* several threads take at the same time; set by whoever lets them */
-    atomic_bool is_busy; /* for arena_take_shared, where that is so */
+    struct arena_block *first, *current; /* list of blocks: full ones, `current`, empty ones */
+    size_t total;                        /* bytes obtained from `alloc`, headers included */
+    size_t least;                        /* size of the first block in bytes; 0 = 4 KiB */
+    /* several threads allocate concurrently; set by the caller before they start */
+    bool is_shared;
+    atomic_bool is_locked; /* spin lock of the _shared functions; used if is_shared */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
 
-/* The same where there may be thousands of arenas with little in each: the first block has `least`
- * bytes, and those behind it double what there is. */
+/* Initialises an arena with a first block of only `least` bytes, and each later one as large as all
+ * before it: for programs with thousands of arenas that hold little each. */
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
-/* Gives `size` bytes aligned to 8, not zeroed; NULL when memory is out. */
+/* Allocates `size` bytes aligned to 8, not zeroed.  Returns NULL if memory is out. */
 TTR_MUST void *arena_take(struct arena *arena, size_t size);
 
-/* Gives back what the last arena_take has beyond `size` bytes, as far as that can be. */
+/* Shrinks the last allocation to `size` bytes.  Does nothing if it has a block of its own. */
 void arena_trim(struct arena *arena, const void *last, size_t size);
 
-/* arena_take and arena_trim where others may take at the same time, all of them so, if the arena
- * is_shared.  `had`: what was asked for; nothing is given back where another took since. */
+/* Like arena_take and arena_trim, and safe against concurrent calls if the arena is_shared (then
+ * all threads must use these).  `had`: the size that was allocated; nothing is freed if another
+ * thread allocated since. */
 TTR_MUST void *arena_take_shared(struct arena *arena, size_t size);
 void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t size);
 
-/* Where the next bytes will be taken, if there are `size` of them at hand and nobody else takes;
- * NULL = arena_take them.  What was written there is kept by arena_keep, before anything else is
- * taken. */
+/* Returns the address of the next `size` free bytes of the current block, or NULL if there are
+ * fewer or the arena is shared: call arena_take then.  Bytes written there become an allocation by
+ * arena_keep, which must be the next call on the arena. */
 static inline char *arena_spare(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;
@@ -57,10 +62,10 @@ static inline void arena_keep(struct arena *arena, size_t size)
     arena->current->used += taken < room ? taken : room;
 }
 
-/* Copies n bytes and adds a zero byte; NULL when memory is out. */
+/* Copies n bytes and appends a zero byte.  Returns NULL if memory is out. */
 TTR_MUST char *arena_copy(struct arena *arena, const void *bytes, size_t n);
 
-/* Forgets everything taken, keeps the blocks for reuse. */
+/* Invalidates all allocations and keeps the blocks for reuse. */
 void arena_reset(struct arena *arena);
 
 void arena_free(struct arena *arena);

@@ -1,9 +1,9 @@
-/* The arena: alignment, reuse after a reset, bounded waste, and every failing request. */
+/* Tests of the arena: alignment, reuse after a reset, bounded waste, and failing allocations. */
 #include "base/arena.h"
 
 #include "support/support.h"
 
-static void pieces_are_aligned_and_do_not_overlap(void **state)
+static void allocations_are_aligned_and_disjoint(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -29,7 +29,7 @@ static void pieces_are_aligned_and_do_not_overlap(void **state)
     support_heap_check(&heap);
 }
 
-static void a_copy_ends_with_a_zero(void **state)
+static void copy_is_zero_terminated(void **state)
 {
     (void)state;
     struct arena arena;
@@ -40,8 +40,8 @@ static void a_copy_ends_with_a_zero(void **state)
     arena_free(&arena);
 }
 
-/* Small, large, huge and middling pieces. */
-static void take_mixture(struct arena *arena)
+/* Allocates pieces of small, medium, large and huge sizes in a fixed order. */
+static void allocate_mixed_sizes(struct arena *arena)
 {
     for (size_t i = 0; i < 300; i++) {
         assert_non_null(arena_take(arena, i % 100));
@@ -52,21 +52,21 @@ static void take_mixture(struct arena *arena)
     }
 }
 
-static void after_a_reset_the_same_pieces_need_no_new_memory(void **state)
+static void reset_arena_reuses_its_blocks(void **state)
 {
     (void)state;
     struct support_heap heap;
     struct arena arena;
     support_heap_init(&heap, 0);
     arena_init(&arena, &heap.alloc);
-    take_mixture(&arena);
+    allocate_mixed_sizes(&arena);
     arena_reset(&arena);
-    take_mixture(
-        &arena); /* other pieces may end in large blocks now, so the second round settles it */
+    /* After the reset, blocks are used in another order; the second round may add a block. */
+    allocate_mixed_sizes(&arena);
     size_t requests = heap.requests;
     for (int round = 0; round < 20; round++) {
         arena_reset(&arena);
-        take_mixture(&arena);
+        allocate_mixed_sizes(&arena);
     }
     assert_true(heap.requests - requests <= 2);
     arena_reset(&arena);
@@ -77,7 +77,7 @@ static void after_a_reset_the_same_pieces_need_no_new_memory(void **state)
     support_heap_check(&heap);
 }
 
-static void a_large_piece_does_not_waste_the_block_it_does_not_fit(void **state)
+static void large_allocation_keeps_current_block(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -95,7 +95,7 @@ static void a_large_piece_does_not_waste_the_block_it_does_not_fit(void **state)
     support_heap_check(&heap);
 }
 
-static void what_the_last_piece_does_not_need_is_given_back(void **state)
+static void trimmed_allocation_frees_its_end(void **state)
 {
     (void)state;
     struct arena arena;
@@ -107,12 +107,12 @@ static void what_the_last_piece_does_not_need_is_given_back(void **state)
     char *large = arena_take(&arena, 1 << 20);
     assert_non_null(large);
     arena_trim(&arena, large, 8);
-    char *behind = arena_take(&arena, 8);
-    assert_true(behind + 8 <= large || behind >= large + 8);
+    char *following = arena_take(&arena, 8);
+    assert_true(following + 8 <= large || following >= large + 8);
     arena_free(&arena);
 }
 
-static void a_small_arena_is_small(void **state)
+static void small_arena_uses_little_memory(void **state)
 {
     (void)state;
     struct arena arena;
@@ -123,7 +123,7 @@ static void a_small_arena_is_small(void **state)
     arena_free(&arena);
 }
 
-static void many_small_arenas_take_no_more_than_they_need(void **state)
+static void many_small_arenas_use_little_memory(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -136,13 +136,13 @@ static void many_small_arenas_take_no_more_than_they_need(void **state)
         for (unsigned i = 0; i < 1000; i++)
             assert_non_null(arena_take(&arena, 64));
         assert_in_range(arena.total, 64000, 140000);
-        assert_in_range(heap.blocks, 2, 16); /* which double */
-        arena_free(&arena);                  /* and is as small as it was */
+        assert_in_range(heap.blocks, 2, 16); /* block sizes double */
+        arena_free(&arena);                  /* a freed arena has its small first size again */
         support_heap_check(&heap);
     }
 }
 
-static void an_absurd_size_is_refused(void **state)
+static void overflowing_size_returns_null(void **state)
 {
     (void)state;
     struct arena arena;
@@ -166,18 +166,18 @@ static bool fill_arena(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(fill_arena);
 }
 
-static void what_is_written_into_spare_room_is_kept_where_it_stands(void **state)
+static void spare_bytes_become_allocation_in_place(void **state)
 {
     struct arena arena;
     (void)state;
     arena_init(&arena, alloc_default());
-    assert_null(arena_spare(&arena, 1)); /* there is no block yet */
+    assert_null(arena_spare(&arena, 1)); /* the arena has no block yet */
     char *first = arena_take(&arena, 8);
     char *spare = arena_spare(&arena, 100);
     assert_ptr_equal(spare, first + 8);
@@ -194,16 +194,16 @@ static void what_is_written_into_spare_room_is_kept_where_it_stands(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_into_spare_room_is_kept_where_it_stands),
-        cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
-        cmocka_unit_test(a_copy_ends_with_a_zero),
-        cmocka_unit_test(after_a_reset_the_same_pieces_need_no_new_memory),
-        cmocka_unit_test(a_large_piece_does_not_waste_the_block_it_does_not_fit),
-        cmocka_unit_test(what_the_last_piece_does_not_need_is_given_back),
-        cmocka_unit_test(a_small_arena_is_small),
-        cmocka_unit_test(many_small_arenas_take_no_more_than_they_need),
-        cmocka_unit_test(an_absurd_size_is_refused),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(spare_bytes_become_allocation_in_place),
+        cmocka_unit_test(allocations_are_aligned_and_disjoint),
+        cmocka_unit_test(copy_is_zero_terminated),
+        cmocka_unit_test(reset_arena_reuses_its_blocks),
+        cmocka_unit_test(large_allocation_keeps_current_block),
+        cmocka_unit_test(trimmed_allocation_frees_its_end),
+        cmocka_unit_test(small_arena_uses_little_memory),
+        cmocka_unit_test(many_small_arenas_use_little_memory),
+        cmocka_unit_test(overflowing_size_returns_null),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

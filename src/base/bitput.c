@@ -1,4 +1,5 @@
-/* Bits go byte by byte but for whole bytes between bytes, which is what nearly all numbers are. */
+/* Appending and overwriting of bits in a buffer.  Numbers that start and end at byte boundaries,
+ * which nearly all do, are stored at once; all others byte by byte with masks. */
 #include "base/bitput.h"
 
 #include <assert.h>
@@ -7,8 +8,9 @@
 
 #define LOW_BITS(n) ((1u << (n)) - 1u)
 
-/* Makes room for bits up to `end`: new bytes are 0.  False without memory. */
-static bool extend(struct bitput *put, uint64_t end)
+/* Grows the buffer with zero bytes until it holds bits up to `end`.  Returns false if memory is
+ * out. */
+static bool grow_to_bit(struct bitput *put, uint64_t end)
 {
     uint64_t have = put->to->n - put->start, need = (end + 7) >> 3;
     if (put->to->failed)
@@ -20,18 +22,19 @@ static bool extend(struct bitput *put, uint64_t end)
 
 void bitput_zeros(struct bitput *put, uint64_t n)
 {
-    (void)extend(put, put->at + n);
+    (void)grow_to_bit(put, put->at + n);
     put->at += n;
 }
 
-/* The byte of a bit; `start` may be before the buffer, where bytes were taken out of it. */
-static uint8_t *byte_of(const struct bitput *put, uint64_t at)
+/* Returns the byte that contains bit `at`.  `start` may be a wrapped negative number if flushed
+ * bytes were removed from the buffer; the sum is in the buffer. */
+static uint8_t *byte_at_bit(const struct bitput *put, uint64_t at)
 {
     return put->to->bytes + (put->start + (size_t)(at >> 3));
 }
 
-/* Puts bits over others, lowest first. */
-static void lay_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
+/* Overwrites `width` bits, least significant bit first. */
+static void overwrite_bits_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 {
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, x >>= n, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
@@ -39,8 +42,8 @@ static void lay_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
     }
 }
 
-/* Highest first. */
-static void lay_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
+/* Overwrites `width` bits, most significant bit first. */
+static void overwrite_bits_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 {
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
@@ -49,32 +52,33 @@ static void lay_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
     }
 }
 
-/* Whole bytes between bytes: where they go, or NULL when it must be done bit by bit. */
-static uint8_t *room_for_bytes(struct bitput *put, unsigned width)
+/* Returns the address to store a number at if it starts and ends at byte boundaries, else NULL: it
+ * must then be written bit by bit.  Also NULL if memory is out. */
+static uint8_t *aligned_room(struct bitput *put, unsigned width)
 {
     return ((unsigned)put->at | width) & 7 ? NULL : buffer_room(put->to, 8);
 }
 
 void bitput_le(struct bitput *put, uint64_t x, unsigned width)
 {
-    uint8_t *at = room_for_bytes(put, width);
+    uint8_t *at = aligned_room(put, width);
     if (at) {
         store_u64le(at, x);
         buffer_filled(put->to, width >> 3);
-    } else if (extend(put, put->at + width)) {
-        lay_le(byte_of(put, put->at), put->at, x, width);
+    } else if (grow_to_bit(put, put->at + width)) {
+        overwrite_bits_le(byte_at_bit(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
 
 void bitput_be(struct bitput *put, uint64_t x, unsigned width)
 {
-    uint8_t *at = room_for_bytes(put, width);
+    uint8_t *at = aligned_room(put, width);
     if (at) {
         store_u64be(at, x << (64 - width));
         buffer_filled(put->to, width >> 3);
-    } else if (extend(put, put->at + width)) {
-        lay_be(byte_of(put, put->at), put->at, x, width);
+    } else if (grow_to_bit(put, put->at + width)) {
+        overwrite_bits_be(byte_at_bit(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
@@ -90,22 +94,14 @@ void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_le(byte_of(put, at), at, x, width);
+        overwrite_bits_le(byte_at_bit(put, at), at, x, width);
 }
 
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width)
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_be(byte_of(put, at), at, x, width);
-}
-
-void bitput_taken(struct bitput *put, size_t n)
-{
-    assert(n <= put->to->n);
-    memmove(put->to->bytes, put->to->bytes + n, put->to->n - n);
-    put->to->n -= n;
-    put->start -= n; /* may wrap: only differences count */
+        overwrite_bits_be(byte_at_bit(put, at), at, x, width);
 }
 
 void bitput_cut(struct bitput *put, uint64_t at)

@@ -1,10 +1,9 @@
-/* The bit writer, counterpart of base/bits.h: numbers of any width and order at any place of a
- * packet that is being made.
- *
- * Positions are bits from the place in the buffer where the writer began.  Bits of the last byte
- * that nothing was put into are 0. Bit X is bit X % 8 (little-endian) or 7 - X % 8 (big-endian) of
- * byte X / 8; a byte may hold bits of one order only. Memory: the buffer's `failed` flag tells;
- * positions go on as if there had been room, so that a run of puts is checked once. */
+/* The bit writer, counterpart of base/bits.h: appends numbers of any width and byte order at any
+ * bit position of a packet under construction. Positions count bits from the end of the buffer at
+ * bitput_begin.  Bit X is bit X % 8 (little-endian) or 7 - X % 8 (big-endian) of byte X / 8; a byte
+ * may contain bits of one order only.  Unwritten bits of the last byte are 0. Memory: if it is out,
+ * the buffer's `failed` flag is set and positions advance as usual, so a run of calls needs one
+ * check at its end. */
 #ifndef TRACETTA_BASE_BITPUT_H
 #define TRACETTA_BASE_BITPUT_H
 
@@ -12,11 +11,11 @@
 
 struct bitput {
     struct buffer *to;
-    size_t start; /* where in the buffer bit 0 is, modulo the size of memory */
-    uint64_t at;  /* bits so far */
+    size_t start; /* byte of the buffer that contains bit 0; modulo 2^64 */
+    uint64_t at;  /* position after the last bit, in bits */
 };
 
-/* Begins at the end of the buffer. */
+/* Starts a writer at the end of the buffer.  The buffer is borrowed. */
 static inline struct bitput bitput_begin(struct buffer *to)
 {
     return (struct bitput){.to = to, .start = to->n, .at = 0};
@@ -25,7 +24,7 @@ static inline struct bitput bitput_begin(struct buffer *to)
 /* Appends n zero bits. */
 void bitput_zeros(struct bitput *put, uint64_t n);
 
-/* Appends zeros up to the next multiple of 1 << log2 bits. */
+/* Appends zero bits up to the next multiple of 2^log2 bits. */
 static inline void bitput_align(struct bitput *put, unsigned log2)
 {
     uint64_t mask = (UINT64_C(1) << log2) - 1, skip = (0 - put->at) & mask;
@@ -33,23 +32,19 @@ static inline void bitput_align(struct bitput *put, unsigned log2)
         bitput_zeros(put, skip);
 }
 
-/* Appends the lowest `width` bits of a number, 1 to 64. */
+/* Appends the lowest `width` bits of x; `width` is 1 to 64. */
 void bitput_le(struct bitput *put, uint64_t x, unsigned width);
 void bitput_be(struct bitput *put, uint64_t x, unsigned width);
 
-/* Appends n bytes; only between bytes. */
+/* Appends n bytes.  The position must be a multiple of 8. */
 void bitput_bytes(struct bitput *put, const void *bytes, size_t n);
 
-/* Replaces bits put before. */
+/* Overwrites `width` bits at position `at`, which were appended before. */
 void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 
-/* Says that the first n bytes of the buffer, whole ones, went elsewhere: nothing before their end
- * is replaced or cut any more.  The rest moves to the buffer's begin. */
-void bitput_taken(struct bitput *put, size_t n);
-
-/* Takes back what was put behind a place; inside a byte only where nothing but zeros of an
- * alignment followed in it. */
+/* Removes all bits from position `at` on.  If `at` is inside a byte, the removed bits of that byte
+ * must be 0. */
 void bitput_cut(struct bitput *put, uint64_t at);
 
 #endif

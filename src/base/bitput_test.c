@@ -1,18 +1,18 @@
-/* The bit writer: numbers as the CTF documents draw them, and every width at every place read back
- * by the bit cursor. */
+/* Tests of the bit writer: the examples of the CTF specifications, and every width at every
+ * position, read back by the bit cursor. */
 #include "base/bitput.h"
 
 #include "base/bits.h"
 #include "support/support.h"
 
-static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
+static void little_endian_number_starts_at_low_bit(void **state)
 {
     (void)state;
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
     struct bitput put = bitput_begin(&buffer);
-    /* RFC v1.1 4.1.5: consecutive integers from lower bits to higher bits; the header of type 1,
-     * id 21. */
+    /* RFC v1.1 4.1.5: consecutive integers are stored from lower to higher bits. A header of type 1
+     * with id 21. */
     bitput_le(&put, 0x15, 5);
     bitput_le(&put, 0x5abcdef, 27);
     support_assert_hex(buffer.bytes, buffer.n, "f5 bd 79 b5");
@@ -20,7 +20,7 @@ static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
     buffer_free(&buffer);
 }
 
-static void big_endian_numbers_fill_bytes_from_the_high_end(void **state)
+static void big_endian_number_starts_at_high_bit(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -33,7 +33,7 @@ static void big_endian_numbers_fill_bytes_from_the_high_end(void **state)
     buffer_free(&buffer);
 }
 
-static void numbers_are_cut_to_their_width(void **state)
+static void number_wider_than_field_is_truncated(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -49,30 +49,8 @@ static void numbers_are_cut_to_their_width(void **state)
     buffer_free(&buffer);
 }
 
-static void bytes_taken_out_do_not_move_what_comes(void **state)
-{
-    (void)state;
-    struct buffer buffer;
-    buffer_init(&buffer, alloc_default());
-    struct bitput put = bitput_begin(&buffer);
-    bitput_le(&put, 0x1122334455667788, 64);
-    bitput_le(&put, 5, 3);
-    bitput_taken(&put, 8);
-    support_assert_hex(buffer.bytes, buffer.n, "05");
-    bitput_le(&put, 0x1f, 5);
-    bitput_be(&put, 0xabcd, 16);
-    const uint64_t at = put.at;
-    bitput_be(&put, 1, 3);
-    bitput_store_le(&put, 67, 0, 5);
-    bitput_cut(&put, at);
-    bitput_align(&put, 4);
-    assert_int_equal(put.at, 96);
-    support_assert_hex(buffer.bytes, buffer.n, "05 ab cd 00");
-    buffer_free(&buffer);
-}
-
-/* One number at a place between others, written and read. */
-static void check_place(unsigned at, unsigned width, uint64_t x, bool is_big)
+/* Writes a number between two others, and checks all three. */
+static void check_number_at(unsigned at, unsigned width, uint64_t x, bool is_big)
 {
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
@@ -98,19 +76,19 @@ static void check_place(unsigned at, unsigned width, uint64_t x, bool is_big)
     buffer_free(&buffer);
 }
 
-static void every_width_at_every_place_reads_back_and_can_be_replaced(void **state)
+static void every_width_and_position_reads_back(void **state)
 {
     (void)state;
     uint64_t seed = 3;
     for (unsigned at = 0; at < 80; at++)
         for (unsigned width = 1; width <= 64; width++) {
             uint64_t x = support_random(&seed);
-            check_place(at, width, x, false);
-            check_place(at, width, x, true);
+            check_number_at(at, width, x, false);
+            check_number_at(at, width, x, true);
         }
 }
 
-static void what_was_put_can_be_taken_back(void **state)
+static void cut_removes_appended_bits(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -145,7 +123,7 @@ static bool put_everything(const struct alloc *alloc)
     return is_fine;
 }
 
-static void failing_memory_is_told_by_the_buffer(void **state)
+static void failed_allocation_sets_buffer_failed(void **state)
 {
     (void)state;
     support_fail_each(put_everything);
@@ -154,13 +132,12 @@ static void failing_memory_is_told_by_the_buffer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(little_endian_numbers_fill_bytes_from_the_low_end),
-        cmocka_unit_test(big_endian_numbers_fill_bytes_from_the_high_end),
-        cmocka_unit_test(bytes_taken_out_do_not_move_what_comes),
-        cmocka_unit_test(numbers_are_cut_to_their_width),
-        cmocka_unit_test(every_width_at_every_place_reads_back_and_can_be_replaced),
-        cmocka_unit_test(what_was_put_can_be_taken_back),
-        cmocka_unit_test(failing_memory_is_told_by_the_buffer),
+        cmocka_unit_test(little_endian_number_starts_at_low_bit),
+        cmocka_unit_test(big_endian_number_starts_at_high_bit),
+        cmocka_unit_test(number_wider_than_field_is_truncated),
+        cmocka_unit_test(every_width_and_position_reads_back),
+        cmocka_unit_test(cut_removes_appended_bits),
+        cmocka_unit_test(failed_allocation_sets_buffer_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* Numbers of any width at any bit.  Where eight whole bytes are left from the one the number begins
- * in, they are loaded at once (a ninth for what reaches beyond them); near the end the bytes are
- * gathered one by one, so that none behind it is touched. */
+/* Reads numbers of 1 to 64 bits at any bit position.  If 8 bytes remain from the byte of the first
+ * bit, they are loaded at once (plus a ninth if the number extends beyond them).  Near the end,
+ * bytes are loaded one by one, so that no byte after the end is read. */
 #include "base/bits.h"
 
-/* Takes the place of `width` bits; false, and failed, when they are not there or cannot be a
- * number. */
-static inline bool take(struct bits *bits, unsigned width, uint64_t *at)
+/* Advances by `width` bits and stores the old position.  Returns false and sets `failed` if fewer
+ * bits remain or width > 64; a width of 0 returns false without failure. */
+static inline bool advance(struct bits *bits, unsigned width, uint64_t *at)
 {
     *at = bits->at;
     if (width - 1 >= 64 || width > bits_left(bits)) {
@@ -24,7 +24,7 @@ static inline uint64_t low_bits(uint64_t x, unsigned width)
 uint64_t bits_le(struct bits *bits, unsigned width)
 {
     uint64_t at, x = 0;
-    if (!take(bits, width, &at))
+    if (!advance(bits, width, &at))
         return 0;
     const uint8_t *p = bits->base + (at >> 3);
     unsigned shift = at & 7, bytes = (shift + width + 7) / 8;
@@ -42,7 +42,7 @@ uint64_t bits_le(struct bits *bits, unsigned width)
 uint64_t bits_be(struct bits *bits, unsigned width)
 {
     uint64_t at, x = 0;
-    if (!take(bits, width, &at))
+    if (!advance(bits, width, &at))
         return 0;
     const uint8_t *p = bits->base + (at >> 3);
     unsigned shift = at & 7, bytes = (shift + width + 7) / 8;

@@ -1,10 +1,9 @@
-/* The bounded bit cursor: reads of any width, order and alignment from untrusted bytes.
- *
- * Positions are bits from `base`, which stands where the format counts its alignment from.  A read
- * past `end` gives zero, sets `failed` and moves nothing, so a run of reads can be checked once at
- * its end. Bit X is bit X % 8 (little-endian fields) or 7 - X % 8 (big-endian fields) of byte X /
- * 8; byte 0 of a little-endian field is its lowest, of a big-endian field its highest.  Borrowed:
- * the cursor never owns its bytes. */
+/* The bounded bit cursor: reads numbers of any width, byte order and alignment from untrusted
+ * bytes. Positions count bits from `base`, the byte from which the format counts its alignment.  A
+ * read beyond `end` returns 0, sets `failed` and does not advance, so a run of reads needs one
+ * check at its end.  Bit X is bit X % 8 (little-endian) or 7 - X % 8 (big-endian) of byte X / 8.
+ * The first byte of a little-endian number is its least significant one.  The bytes are borrowed.
+ */
 #ifndef TRACETTA_BASE_BITS_H
 #define TRACETTA_BASE_BITS_H
 
@@ -14,7 +13,7 @@
 
 struct bits {
     const uint8_t *base;
-    uint64_t at, end; /* bits */
+    uint64_t at, end; /* positions in bits from `base` */
     bool failed;
 };
 
@@ -28,7 +27,7 @@ static inline uint64_t bits_left(const struct bits *bits)
     return bits->end - bits->at;
 }
 
-/* Moves to the next multiple of 1 << log2. */
+/* Advances to the next multiple of 2^log2 bits; sets `failed` if that is beyond the end. */
 static inline void bits_align(struct bits *bits, unsigned log2)
 {
     uint64_t mask = (UINT64_C(1) << log2) - 1, skip = (0 - bits->at) & mask;
@@ -38,7 +37,7 @@ static inline void bits_align(struct bits *bits, unsigned log2)
         bits->at += skip;
 }
 
-/* Passes over n bits. */
+/* Advances by n bits; sets `failed` if fewer remain. */
 static inline void bits_skip(struct bits *bits, uint64_t n)
 {
     if (n > bits_left(bits))
@@ -47,7 +46,8 @@ static inline void bits_skip(struct bits *bits, uint64_t n)
         bits->at += n;
 }
 
-/* Takes n whole bytes; NULL and failed when fewer are left or the place is no byte's. */
+/* Returns the address of the next n bytes and advances.  Returns NULL and sets `failed` if fewer
+ * remain or the position is not a multiple of 8. */
 static inline const uint8_t *bits_bytes(struct bits *bits, uint64_t n)
 {
     if (bits->at & 7 || n > bits_left(bits) >> 3) {
@@ -59,18 +59,18 @@ static inline const uint8_t *bits_bytes(struct bits *bits, uint64_t n)
     return p;
 }
 
-/* An unsigned number of 1 to 64 bits anywhere. */
+/* Reads an unsigned number of 1 to 64 bits; 0 after a failure. */
 uint64_t bits_le(struct bits *bits, unsigned width);
 uint64_t bits_be(struct bits *bits, unsigned width);
 
-/* The lowest `width` bits as a two's complement number. */
+/* Sign-extends the lowest `width` bits of x, 1 to 64. */
 static inline int64_t bits_sign(uint64_t x, unsigned width)
 {
     unsigned spare = 64 - width;
     return (int64_t)(x << spare) >> spare;
 }
 
-/* The lowest `width` bits in opposite order. */
+/* Returns the lowest `width` bits of x in reverse order. */
 uint64_t bits_reverse(uint64_t x, unsigned width);
 
 #endif

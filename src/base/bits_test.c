@@ -1,15 +1,15 @@
-/* The bit cursor: numbers laid out by hand as the CTF documents draw them, and every width at every
- * place against bit by bit. */
+/* Tests of the bit cursor: the examples of the CTF specifications, and every width at every
+ * position compared with a bit-by-bit reference. */
 #include "base/bits.h"
 
 #include <stdlib.h>
 
 #include "support/support.h"
 
-static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
+static void little_endian_number_starts_at_low_bit(void **state)
 {
     (void)state;
-    /* 5 bits 0x15, 27 bits 0x5abcdef: together 0xb579bdf5 stored low byte first. */
+    /* 5 bits 0x15 and 27 bits 0x5abcdef: together 0xb579bdf5, stored little-endian. */
     static const uint8_t bytes[] = {0xf5, 0xbd, 0x79, 0xb5};
     struct bits bits = bits_over(bytes, 0, 32);
     assert_int_equal(bits_le(&bits, 5), 0x15);
@@ -18,10 +18,10 @@ static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
     assert_false(bits.failed);
 }
 
-static void big_endian_numbers_fill_bytes_from_the_high_end(void **state)
+static void big_endian_number_starts_at_high_bit(void **state)
 {
     (void)state;
-    /* 5 bits 10101, 27 bits 0x5abcdef = 101 10101011 11001101 11101111. */
+    /* 5 bits 10101, 27 bits 0x5abcdef = 101 10101011 11001101 11101111, stored big-endian. */
     static const uint8_t bytes[] = {0xad, 0xab, 0xcd, 0xef};
     struct bits bits = bits_over(bytes, 0, 32);
     assert_int_equal(bits_be(&bits, 5), 0x15);
@@ -39,7 +39,7 @@ static bool bit_be(const uint8_t *bytes, uint64_t at)
     return bytes[at / 8] >> (7 - at % 8) & 1;
 }
 
-static void every_width_at_every_place_is_its_bits_and_touches_no_byte_behind_them(void **state)
+static void every_width_and_position_reads_only_its_bytes(void **state)
 {
     (void)state;
     uint64_t seed = 7;
@@ -63,7 +63,7 @@ static void every_width_at_every_place_is_its_bits_and_touches_no_byte_behind_th
             }
 }
 
-static void reading_past_the_end_gives_zero_fails_and_moves_nothing(void **state)
+static void read_past_end_returns_zero_and_fails(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {0xff, 0xff, 0xff};
@@ -92,7 +92,7 @@ static void reading_past_the_end_gives_zero_fails_and_moves_nothing(void **state
     assert_false(bits.failed);
 }
 
-static void whole_bytes_are_taken_from_where_they_begin(void **state)
+static void bytes_at_byte_boundary_are_read(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {1, 2, 3, 4};
@@ -111,7 +111,7 @@ static void whole_bytes_are_taken_from_where_they_begin(void **state)
     assert_false(bits.failed);
 }
 
-static void signs_reach_up_from_the_highest_bit(void **state)
+static void sign_extension_copies_highest_bit(void **state)
 {
     (void)state;
     assert_int_equal(bits_sign(0x1f, 5), -1);
@@ -122,7 +122,7 @@ static void signs_reach_up_from_the_highest_bit(void **state)
     assert_true(bits_sign(UINT64_C(1) << 63, 64) == INT64_MIN);
 }
 
-static void reversing_puts_the_first_bit_last(void **state)
+static void reversed_number_has_first_bit_last(void **state)
 {
     (void)state;
     assert_int_equal(bits_reverse(1, 1), 1);
@@ -143,13 +143,13 @@ static void reversing_puts_the_first_bit_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(little_endian_numbers_fill_bytes_from_the_low_end),
-        cmocka_unit_test(big_endian_numbers_fill_bytes_from_the_high_end),
-        cmocka_unit_test(every_width_at_every_place_is_its_bits_and_touches_no_byte_behind_them),
-        cmocka_unit_test(reading_past_the_end_gives_zero_fails_and_moves_nothing),
-        cmocka_unit_test(whole_bytes_are_taken_from_where_they_begin),
-        cmocka_unit_test(signs_reach_up_from_the_highest_bit),
-        cmocka_unit_test(reversing_puts_the_first_bit_last),
+        cmocka_unit_test(little_endian_number_starts_at_low_bit),
+        cmocka_unit_test(big_endian_number_starts_at_high_bit),
+        cmocka_unit_test(every_width_and_position_reads_only_its_bytes),
+        cmocka_unit_test(read_past_end_returns_zero_and_fails),
+        cmocka_unit_test(bytes_at_byte_boundary_are_read),
+        cmocka_unit_test(sign_extension_copies_highest_bit),
+        cmocka_unit_test(reversed_number_has_first_bit_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

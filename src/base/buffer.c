@@ -1,8 +1,8 @@
-/* The slow paths of the growing byte buffer: growth by doubling, so that appending stays linear
- * however long the output gets. Left out: shrinking. */
+/* Out-of-line parts of the growing byte buffer.  The capacity doubles, so n appended bytes cost
+ * O(n) copies.  Left out: shrinking. */
 #include "base/buffer.h"
 
-#define BUFFER_FIRST 256
+#define BUFFER_CAPACITY_MIN 256
 
 void buffer_init(struct buffer *buffer, const struct alloc *alloc)
 {
@@ -18,8 +18,8 @@ void buffer_free(struct buffer *buffer)
 bool buffer_grow(struct buffer *buffer, size_t more)
 {
     size_t need;
-    size_t grown = buffer->capacity ? buffer->capacity : BUFFER_FIRST / 2;
-    /* One more than asked for: the spare byte that buffer_room promises. */
+    size_t grown = buffer->capacity ? buffer->capacity : BUFFER_CAPACITY_MIN / 2;
+    /* One byte more than requested, see buffer_room. */
     buffer->failed = buffer->failed || __builtin_add_overflow(buffer->n, more, &need) ||
                      __builtin_add_overflow(need, 1, &need) ||
                      __builtin_add_overflow(grown, grown, &grown);

@@ -1,5 +1,5 @@
-/* A growing byte buffer for writers.  An append that finds no memory sets `failed` and drops its
- * bytes; later appends do nothing, so a run of appends can be checked once at its end. */
+/* A growing byte buffer.  If memory is out, an append sets `failed` and drops its bytes, and later
+ * appends do nothing.  So a run of appends needs one check of `failed` at its end. */
 #ifndef TRACETTA_BASE_BUFFER_H
 #define TRACETTA_BASE_BUFFER_H
 
@@ -19,15 +19,17 @@ struct buffer {
 void buffer_init(struct buffer *buffer, const struct alloc *alloc);
 void buffer_free(struct buffer *buffer);
 
-/* Slow path of buffer_room; false when memory is out (failed is then set). */
+/* Out-of-line part of buffer_room: grows by doubling.  Returns false and sets `failed` if memory is
+ * out. */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
-/* Has the buffer take so many bytes of memory, where it takes fewer; without the memory it stays as
- * it is, and grows when it must. */
+/* Grows the capacity to `capacity` bytes if it is smaller.  If memory is out nothing changes: the
+ * buffer grows later on demand. */
 void buffer_reserve(struct buffer *buffer, size_t capacity);
 
-/* Makes room for `more` bytes and gives their place, NULL when memory is out; buffer_filled says
- * how many were written. A byte stays spare, so that even no bytes at all have a place. */
+/* Returns an address with room for `more` bytes, or NULL if memory is out.  The caller stores bytes
+ * there and calls buffer_filled with their number.  One byte always stays free, so the address is
+ * valid even for 0 bytes. */
 static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
 {
     if (buffer->failed || (buffer->capacity - buffer->n <= more && !buffer_grow(buffer, more)))
@@ -58,13 +60,13 @@ static inline void buffer_add_byte(struct buffer *buffer, uint8_t byte)
     }
 }
 
-/* Appends a C string without its zero. */
+/* Appends a C string without its terminating zero. */
 static inline void buffer_add_text(struct buffer *buffer, const char *text)
 {
     buffer_add(buffer, text, strlen(text));
 }
 
-/* Appends n zero bytes. */
+/* Appends n zero bytes, or sets `failed`. */
 void buffer_add_zeros(struct buffer *buffer, size_t n);
 
 static inline void buffer_clear(struct buffer *buffer)

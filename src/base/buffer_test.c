@@ -1,9 +1,9 @@
-/* The growing buffer: what was appended is there, and a failure sticks. */
+/* Tests of the growing buffer: appended bytes, capacity, and `failed` after a failed allocation. */
 #include "base/buffer.h"
 
 #include "support/support.h"
 
-static void appended_bytes_come_out_in_order(void **state)
+static void appended_bytes_keep_their_order(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -26,7 +26,7 @@ static void appended_bytes_come_out_in_order(void **state)
     support_heap_check(&heap);
 }
 
-static void no_bytes_have_a_place_too(void **state)
+static void empty_append_returns_an_address(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -40,7 +40,7 @@ static void no_bytes_have_a_place_too(void **state)
     buffer_free(&buffer);
 }
 
-static void growth_is_by_doubling(void **state)
+static void full_buffer_doubles_its_capacity(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -57,7 +57,7 @@ static void growth_is_by_doubling(void **state)
     support_heap_check(&heap);
 }
 
-static void what_is_reserved_is_filled_without_a_request(void **state)
+static void reserved_buffer_fills_without_allocation(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -74,7 +74,7 @@ static void what_is_reserved_is_filled_without_a_request(void **state)
     assert_int_equal(buffer.capacity, 10000);
     assert_memory_equal(buffer.bytes, "keptx", 5);
     heap.fail_at = 1;
-    buffer_reserve(&buffer, 20000); /* it stays as it is */
+    buffer_reserve(&buffer, 20000); /* fails without an effect */
     assert_false(buffer.failed);
     assert_int_equal(buffer.n, 9004);
     assert_int_equal(buffer.capacity, 10000);
@@ -82,7 +82,7 @@ static void what_is_reserved_is_filled_without_a_request(void **state)
     support_heap_check(&heap);
 }
 
-static void after_a_failure_nothing_more_is_appended(void **state)
+static void failed_buffer_ignores_appends(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -101,7 +101,7 @@ static void after_a_failure_nothing_more_is_appended(void **state)
     support_heap_check(&heap);
 }
 
-static void a_size_that_overflows_is_a_failure(void **state)
+static void overflowing_size_sets_failed(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -130,7 +130,7 @@ static bool fill_buffer(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(fill_buffer);
@@ -139,13 +139,13 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appended_bytes_come_out_in_order),
-        cmocka_unit_test(no_bytes_have_a_place_too),
-        cmocka_unit_test(growth_is_by_doubling),
-        cmocka_unit_test(what_is_reserved_is_filled_without_a_request),
-        cmocka_unit_test(after_a_failure_nothing_more_is_appended),
-        cmocka_unit_test(a_size_that_overflows_is_a_failure),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(appended_bytes_keep_their_order),
+        cmocka_unit_test(empty_append_returns_an_address),
+        cmocka_unit_test(full_buffer_doubles_its_capacity),
+        cmocka_unit_test(reserved_buffer_fills_without_allocation),
+        cmocka_unit_test(failed_buffer_ignores_appends),
+        cmocka_unit_test(overflowing_size_sets_failed),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

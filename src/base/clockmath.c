@@ -1,10 +1,12 @@
-/* Ticks to nanoseconds, exact.
+/* Exact conversion of clock ticks to nanoseconds, without a division.
  *
- * With 10^9 = whole * f + rest, the result is ticks * whole + floor(ticks * rest / f).  The second
- * part is estimated as ticks * magic / 2^64, where magic = floor(rest * 2^64 / f): what that floor
- * cuts off is below ticks / 2^64, less than 1.  So the estimate is right or one too small, and
- * comparing what it leaves over with f tells which. Left out: offsets between clocks, which the
- * model keeps. */
+ * Let 10^9 = whole * f + rest, for a frequency f. Then the result is ticks * whole + floor(ticks *
+ * rest / f). The second term is estimated as ticks * magic / 2^64, where magic = floor(rest * 2^64
+ * / f). That floor loses less than ticks / 2^64 < 1, so the estimate is correct or 1 too small. The
+ * remainder ticks * rest - estimate * f is >= f exactly if it is 1 too small (Granlund and
+ * Montgomery, "Division by invariant integers using multiplication", 1994).
+ *
+ * Left out: offsets between clocks, which the model applies. */
 #include "base/clockmath.h"
 
 #include "base/wide.h"
@@ -40,8 +42,8 @@ int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *c
 {
     if (ticks >= 0)
         return clockmath_ns(math, (uint64_t)ticks, clamped);
-    /* Before an anchor is rare: a plain division will do.  The floor of a negative is the ceiling
-     * of its size. */
+    /* Ticks before the anchor are rare, so a division is cheap enough here. The floor of a negative
+     * quotient is the negated ceiling of its absolute value. */
     uint128 size = (uint128)(0 - (uint64_t)ticks) * NS_PER_SECOND;
     uint128 ns = (size + (math->frequency - 1)) / math->frequency;
     if (ns > INT64_MAX) {

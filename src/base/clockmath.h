@@ -1,5 +1,6 @@
-/* Clock ticks to nanoseconds, exact: floor(ticks * 10^9 / frequency) in 128 bits, saturated to
- * int64. One precomputed reciprocal with an exact fix-up: three multiplications and no division. */
+/* Exact conversion of clock ticks to nanoseconds: floor(ticks * 10^9 / frequency), computed in 128
+ * bits and saturated to int64. Costs one multiplication if 10^9 is a multiple of the frequency,
+ * else three. */
 #ifndef TRACETTA_BASE_CLOCKMATH_H
 #define TRACETTA_BASE_CLOCKMATH_H
 
@@ -8,19 +9,20 @@
 
 struct clockmath {
     uint64_t frequency; /* ticks per second, never 0 */
-    uint64_t whole;     /* floor(10^9 / frequency) */
-    uint64_t rest;      /* 10^9 mod frequency; 0 is the common case of one multiplication */
-    uint64_t magic;     /* floor(rest * 2^64 / frequency) */
+    uint64_t whole;     /* floor(10^9 / frequency), ns per tick */
+    /* 10^9 mod frequency; 0 for most clocks, which then need one multiplication */
+    uint64_t rest;
+    uint64_t magic; /* floor(rest * 2^64 / frequency) */
 };
 
-/* A frequency of 0 is taken as 10^9. */
+/* Precomputes the conversion. A frequency of 0 means 10^9. */
 void clockmath_init(struct clockmath *math, uint64_t frequency);
 
-/* The same where 10^9 is no multiple of the frequency. */
+/* Out-of-line part of clockmath_ns for frequencies that do not divide 10^9. */
 int64_t clockmath_ns_odd(const struct clockmath *math, uint64_t ticks, bool *clamped);
 
-/* floor(ticks * 10^9 / frequency); `*clamped` is set (never cleared) when the result does not fit
- * int64 and INT64_MAX is given. */
+/* Returns floor(ticks * 10^9 / frequency). If the result exceeds int64, sets `*clamped` (never
+ * clears it) and returns INT64_MAX. */
 static inline int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped)
 {
     uint64_t ns;
@@ -32,14 +34,15 @@ static inline int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks,
     return INT64_MAX;
 }
 
-/* floor for a signed tick distance (ticks before an anchor are negative). */
+/* Converts a signed tick difference, rounding towards minus infinity. Ticks before an anchor are
+ * negative. */
 int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *clamped);
 
-/* The inverse: ceil(ns * frequency / 10^9), so that clockmath_ns(clockmath_ticks(ns)) == ns while
- * frequency >= 10^9. */
+/* Returns the inverse, ceil(ns * frequency / 10^9). If frequency >= 10^9,
+ * clockmath_ns(clockmath_ticks(ns)) == ns. */
 uint64_t clockmath_ticks(const struct clockmath *math, uint64_t ns, bool *clamped);
 
-/* a + b, saturated to int64; sets `*clamped` when it had to. */
+/* Returns a + b saturated to int64; sets `*clamped` if it saturated. */
 int64_t clockmath_add(int64_t a, int64_t b, bool *clamped);
 
 #endif

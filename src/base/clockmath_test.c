@@ -1,5 +1,5 @@
-/* Ticks to nanoseconds against plain 128-bit division: all frequencies that real clocks have, and
- * the worst ones. */
+/* Tests of tick conversion against 128-bit division: frequencies of real clocks, and the worst ones
+ * for the reciprocal. */
 #include "base/clockmath.h"
 
 #include "base/wide.h"
@@ -72,7 +72,7 @@ static void check_ticks(const struct clockmath *math, uint64_t ns)
     assert_int_equal(is_clamped, must_clamp);
 }
 
-/* Ticks just around the place where the nanoseconds step, near to it where doubts begin. */
+/* Returns ticks next to a step of the nanoseconds, where an error of the estimate would show. */
 static uint64_t ticks_near_a_step(uint64_t frequency, uint64_t ns, unsigned offset)
 {
     uint128 ticks = ((uint128)ns * frequency + NS - 1) / NS + offset % 3 - 1;
@@ -114,7 +114,7 @@ static void random_frequencies_convert_exactly(void **state)
     }
 }
 
-static void later_ticks_are_never_earlier_ns(void **state)
+static void conversion_is_monotonic(void **state)
 {
     (void)state;
     uint64_t seed = 5;
@@ -136,7 +136,7 @@ static void later_ticks_are_never_earlier_ns(void **state)
     }
 }
 
-static void the_edge_of_clamping_is_exact(void **state)
+static void clamping_starts_at_exact_limit(void **state)
 {
     (void)state;
     for (size_t i = 0; i < FREQUENCIES; i++) {
@@ -156,7 +156,7 @@ static void the_edge_of_clamping_is_exact(void **state)
     }
 }
 
-static void a_frequency_of_0_is_nanoseconds(void **state)
+static void zero_frequency_means_nanoseconds(void **state)
 {
     (void)state;
     struct clockmath math;
@@ -168,7 +168,7 @@ static void a_frequency_of_0_is_nanoseconds(void **state)
     assert_false(is_clamped);
 }
 
-static void clamped_is_set_but_never_cleared(void **state)
+static void clamped_flag_is_never_cleared(void **state)
 {
     (void)state;
     struct clockmath math;
@@ -181,7 +181,7 @@ static void clamped_is_set_but_never_cleared(void **state)
     assert_true(is_clamped);
 }
 
-static void ticks_of_ns_lead_back_to_the_same_ns(void **state)
+static void ticks_from_ns_convert_back(void **state)
 {
     (void)state;
     uint64_t seed = 5;
@@ -196,7 +196,7 @@ static void ticks_of_ns_lead_back_to_the_same_ns(void **state)
     }
 }
 
-static void sums_saturate(void **state)
+static void overflowing_sum_saturates(void **state)
 {
     (void)state;
     bool is_clamped = false;
@@ -216,12 +216,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_ticks_convert_exactly),
         cmocka_unit_test(random_frequencies_convert_exactly),
-        cmocka_unit_test(the_edge_of_clamping_is_exact),
-        cmocka_unit_test(a_frequency_of_0_is_nanoseconds),
-        cmocka_unit_test(later_ticks_are_never_earlier_ns),
-        cmocka_unit_test(clamped_is_set_but_never_cleared),
-        cmocka_unit_test(ticks_of_ns_lead_back_to_the_same_ns),
-        cmocka_unit_test(sums_saturate),
+        cmocka_unit_test(clamping_starts_at_exact_limit),
+        cmocka_unit_test(zero_frequency_means_nanoseconds),
+        cmocka_unit_test(conversion_is_monotonic),
+        cmocka_unit_test(clamped_flag_is_never_cleared),
+        cmocka_unit_test(ticks_from_ns_convert_back),
+        cmocka_unit_test(overflowing_sum_saturates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

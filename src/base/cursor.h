@@ -1,8 +1,7 @@
-/* The bounded cursor: the only way to read untrusted bytes.
- *
- * A read past the end gives zero (or NULL), sets `failed`, and moves nothing; so a run of reads can
- * be checked once at its end. Sizes are compared by subtraction, so no size from a file can
- * overflow a pointer. Borrowed: the cursor never owns its bytes. */
+/* The bounded byte cursor. All untrusted bytes are read through it, or through base/bits.h. A read
+ * beyond the end returns zero or NULL, sets `failed` and does not advance, so a run of reads needs
+ * one check at its end. Sizes are compared with the remaining bytes by subtraction, so a size from
+ * a file cannot overflow a pointer. The bytes are borrowed. */
 #ifndef TRACETTA_BASE_CURSOR_H
 #define TRACETTA_BASE_CURSOR_H
 
@@ -12,7 +11,7 @@
 
 struct cursor {
     const uint8_t *p, *end;
-    uint64_t offset; /* offset of `p` in the input, for messages; moves with p */
+    uint64_t offset; /* file offset of `p`, for messages; advances with p */
     bool failed;
 };
 
@@ -27,7 +26,8 @@ static inline size_t cursor_left(const struct cursor *c)
     return (size_t)(c->end - c->p);
 }
 
-/* Takes n bytes; NULL and failed when fewer are left.  n == 0 gives the current place. */
+/* Returns the address of the next n bytes and advances. Returns NULL and sets `failed` if fewer
+ * remain. For n == 0 it returns the current address. */
 static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
 {
     if (n > cursor_left(c)) {
@@ -45,7 +45,8 @@ static inline bool cursor_skip(struct cursor *c, uint64_t n)
     return cursor_take(c, n) != NULL;
 }
 
-/* Takes n bytes as a cursor of their own (an empty, failed one when fewer are left). */
+/* Returns a cursor over the next n bytes and advances. If fewer remain, both cursors have `failed`
+ * set and the returned one is empty. */
 static inline struct cursor cursor_part(struct cursor *c, uint64_t n)
 {
     uint64_t offset = c->offset;

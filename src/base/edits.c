@@ -1,10 +1,11 @@
-/* How near two words are: rows of the Levenshtein table, of which only the last is kept. */
+/* The Levenshtein distance of two words, by dynamic programming with one row of the table. The
+ * command uses it to suggest the nearest option or command name. */
 #include <limits.h>
 #include <string.h>
 
 #include <tracetta/error.h>
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -23,7 +24,7 @@ unsigned ttr_edits(const char *a, const char *b)
         for (unsigned j = 1; j <= b_n; j++) {
             unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+            row[j] = smaller_of(replaced, smaller_of(row[j], row[j - 1]) + 1);
         }
     }
     return row[b_n];

@@ -1,11 +1,11 @@
-/* Edits between words, from the definition. */
+/* Tests of the edit distance with cases from its definition. */
 #include <limits.h>
 
 #include <tracetta/error.h>
 
 #include "support/support.h"
 
-static void edits_insert_delete_and_replace(void **state)
+static void distance_counts_insert_delete_replace(void **state)
 {
     (void)state;
     assert_int_equal(ttr_edits("", ""), 0);
@@ -18,7 +18,7 @@ static void edits_insert_delete_and_replace(void **state)
     assert_int_equal(ttr_edits("same", "same"), 0);
 }
 
-static void words_that_are_too_long_are_near_to_nothing(void **state)
+static void too_long_word_has_maximum_distance(void **state)
 {
     char longest[TTR_EDITS_WORD + 2];
     (void)state;
@@ -34,8 +34,8 @@ static void words_that_are_too_long_are_near_to_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edits_insert_delete_and_replace),
-        cmocka_unit_test(words_that_are_too_long_are_near_to_nothing),
+        cmocka_unit_test(distance_counts_insert_delete_replace),
+        cmocka_unit_test(too_long_word_has_maximum_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

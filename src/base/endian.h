@@ -1,4 +1,5 @@
-/* Integers in bytes.  Never by casts: memcpy compiles to one load, and works at any alignment. */
+/* Loads and stores of integers in a given byte order, at any alignment. memcpy compiles to one load
+ * or store; pointer casts would violate alignment and aliasing rules. */
 #ifndef TRACETTA_BASE_ENDIAN_H
 #define TRACETTA_BASE_ENDIAN_H
 

@@ -1,5 +1,5 @@
-/* The first zero byte of a piece of memory: where most texts end within a few dozen bytes, a call
- * and a loop cost more than the search. */
+/* The search for the first zero byte in memory. Most strings in traces end within a few dozen
+ * bytes, where a call of memchr and its loop cost more than this inlined search. */
 #ifndef TRACETTA_BASE_FIND_ZERO_H
 #define TRACETTA_BASE_FIND_ZERO_H
 
@@ -11,14 +11,14 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* A bit for each byte of 16 that is zero. */
+/* Returns a mask with bit i set if byte i of 16 is zero. */
 static inline uint32_t zeros_of_16(const uint8_t *p)
 {
     return (uint32_t)_mm_movemask_epi8(
         _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_setzero_si128()));
 }
 #else
-/* The same, which compilers make vectors of. */
+/* The same in portable C; compilers vectorise the loop. */
 static inline uint32_t zeros_of_16(const uint8_t *p)
 {
     uint32_t bits = 0;
@@ -28,20 +28,22 @@ static inline uint32_t zeros_of_16(const uint8_t *p)
 }
 #endif
 
-/* A bit for each byte of 32 that is zero. */
+/* Returns a mask with bit i set if byte i of 32 is zero. */
 static inline uint32_t zeros_of_32(const uint8_t *p)
 {
     return zeros_of_16(p) | zeros_of_16(p + 16) << 16;
 }
 
-/* The highest bit of the lowest byte that is zero, and perhaps bits above. */
+/* Returns a word in which the highest bit of the lowest zero byte is set. Bits above it may be set
+ * too, because the subtraction borrows. */
 static inline uint64_t zeros_of_8(uint64_t bytes)
 {
     return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
 }
 
-/* A bit for each byte of [p, end), fewer than 32, that is zero; false where bytes from `from` on do
- * not suffice to look. */
+/* Stores a mask with bit i set if byte i of [p, end), fewer than 32 bytes, is zero. Loads 16 bytes
+ * that end at `end`, so it needs readable bytes before p. Returns false if [from, end) is too short
+ * for that. */
 static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end,
                                  uint32_t *zeros)
 {
@@ -55,8 +57,8 @@ static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const ui
     return true;
 }
 
-/* The first zero byte of [p, end), or NULL.  `from`, at or before p: bytes from there on may be
- * looked at, so that a short rest is searched with what stands before it. */
+/* Returns the first zero byte of [p, end), or NULL. Bytes of [from, p) are readable, though not
+ * searched: a short remainder is loaded together with them. */
 static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, const uint8_t *end)
 {
     uint32_t zeros;

@@ -1,4 +1,4 @@
-/* The search for a zero byte against the plain one, at all sizes and places. */
+/* Tests of the search for a zero byte against a byte loop, for all lengths and offsets. */
 #include "base/find_zero.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 #define SIZE 112u
 
-/* Zeros at `first` and `second`, the bytes between `from` and `end` in a block of their own. */
+/* Copies the bytes from `from` to `end` into an allocation of exactly that size, so that the
+ * sanitizer detects a read outside, and compares with a byte loop. */
 static void expect_zero(size_t from, size_t at, size_t end, const uint8_t *bytes)
 {
     uint8_t *block = malloc(end - from ? end - from : 1);
@@ -20,7 +21,7 @@ static void expect_zero(size_t from, size_t at, size_t end, const uint8_t *bytes
     free(block);
 }
 
-static void the_first_zero_is_found_at_any_place(void **state)
+static void first_zero_is_found_at_any_offset(void **state)
 {
     (void)state;
     uint8_t bytes[SIZE];
@@ -28,7 +29,8 @@ static void the_first_zero_is_found_at_any_place(void **state)
         for (size_t n = 0; n < SIZE - 40; n++)
             for (size_t before = 0; before <= 40; before += before < 18 ? 1 : 11) {
                 memset(bytes, 1,
-                       sizeof bytes); /* ones: what bit tricks take for zeros behind a zero */
+                       /* 0x01 bytes after a zero: a borrow in the bit trick marks them as zeros */
+                       sizeof bytes);
                 if (zero < SIZE)
                     bytes[zero] = 0;
                 if (zero >= 8 && zero < SIZE)
@@ -39,6 +41,6 @@ static void the_first_zero_is_found_at_any_place(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_zero_is_found_at_any_place)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(first_zero_is_found_at_any_offset)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,33 +1,35 @@
-/* The hash of byte strings, in the manner of wyhash: words are folded by a 64 x 64 -> 128 bit
- * multiplication.  Up to 16 bytes (nearly all names) are two loads that overlap in the middle and
- * two folds, without a loop and without reading past the end. Left out: a seed, and any promise
- * that the values stay the same between versions. */
+/* A hash of byte strings in the style of wyhash: words are combined by a 64 x 64 -> 128 bit
+ * multiplication with xored halves. Strings of up to 16 bytes (nearly all names) need two
+ * loads, which overlap in the middle, and two multiplications: no loop and no read beyond the end.
+ * Left out: a seed, and any guarantee that hashes stay the same between versions. */
 #include "base/hash.h"
 
 #include <string.h>
 
 #include "base/endian.h"
 
-/* Odd words with half of their bits set, from the digits of the golden ratio, sqrt(2), sqrt(3),
+/* Odd words with half of their bits set, from the digits of the golden ratio, sqrt(2), sqrt(3) and
  * sqrt(5). */
 #define HASH_A 0x9e3779b97f4a7c15u
 #define HASH_B 0x6a09e667f3bcc909u
 #define HASH_C 0xbb67ae8584caa73bu
 #define HASH_D 0x3c6ef372fe94f82bu
 
-/* Folds 32 bytes into two lanes, so that one multiplication does not wait for the other. */
+/* Folds 32 bytes into two independent accumulators, so that the two multiplications run in
+ * parallel. */
 static inline void fold_block(uint64_t *one, uint64_t *two, const uint8_t *p)
 {
     *one = hash_fold(load_u64le(p) ^ HASH_B, load_u64le(p + 8) ^ *one);
     *two = hash_fold(load_u64le(p + 16) ^ HASH_C, load_u64le(p + 24) ^ *two);
 }
 
-/* Folds what is left, 1 to 32 bytes of n > 16; those before can be read. */
+/* Folds the last 1 to 32 bytes of a string of n > 16 bytes. The 16 bytes before p must be readable.
+ */
 static uint64_t fold_rest(uint64_t one, uint64_t two, const uint8_t *p, size_t left, uint64_t n)
 {
     if (left > 16)
         one = hash_fold(load_u64le(p) ^ HASH_B, load_u64le(p + 8) ^ one);
-    /* The last 16 bytes, some of them perhaps for the second time. */
+    /* The last 16 bytes; some may have been folded before. */
     const uint8_t *end = p + left;
     two = hash_fold(load_u64le(end - 16) ^ HASH_C, load_u64le(end - 8) ^ two);
     return hash_fold(one ^ HASH_D, two ^ HASH_A ^ n);
@@ -55,54 +57,8 @@ uint64_t hash_bytes(const void *bytes, size_t n)
         a = load_u32le(p);
         b = load_u32le(p + n - 4);
     } else if (n > 0) {
-        /* First, middle and last cover one, two and three bytes alike. */
+        /* The first, middle and last byte cover strings of one, two and three bytes. */
         a = (uint64_t)p[0] << 16 | (uint64_t)p[n >> 1] << 8 | p[n - 1];
     }
     return hash_fold(HASH_D ^ n, hash_fold(a ^ HASH_A, b ^ HASH_B));
-}
-
-/* The rest is the bytes that are not folded yet, 1 to 32, and 32 before them that are, once there
- * are so many. */
-void hash_run_add(struct hash_run *run, const void *bytes, size_t n)
-{
-    const uint8_t *p = bytes;
-    if (run->n == 0) {
-        run->one = HASH_A;
-        run->two = HASH_D;
-    }
-    while (n) {
-        const uint32_t more = n < sizeof run->rest - run->rest_n
-                                  ? (uint32_t)n
-                                  : (uint32_t)sizeof run->rest - run->rest_n;
-        memcpy(run->rest + run->rest_n, p, more);
-        run->rest_n += more;
-        run->n += more;
-        p += more;
-        n -= more;
-        if (run->rest_n < sizeof run->rest || n == 0)
-            continue;
-        /* There is more, so that neither half is the end; the first was folded unless these are the
-         * first 64. */
-        if (run->n == sizeof run->rest)
-            fold_block(&run->one, &run->two, run->rest);
-        fold_block(&run->one, &run->two, run->rest + 32);
-        memcpy(run->rest, run->rest + 32, 32);
-        run->rest_n = 32;
-    }
-}
-
-uint64_t hash_run_end(const struct hash_run *run)
-{
-    uint64_t one = run->one, two = run->two;
-    const uint8_t *p = run->rest;
-    size_t left = run->rest_n;
-    if (run->n <= 16)
-        return hash_bytes(run->rest, (size_t)run->n);
-    if (run->n > sizeof run->rest) {
-        p += 32;
-        left -= 32;
-    }
-    for (; left > 32; left -= 32, p += 32)
-        fold_block(&one, &two, p);
-    return fold_rest(one, two, p, left, run->n);
 }

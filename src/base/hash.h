@@ -1,4 +1,5 @@
-/* One 64-bit hash for tables (not for secrets): good mixing, a few cycles for short strings. */
+/* A 64-bit hash for hash tables: well mixed, a few cycles for short strings. Not for cryptography:
+ * it has no secret seed. */
 #ifndef TRACETTA_BASE_HASH_H
 #define TRACETTA_BASE_HASH_H
 
@@ -7,28 +8,18 @@
 
 #include "base/wide.h"
 
-/* The same bytes give the same hash on every machine. */
+/* Returns the hash of n bytes, the same on machines of either byte order. */
 uint64_t hash_bytes(const void *p, size_t n);
 
-/* The same of bytes that come in pieces, zeroed at first. */
-struct hash_run {
-    uint64_t one, two, n; /* n: bytes so far */
-    uint8_t rest[64];     /* the last ones, up to so many */
-    uint32_t rest_n;
-};
-
-void hash_run_add(struct hash_run *run, const void *p, size_t n);
-uint64_t hash_run_end(const struct hash_run *run);
-
-/* Folds the product of two words.  The factors go into the result once more: a factor of 0 would
- * swallow the other, and a hostile file could aim for that. */
+/* Multiplies two words and xors the halves of the product with the factors. Without the factors, an
+ * operand of 0 would erase the other one, and a hostile file could exploit that. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 {
     uint128 product = (uint128)a * b;
     return ((uint64_t)product ^ a) ^ ((uint64_t)(product >> 64) ^ b);
 }
 
-/* Mixes two words; also good for one with b = 0. */
+/* Hashes two words; b = 0 hashes one. */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
     uint64_t mixed = hash_fold(a ^ 0x9e3779b97f4a7c15u, b ^ 0xe7037ed1a0b428dbu);

@@ -1,9 +1,9 @@
-/* The hash: no read past the end, every byte counts, and tables fill evenly. */
+/* Tests of the hash: it reads only its bytes, depends on every bit, and fills tables evenly. */
 #include "base/hash.h"
 
 #include "support/support.h"
 
-static void each_bit_of_each_length_changes_the_hash(void **state)
+static void every_input_bit_changes_the_hash(void **state)
 {
     (void)state;
     uint64_t seed = 1;
@@ -15,14 +15,15 @@ static void each_bit_of_each_length_changes_the_hash(void **state)
         for (size_t bit = 0; bit < n * 8; bit++) {
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
             uint64_t changed = before ^ hash_bytes(bytes, n);
-            /* 64 bits each flipped by a coin: fewer than 8 happens once in 10^10. */
+            /* Each of the 64 bits flips with probability 1/2: fewer than 8 flips happen once in
+             * 10^10. */
             assert_in_range(__builtin_popcountll(changed), 8, 56);
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
 }
 
-static void zeros_of_different_lengths_differ(void **state)
+static void zeros_of_different_length_hash_differently(void **state)
 {
     (void)state;
     static const uint8_t zeros[200];
@@ -31,8 +32,8 @@ static void zeros_of_different_lengths_differ(void **state)
             assert_int_not_equal(hash_bytes(zeros, a), hash_bytes(zeros, b));
 }
 
-/* Under the address sanitizer a read past either end of an exact block stops the test. */
-static void nothing_past_the_ends_is_read(void **state)
+/* Under AddressSanitizer a read outside of an allocation of exact size stops the test. */
+static void hash_reads_only_its_bytes(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 100; n++) {
@@ -46,26 +47,8 @@ static void nothing_past_the_ends_is_read(void **state)
     assert_int_equal(hash_bytes(NULL, 0), hash_bytes("", 0));
 }
 
-static void bytes_in_pieces_have_the_hash_of_all_of_them(void **state)
-{
-    (void)state;
-    uint8_t bytes[400];
-    uint64_t seed = 7;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)support_random(&seed);
-    for (size_t n = 0; n <= sizeof bytes; n++)
-        for (uint64_t most = 1; most < 200; most = most * 3 + 1) {
-            struct hash_run run = {0};
-            for (size_t at = 0, more; at < n; at += more) {
-                more = 1 + (size_t)(support_random(&seed) % most);
-                more = more < n - at ? more : n - at;
-                hash_run_add(&run, bytes + at, more);
-            }
-            assert_int_equal(hash_run_end(&run), hash_bytes(bytes, n));
-        }
-}
-
-/* Chi-squared over 4096 cells with 16 expected in each: 4095 +- 90 when even. */
+/* Chi-squared test over 4096 cells with 16 entries expected in each: 4095 +- 90 if they are even.
+ */
 static void assert_even(const uint32_t *cells, size_t n, double expected)
 {
     double sum = 0;
@@ -74,7 +57,7 @@ static void assert_even(const uint32_t *cells, size_t n, double expected)
     assert_true(sum > (double)n * 0.85 && sum < (double)n * 1.15);
 }
 
-static void similar_names_spread_evenly_over_low_and_high_bits(void **state)
+static void similar_names_hash_evenly(void **state)
 {
     (void)state;
     uint32_t low[4096] = {0}, high[4096] = {0};
@@ -90,7 +73,7 @@ static void similar_names_spread_evenly_over_low_and_high_bits(void **state)
     assert_even(high, 4096, 16);
 }
 
-static void pairs_of_small_numbers_spread_evenly(void **state)
+static void small_number_pairs_hash_evenly(void **state)
 {
     (void)state;
     uint32_t cells[4096] = {0};
@@ -104,8 +87,9 @@ static void pairs_of_small_numbers_spread_evenly(void **state)
     assert_even(cells, 4096, 16);
 }
 
-/* The words the hash begins with: a factor of 0 must not swallow the other. */
-static void no_key_makes_all_others_collide(void **state)
+/* The constants of the hash are xored with the input. Input equal to a constant makes a factor 0,
+ * which must not erase the other factor. */
+static void zero_factor_does_not_collide(void **state)
 {
     (void)state;
     uint32_t cells[4096] = {0};
@@ -118,13 +102,12 @@ static void no_key_makes_all_others_collide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_bit_of_each_length_changes_the_hash),
-        cmocka_unit_test(zeros_of_different_lengths_differ),
-        cmocka_unit_test(bytes_in_pieces_have_the_hash_of_all_of_them),
-        cmocka_unit_test(nothing_past_the_ends_is_read),
-        cmocka_unit_test(similar_names_spread_evenly_over_low_and_high_bits),
-        cmocka_unit_test(pairs_of_small_numbers_spread_evenly),
-        cmocka_unit_test(no_key_makes_all_others_collide),
+        cmocka_unit_test(every_input_bit_changes_the_hash),
+        cmocka_unit_test(zeros_of_different_length_hash_differently),
+        cmocka_unit_test(hash_reads_only_its_bytes),
+        cmocka_unit_test(similar_names_hash_evenly),
+        cmocka_unit_test(small_number_pairs_hash_evenly),
+        cmocka_unit_test(zero_factor_does_not_collide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

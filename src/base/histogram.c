@@ -1,24 +1,24 @@
-/* A log-linear histogram.  Values below 64 have a step of their own in octave 0; octave k >= 1
- * holds [2^(k+5), 2^(k+6)) in 64 steps of 2^(k-1).  A quantile gives the middle of its step, at
- * most 1/128 away from every value there. Left out: removal of values; sums and means, which
- * callers keep exactly beside it. */
+/* A log-linear histogram, as HdrHistogram. Each value below 64 has a bucket of its own in octave 0.
+ * Octave k >= 1 covers [2^(k+5), 2^(k+6)) with 64 buckets of width 2^(k-1). A quantile is the
+ * middle of its bucket, so its relative error is at most 1/128. Left out: removal of values; sums
+ * and means, which callers keep exactly. */
 #include "base/histogram.h"
 
 #define STEP_BITS 6
 _Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "steps are a power of two");
 _Static_assert(HISTOGRAM_OCTAVES + STEP_BITS == 64, "the last octave ends at 2^64");
 
-static unsigned octave_of(uint64_t value)
+static unsigned octave_of_value(uint64_t value)
 {
     return value < HISTOGRAM_STEPS ? 0 : 64 - STEP_BITS - (unsigned)__builtin_clzll(value);
 }
 
-static unsigned step_of(uint64_t value, unsigned octave)
+static unsigned step_of_value(uint64_t value, unsigned octave)
 {
     return (unsigned)(octave ? value >> (octave - 1) : value) & (HISTOGRAM_STEPS - 1);
 }
 
-static uint64_t middle_of(unsigned octave, unsigned step)
+static uint64_t middle_of_step(unsigned octave, unsigned step)
 {
     if (octave == 0)
         return step;
@@ -33,7 +33,7 @@ static bool reserve_octave(struct histogram *histogram, unsigned octave)
     return histogram->octave[octave] != NULL;
 }
 
-static void widen(struct histogram *histogram, uint64_t min, uint64_t max)
+static void extend_range(struct histogram *histogram, uint64_t min, uint64_t max)
 {
     if (histogram->count == 0 || min < histogram->min)
         histogram->min = min;
@@ -41,7 +41,7 @@ static void widen(struct histogram *histogram, uint64_t min, uint64_t max)
         histogram->max = max;
 }
 
-/* The middle of the step where the value of this rank (from 1) lies. */
+/* Returns the middle of the bucket that contains the value of the given rank, counted from 1. */
 static uint64_t value_at_rank(const struct histogram *histogram, uint64_t rank)
 {
     uint64_t seen = 0;
@@ -50,7 +50,7 @@ static uint64_t value_at_rank(const struct histogram *histogram, uint64_t rank)
         for (unsigned step = 0; counts && step < HISTOGRAM_STEPS; step++) {
             seen += counts[step];
             if (seen >= rank)
-                return middle_of(octave, step);
+                return middle_of_step(octave, step);
         }
     }
     return histogram->max;
@@ -70,18 +70,18 @@ void histogram_free(struct histogram *histogram)
 
 bool histogram_add(struct histogram *histogram, uint64_t value)
 {
-    unsigned octave = octave_of(value);
+    unsigned octave = octave_of_value(value);
     if (!reserve_octave(histogram, octave))
         return false;
-    histogram->octave[octave][step_of(value, octave)]++;
-    widen(histogram, value, value);
+    histogram->octave[octave][step_of_value(value, octave)]++;
+    extend_range(histogram, value, value);
     histogram->count++;
     return true;
 }
 
 bool histogram_merge(struct histogram *into, const struct histogram *from)
 {
-    /* All memory first: a merge happens whole or not at all. */
+    /* All memory is allocated first, so that a merge happens completely or not at all. */
     for (unsigned octave = 0; octave <= HISTOGRAM_OCTAVES; octave++)
         if (from->octave[octave] && !reserve_octave(into, octave))
             return false;
@@ -89,7 +89,7 @@ bool histogram_merge(struct histogram *into, const struct histogram *from)
         for (unsigned step = 0; from->octave[octave] && step < HISTOGRAM_STEPS; step++)
             into->octave[octave][step] += from->octave[octave][step];
     if (from->count)
-        widen(into, from->min, from->max);
+        extend_range(into, from->min, from->max);
     into->count += from->count;
     return true;
 }
@@ -97,7 +97,8 @@ bool histogram_merge(struct histogram *into, const struct histogram *from)
 uint64_t histogram_quantile(const struct histogram *histogram, double q)
 {
     double place = q * (double)histogram->count;
-    /* The ends are known exactly; written so that a NaN lands on the first. */
+    /* Minimum and maximum are known exactly. The condition is negated so that a NaN returns the
+     * minimum. */
     if (histogram->count == 0 || !(place > 1))
         return histogram->min;
     if (place > (double)(histogram->count - 1))

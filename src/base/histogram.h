@@ -1,5 +1,5 @@
-/* A log-linear histogram of 64-bit values: quantiles with at most 1 % relative error, mergeable,
- * memory only for the ranges that were hit. */
+/* A log-linear histogram of 64-bit values: quantiles with a relative error below 1 %, mergeable.
+ * Memory is allocated for those powers of two only that contain values. */
 #ifndef TRACETTA_BASE_HISTOGRAM_H
 #define TRACETTA_BASE_HISTOGRAM_H
 
@@ -8,25 +8,26 @@
 
 #include "base/alloc.h"
 
-/* 64 linear steps in each power of two: the middle of a step is within 1/128 of every value in it.
- */
+/* Linear buckets per power of two. The middle of a bucket differs from each value in it by at most
+ * 1/128 of the value. */
 #define HISTOGRAM_STEPS 64
-#define HISTOGRAM_OCTAVES 58 /* values below 64 are exact in octave 0 */
+#define HISTOGRAM_OCTAVES 58 /* plus octave 0, which counts values below 64 exactly */
 
 struct histogram {
     const struct alloc *alloc;
-    uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS counts each, NULL while never hit */
+    uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS counts each; NULL while empty */
     uint64_t count, min, max;
 };
 
 void histogram_init(struct histogram *histogram, const struct alloc *alloc);
 void histogram_free(struct histogram *histogram);
 
-/* False when memory is out. */
+/* Add one value, or all values of another histogram. Return false, with nothing changed, if memory
+ * is out. */
 TTR_MUST bool histogram_add(struct histogram *histogram, uint64_t value);
 TTR_MUST bool histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The value at quantile q (0..1), clamped to [min, max]; 0 when empty. */
+/* Returns the value at quantile q (0 to 1), between min and max; 0 if the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q);
 
 #endif

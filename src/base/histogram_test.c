@@ -1,4 +1,4 @@
-/* The histogram: quantiles against a sorted list, merging, and failing memory. */
+/* Tests of the histogram: quantiles against a sorted array, merging, and failing allocations. */
 #include "base/histogram.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static void assert_near(uint64_t got, uint64_t exact)
         fail_msg("got %llu, exact is %llu", (unsigned long long)got, (unsigned long long)exact);
 }
 
-/* Quantile q of n sorted values is the one of rank ceil(q * n); by 1024ths, because those products
- * are exact in doubles. */
+/* The quantile q of n sorted values has rank ceil(q * n). q is a multiple of 1/1024, so the product
+ * is exact in a double. */
 static void check_quantiles(const struct histogram *histogram, const uint64_t *sorted, size_t n)
 {
     for (unsigned part = 0; part <= 1024; part++) {
@@ -51,7 +51,7 @@ static uint64_t draw(uint64_t *seed, int kind)
     }
 }
 
-static void quantiles_are_within_one_percent_of_a_sort(void **state)
+static void quantile_error_is_below_one_percent(void **state)
 {
     (void)state;
     static uint64_t values[VALUES];
@@ -70,7 +70,7 @@ static void quantiles_are_within_one_percent_of_a_sort(void **state)
     }
 }
 
-static void every_power_of_two_and_its_neighbours_are_found(void **state)
+static void powers_of_two_and_neighbours_are_found(void **state)
 {
     (void)state;
     for (unsigned shift = 0; shift < 64; shift++)
@@ -78,7 +78,8 @@ static void every_power_of_two_and_its_neighbours_are_found(void **state)
             struct histogram histogram;
             uint64_t value = ((uint64_t)1 << shift) + offset - 1;
             histogram_init(&histogram, alloc_default());
-            /* Wide ends, so that the middle of the step is not clamped to the value itself. */
+            /* Distant minimum and maximum, so that the middle of the bucket is not clamped to the
+             * value. */
             assert_true(histogram_add(&histogram, 0) && histogram_add(&histogram, UINT64_MAX));
             assert_true(histogram_add(&histogram, value));
             assert_near(histogram_quantile(&histogram, 0.5), value);
@@ -86,7 +87,7 @@ static void every_power_of_two_and_its_neighbours_are_found(void **state)
         }
 }
 
-static void an_empty_histogram_says_0_and_odd_quantiles_are_clamped(void **state)
+static void empty_histogram_returns_zero_and_q_is_clamped(void **state)
 {
     (void)state;
     struct histogram histogram;
@@ -103,7 +104,7 @@ static void an_empty_histogram_says_0_and_odd_quantiles_are_clamped(void **state
     histogram_free(&histogram);
 }
 
-static void merged_parts_equal_the_whole(void **state)
+static void merged_histograms_equal_one_of_all_values(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -117,7 +118,7 @@ static void merged_parts_equal_the_whole(void **state)
         uint64_t value = support_random_word(&seed);
         assert_true(histogram_add(&whole, value) && histogram_add(&part[i % 2], value));
     }
-    /* Into an empty one, and with an empty one. */
+    /* Merges into an empty histogram, and an empty one into another. */
     assert_true(histogram_merge(&part[2], &part[0]) && histogram_merge(&part[2], &part[1]));
     histogram_free(&part[0]);
     assert_true(histogram_merge(&part[2], &part[0]));
@@ -150,7 +151,7 @@ static bool add_and_merge(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(add_and_merge);
@@ -159,11 +160,11 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_within_one_percent_of_a_sort),
-        cmocka_unit_test(every_power_of_two_and_its_neighbours_are_found),
-        cmocka_unit_test(an_empty_histogram_says_0_and_odd_quantiles_are_clamped),
-        cmocka_unit_test(merged_parts_equal_the_whole),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(quantile_error_is_below_one_percent),
+        cmocka_unit_test(powers_of_two_and_neighbours_are_found),
+        cmocka_unit_test(empty_histogram_returns_zero_and_q_is_clamped),
+        cmocka_unit_test(merged_histograms_equal_one_of_all_values),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* Strings to ids by open addressing with linear probing.  A slot holds 32 bits of the hash beside
- * the id: a probe that is not ours is passed without touching its text, and the table grows without
- * hashing anything again. Left out: removal; a table lives and dies with its trace. */
+/* String interning by a hash table with open addressing and linear probing. A slot stores 32 bits
+ * of the hash next to the id: most mismatches are decided without reading the string, and growing
+ * does not hash again. At least a quarter of the slots is free. Left out: removal; a table lives as
+ * long as its trace. */
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 
 struct intern_slot {
     uint32_t hash;
-    uint32_t id_plus_1; /* 0: free */
+    uint32_t id_plus_1; /* 0 if the slot is free */
 };
 
 static bool slot_holds(const struct intern *table, const struct intern_slot *slot, uint32_t hash,
@@ -24,7 +25,7 @@ static bool slot_holds(const struct intern *table, const struct intern_slot *slo
     return text->n == wanted.n && memcmp(text->p, wanted.p, wanted.n) == 0;
 }
 
-/* The slot that holds the string, or the free one where it would go. */
+/* Returns the slot of the string, or the free slot to insert it at. */
 static struct intern_slot *find_slot(const struct intern *table, uint32_t hash,
                                      struct intern_text wanted)
 {
@@ -36,7 +37,8 @@ static struct intern_slot *find_slot(const struct intern *table, uint32_t hash,
     }
 }
 
-/* Keeps a quarter of the slots free. */
+/* Doubles the table if fewer than a quarter of the slots would stay free. Returns false if memory
+ * is out. */
 static bool reserve_slot(struct intern *table)
 {
     if (table->n < table->slots_n - table->slots_n / 4)
@@ -116,5 +118,5 @@ uint32_t intern_find(const struct intern *table, const void *bytes, size_t n)
     if (n == 0)
         return 0;
     const struct intern_slot *slot = find_slot(table, (uint32_t)hash_bytes(bytes, n), wanted);
-    return slot->id_plus_1 - 1; /* a free slot gives UINT32_MAX */
+    return slot->id_plus_1 - 1; /* a free slot yields UINT32_MAX */
 }

@@ -1,6 +1,6 @@
-/* Strings to small ids: equal bytes, equal id.  Id 0 is the empty string.  Text and ids live as
- * long as the table, and a string's bytes never move.  Any bytes are fine, NUL and broken UTF-8
- * too. */
+/* String interning: equal bytes get equal ids. Id 0 is the empty string. Strings may contain any
+ * bytes, including NUL and invalid UTF-8. Ids and strings are valid until intern_free, and a
+ * string's address never changes. */
 #ifndef TRACETTA_BASE_INTERN_H
 #define TRACETTA_BASE_INTERN_H
 
@@ -9,27 +9,27 @@
 #include "base/arena.h"
 
 struct intern_text {
-    const char *p; /* followed by a zero byte that does not count */
+    const char *p; /* followed by a zero byte that is not counted in n */
     size_t n;
 };
 
 struct intern {
     struct arena arena;
-    struct intern_text *text; /* by id */
+    struct intern_text *text; /* strings by id, `n` of them */
     uint32_t n;
     size_t capacity;
-    struct intern_slot *slots; /* open addressing; a power of two */
+    struct intern_slot *slots; /* hash table; a power of two slots */
     size_t slots_n;
 };
 
-/* False when memory is out. */
+/* Creates a table that contains the empty string. Returns false if memory is out. */
 TTR_MUST _Bool intern_init(struct intern *table, const struct alloc *alloc);
 void intern_free(struct intern *table);
 
-/* Gives the id of a string, adding it when new; UINT32_MAX when memory is out. */
+/* Returns the id of a string and adds it if it is new. Returns UINT32_MAX if memory is out. */
 TTR_MUST uint32_t intern_add(struct intern *table, const void *bytes, size_t n);
 
-/* Gives the id of a string already there, or UINT32_MAX. */
+/* Returns the id of a string, or UINT32_MAX if it was never added. */
 uint32_t intern_find(const struct intern *table, const void *bytes, size_t n);
 
 static inline struct intern_text intern_get(const struct intern *table, uint32_t id)

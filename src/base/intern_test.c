@@ -1,5 +1,5 @@
-/* Interned strings: ids are dense and stable, any bytes are fine, and a failed add leaves no trace.
- */
+/* Tests of interned strings: dense and stable ids, arbitrary bytes, and a failed add without
+ * effect. */
 #include "base/intern.h"
 
 #include "base/number.h"
@@ -11,7 +11,7 @@ static size_t make_name(char *to, uint32_t i)
     return 4 + number_put_u64(to + 4, i);
 }
 
-static void equal_bytes_have_equal_ids(void **state)
+static void equal_bytes_get_equal_ids(void **state)
 {
     (void)state;
     struct intern table;
@@ -29,7 +29,7 @@ static void equal_bytes_have_equal_ids(void **state)
     intern_free(&table);
 }
 
-static void zero_bytes_and_broken_text_are_kept(void **state)
+static void zero_bytes_and_invalid_utf8_are_kept(void **state)
 {
     (void)state;
     struct intern table;
@@ -44,7 +44,7 @@ static void zero_bytes_and_broken_text_are_kept(void **state)
     intern_free(&table);
 }
 
-static void an_unknown_id_is_the_empty_string(void **state)
+static void unknown_id_returns_empty_string(void **state)
 {
     (void)state;
     struct intern table;
@@ -55,7 +55,7 @@ static void an_unknown_id_is_the_empty_string(void **state)
     intern_free(&table);
 }
 
-static void many_strings_keep_their_ids_and_places(void **state)
+static void growing_table_keeps_ids_and_addresses(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -81,7 +81,7 @@ static void many_strings_keep_their_ids_and_places(void **state)
     support_heap_check(&heap);
 }
 
-static void after_a_failed_add_the_table_still_works(void **state)
+static void failed_add_leaves_table_usable(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -96,7 +96,7 @@ static void after_a_failed_add_the_table_still_works(void **state)
         uint32_t id = intern_add(&table, name, n);
         if (id == UINT32_MAX) {
             assert_int_equal(intern_find(&table, name, n), UINT32_MAX);
-            /* Let one request after the other through, until the add gets all it needs. */
+            /* Lets one more allocation succeed each time, until the add succeeds. */
             for (size_t more = 2; id == UINT32_MAX; more++) {
                 heap.fail_at = heap.requests + more;
                 id = intern_add(&table, name, n);
@@ -119,7 +119,7 @@ static bool fill_table(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(fill_table);
@@ -128,12 +128,12 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_bytes_have_equal_ids),
-        cmocka_unit_test(zero_bytes_and_broken_text_are_kept),
-        cmocka_unit_test(an_unknown_id_is_the_empty_string),
-        cmocka_unit_test(many_strings_keep_their_ids_and_places),
-        cmocka_unit_test(after_a_failed_add_the_table_still_works),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(equal_bytes_get_equal_ids),
+        cmocka_unit_test(zero_bytes_and_invalid_utf8_are_kept),
+        cmocka_unit_test(unknown_id_returns_empty_string),
+        cmocka_unit_test(growing_table_keeps_ids_and_addresses),
+        cmocka_unit_test(failed_add_leaves_table_usable),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

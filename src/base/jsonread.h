@@ -1,14 +1,11 @@
-/* JSON (RFC 8259), read piece by piece from memory: what lies between begin and end, the caller
- * gets as tokens.
- *
- * Strictly the grammar of the RFC: no comments, one value and nothing but blanks around it; no
- * comma before a closing bracket either, unless the caller takes such commas (they are counted
- * then).  Integers are exact over the whole range of 64 bits, signed and unsigned.  Every token
- * knows its bytes, every error its first wrong byte. Strings: an escape pair of surrogates is one
- * character; a lone surrogate, and each byte that begins no well-formed UTF-8 character, becomes
- * U+FFFD and is counted.  Keys that come twice are given twice. Ownership: the text is borrowed;
- * strings of tokens live in the caller's arena, and nothing else is allocated. Thread rule: a
- * reader belongs to one thread. */
+/* A pull parser for JSON (RFC 8259) over text in memory: json_read_next returns one token after the
+ * other. Strict: no comments, exactly one value. A trailing comma before ] or } is an error, unless
+ * the caller allows it; it is counted then. Integers are exact over the ranges of int64 and uint64.
+ * Each token carries its byte range, each error the offset of the first wrong byte. Strings: a pair
+ * of surrogate escapes is one character. A lone surrogate, and each byte that starts no well-formed
+ * UTF-8 character, becomes U+FFFD and is counted. Duplicate keys are returned as they occur.
+ * Ownership: the text is borrowed; strings of tokens are in the caller's arena, and nothing else is
+ * allocated. Threads: one thread at a time per reader. */
 #ifndef TRACETTA_BASE_JSONREAD_H
 #define TRACETTA_BASE_JSONREAD_H
 
@@ -18,14 +15,14 @@
 #define JSON_READ_DEPTH_MAX 512u
 
 enum json_kind {
-    JSON_END, /* the value is over, and so is the text */
+    JSON_END, /* the value is complete and nothing follows it */
     JSON_NULL,
     JSON_FALSE,
     JSON_TRUE,
-    JSON_INTEGER, /* no fraction, no exponent: `size`, `is_negative`, `overflows` */
+    JSON_INTEGER, /* without fraction and exponent: `size`, `is_negative`, `overflows` */
     JSON_REAL,    /* any other number: `real` */
-    JSON_TEXT,    /* `text` */
-    JSON_KEY,     /* `text`; a value follows */
+    JSON_TEXT,    /* a string: `text`, `n` */
+    JSON_KEY,     /* `text`, `n`; the next token starts its value */
     JSON_ARRAY,
     JSON_ARRAY_END,
     JSON_OBJECT,
@@ -34,13 +31,13 @@ enum json_kind {
 
 struct json_token {
     uint8_t kind;     /* enum json_kind */
-    bool is_negative; /* of an integer; also of -0 */
-    bool overflows; /* the integer is wider than 64 bits (`size` is then UINT64_MAX), or the real is
-                       an infinity */
-    uint64_t offset, end; /* of its first byte, and behind its last */
-    uint64_t size;        /* integer without its sign */
-    double real;          /* every number, rounded */
-    const char *text;     /* UTF-8 and a zero that does not count; may hold zeros itself (\u0000) */
+    bool is_negative; /* the integer has a minus sign; also true for -0 */
+    /* the integer exceeds 64 bits (`size` is UINT64_MAX), or the real is infinite */
+    bool overflows;
+    uint64_t offset, end; /* byte offsets of its start and end */
+    uint64_t size;        /* absolute value of an integer */
+    double real;          /* value of any number, rounded to a double */
+    const char *text;     /* UTF-8, zero-terminated; may contain zeros (\u0000) */
     size_t n;
 };
 
@@ -48,29 +45,32 @@ struct json_reader {
     struct cursor c;
     struct arena *arena;
     unsigned depth, depth_max;
-    uint8_t expects;                              /* private to jsonread.c */
-    uint64_t is_object[JSON_READ_DEPTH_MAX / 64]; /* one bit a level */
-    bool takes_commas; /* set behind json_read_begin: a comma before ] or } is no error */
-    uint64_t commas, commas_offset; /* how many of these there were, and where the first was */
+    /* enum expects in jsonread.c: the tokens allowed next */
+    uint8_t expects;
+    uint64_t is_object[JSON_READ_DEPTH_MAX / 64]; /* one bit per open level: object, not array */
+    /* set after json_read_begin: a trailing comma before ] or } is not an error */
+    bool takes_commas;
+    uint64_t commas, commas_offset; /* number of trailing commas, offset of the first */
     uint64_t replaced,
-        replaced_offset; /* how many U+FFFD were put in for what is no character, and where first */
+        replaced_offset; /* number of U+FFFD inserted for invalid characters, offset of the first */
 };
 
-/* Begins reading [text, text+n).  `offset` is that of its first byte, for tokens and errors; deeper
- * nesting than `depth_max` (cut to JSON_READ_DEPTH_MAX) is TTR_E_LIMIT. */
+/* Starts reading `text`; its `offset` is the base of all token and error offsets. Text nested
+ * deeper than `depth_max` (at most JSON_READ_DEPTH_MAX) fails with TTR_E_LIMIT. */
 void json_read_begin(struct json_reader *reader, struct arena *arena, struct cursor text,
                      unsigned depth_max);
 
-/* Gives the next token, at last JSON_END.  TTR_E_MALFORMED, TTR_E_TRUNCATED (the text ends within
- * its value), TTR_E_LIMIT or TTR_E_NOMEM otherwise; the reader is then of no more use. */
+/* Reads the next token, finally JSON_END. Fails with TTR_E_MALFORMED, TTR_E_TRUNCATED (the text
+ * ends within its value), TTR_E_LIMIT or TTR_E_NOMEM; the reader must not be used after that. */
 TTR_MUST ttr_status json_read_next(struct json_reader *reader, struct json_token *token,
                                    ttr_error *error);
 
-/* The token as an integer of 64 bits; false when it is none or does not fit. */
+/* Store the token's value as a 64-bit integer. Return false if it is not an integer or out of
+ * range. */
 bool json_token_u64(const struct json_token *token, uint64_t *x);
 bool json_token_i64(const struct json_token *token, int64_t *x);
 
-/* What a kind is called in messages: "an object", "a string". */
+/* Returns the name of a kind for messages: "an object", "a string". */
 const char *json_kind_text(unsigned kind);
 
 #endif

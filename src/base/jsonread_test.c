@@ -1,5 +1,5 @@
-/* The JSON pull reader: every production of RFC 8259, numbers at their limits, the exact place and
- * words of every error. */
+/* Tests of the JSON pull parser: every production of RFC 8259, numbers at their limits, and the
+ * offset and text of every error. */
 #include "base/jsonread.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@ static struct cursor over(const char *text)
     return cursor_over(text, strlen(text), 0);
 }
 
-/* Writes all tokens as one line: "{ k=\"a\" 5 }"; "!" and the error where reading fails. */
+/* Writes all tokens as one line, such as "{ k=\"a\" 5 }", and "!" with the error if reading fails.
+ */
 static void dump(const char *p, size_t n, char *to, size_t size)
 {
     static const char *const shapes[] = {"end", "null", "false", "true", "",  "",
@@ -55,7 +56,7 @@ static void check_tokens(const char *text, const char *expected)
     support_assert_text(got, strlen(got), expected);
 }
 
-static void every_kind_of_value_is_read(void **state)
+static void all_value_kinds_are_read(void **state)
 {
     (void)state;
     check_tokens("null", "null end ");
@@ -72,7 +73,7 @@ static void every_kind_of_value_is_read(void **state)
                  "{ k=\"a\" { k=\"b\" [ null false ] } k=\"c\" \"d\" } end ");
 }
 
-static void blanks_may_stand_around_every_token(void **state)
+static void blanks_around_tokens_are_skipped(void **state)
 {
     (void)state;
     check_tokens(" \t\r\n{ \n\"a\" \t: [ 1 , \r\n2 ] , \"b\":true } \n\n",
@@ -82,13 +83,13 @@ static void blanks_may_stand_around_every_token(void **state)
     check_tokens(" 7 ", "7 end ");
 }
 
-static void a_key_that_comes_twice_is_given_twice(void **state)
+static void duplicate_key_is_returned_twice(void **state)
 {
     (void)state;
     check_tokens("{\"a\":1,\"a\":2}", "{ k=\"a\" 1 k=\"a\" 2 } end ");
 }
 
-static void integers_are_exact_up_to_64_bits(void **state)
+static void integer_of_64_bits_is_exact(void **state)
 {
     (void)state;
     check_tokens("18446744073709551615", "18446744073709551615 end ");
@@ -102,7 +103,7 @@ static void integers_are_exact_up_to_64_bits(void **state)
     check_tokens("-1", "-1 end ");
 }
 
-static void numbers_with_fraction_or_exponent_are_doubles(void **state)
+static void number_with_fraction_or_exponent_is_double(void **state)
 {
     (void)state;
     check_tokens("0.5", "real:0.5 end ");
@@ -126,7 +127,7 @@ static struct json_token read_one(const char *text, struct arena *arena)
     return token;
 }
 
-static void integers_are_taken_as_signed_or_unsigned_where_they_fit(void **state)
+static void integer_conversion_checks_its_range(void **state)
 {
     (void)state;
     static const struct {
@@ -163,8 +164,8 @@ static void integers_are_taken_as_signed_or_unsigned_where_they_fit(void **state
     arena_free(&arena);
 }
 
-/* Reads a string and gives its bytes; checks how many characters were replaced and where the first
- * was. */
+/* Reads a string; checks its bytes, the number of replaced characters and the offset of the first
+ * one. */
 static void check_string(const char *json, const char *bytes, size_t n, uint64_t replaced,
                          uint64_t replaced_offset)
 {
@@ -185,7 +186,7 @@ static void check_string(const char *json, const char *bytes, size_t n, uint64_t
     arena_free(&arena);
 }
 
-static void escapes_become_the_characters_they_stand_for(void **state)
+static void escape_is_decoded(void **state)
 {
     (void)state;
     check_string("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", 8, 0, 0);
@@ -199,7 +200,7 @@ static void escapes_become_the_characters_they_stand_for(void **state)
                  "\xc3\xa4\xe2\x82\xac\xf0\x9d\x84\x9e\x7f", 10, 0, 0);
 }
 
-static void lone_surrogates_and_broken_utf8_are_replaced_and_counted(void **state)
+static void invalid_characters_are_replaced_and_counted(void **state)
 {
     (void)state;
     check_string("\"a\\ud800\"", "a\xef\xbf\xbd", 4, 1, 2);
@@ -216,7 +217,7 @@ static void lone_surrogates_and_broken_utf8_are_replaced_and_counted(void **stat
     check_string("\"\xc0\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd", 6, 2, 1);
 }
 
-/* The offset of the caret in `caret` must be that of the error. */
+/* Checks that the error's offset is the column of the '^' in `caret`. */
 static void check_error(const char *json, const char *caret, ttr_status status, const char *text)
 {
     struct arena arena;
@@ -234,7 +235,7 @@ static void check_error(const char *json, const char *caret, ttr_status status, 
                  ttr_status_text(error.status));
 }
 
-static void an_error_in_the_structure_is_told_at_its_byte(void **state)
+static void structure_error_reports_its_offset(void **state)
 {
     (void)state;
     check_error("[1 2]", "   ^", TTR_E_MALFORMED, "expected ',' or ']', found '2'");
@@ -257,7 +258,7 @@ static void an_error_in_the_structure_is_told_at_its_byte(void **state)
     check_error("[1\v,2]", "  ^", TTR_E_MALFORMED, "expected ',' or ']', found the byte 0x0b");
 }
 
-static void what_stands_behind_the_value_is_told(void **state)
+static void bytes_after_value_are_reported(void **state)
 {
     (void)state;
     check_error("{} x", "   ^", TTR_E_MALFORMED, "expected nothing after the value, found 'x'");
@@ -266,7 +267,7 @@ static void what_stands_behind_the_value_is_told(void **state)
     check_error("\"a\",", "   ^", TTR_E_MALFORMED, "expected nothing after the value, found ','");
 }
 
-static void an_error_in_a_number_or_word_is_told_at_its_byte(void **state)
+static void number_or_word_error_reports_its_offset(void **state)
 {
     (void)state;
     check_error("[01]", "  ^", TTR_E_MALFORMED, "a number must not have leading zeros");
@@ -284,7 +285,7 @@ static void an_error_in_a_number_or_word_is_told_at_its_byte(void **state)
                 "expected nothing after the value, found 'l'");
 }
 
-static void an_error_in_a_string_is_told_at_its_byte(void **state)
+static void string_error_reports_its_offset(void **state)
 {
     (void)state;
     check_error("\"a\nb\"", "  ^", TTR_E_MALFORMED,
@@ -298,7 +299,7 @@ static void an_error_in_a_string_is_told_at_its_byte(void **state)
     check_error("{'a':1}", " ^", TTR_E_MALFORMED, "expected a key in quotes or '}', found '''");
 }
 
-static void a_text_that_ends_early_is_told_as_truncated(void **state)
+static void early_end_is_truncated(void **state)
 {
     (void)state;
     check_error("", "^", TTR_E_TRUNCATED, "expected a value, found the end of the text");
@@ -313,7 +314,7 @@ static void a_text_that_ends_early_is_told_as_truncated(void **state)
     check_error("tru", "   ^", TTR_E_TRUNCATED, "expected \"true\", found the end of the text");
 }
 
-static void every_shorter_text_is_truncated(void **state)
+static void every_prefix_is_truncated(void **state)
 {
     (void)state;
     static const char text[] =
@@ -337,7 +338,7 @@ static void every_shorter_text_is_truncated(void **state)
     assert_null(strchr(got, '!'));
 }
 
-static void tokens_know_their_bytes(void **state)
+static void tokens_have_byte_ranges(void **state)
 {
     (void)state;
     static const struct {
@@ -379,7 +380,7 @@ static ttr_status read_all(const char *p, size_t n, unsigned depth_max, const st
     return status;
 }
 
-static void nesting_is_bounded(void **state)
+static void nesting_beyond_limit_is_refused(void **state)
 {
     (void)state;
     static char text[200000];
@@ -401,7 +402,7 @@ static void nesting_is_bounded(void **state)
     assert_int_equal(read_all("[]", 2, 0, alloc_default(), &error), TTR_E_LIMIT);
 }
 
-static void a_comma_before_a_bracket_is_taken_where_the_caller_says_so(void **state)
+static void trailing_comma_is_accepted_if_allowed(void **state)
 {
     (void)state;
     static const char *const good[] = {"[1,]", "[1 , ]", "{\"a\":1,}", "{\"a\":[2,],}", "[[],]"};
@@ -437,13 +438,13 @@ static bool read_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void missing_memory_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(read_with);
 }
 
-static void kinds_have_names(void **state)
+static void every_kind_has_a_name(void **state)
 {
     (void)state;
     assert_string_equal(json_kind_text(JSON_END), "the end");
@@ -452,10 +453,9 @@ static void kinds_have_names(void **state)
     assert_string_equal(json_kind_text(77), "nothing known");
 }
 
-/* Pieces of JSON put together at random: whatever comes out, the strict checker of the tests must
- * agree, but for the two things that this reader allows and the checker does not (keys that come
- * twice, broken UTF-8). */
-static void random_texts_are_taken_exactly_where_the_grammar_takes_them(void **state)
+/* Random sequences of JSON fragments. The reader and the strict checker of the tests must agree,
+ * except for duplicate keys and invalid UTF-8, which only the reader accepts. */
+static void random_text_is_accepted_iff_grammatical(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
@@ -485,8 +485,8 @@ static void random_texts_are_taken_exactly_where_the_grammar_takes_them(void **s
     assert_true(taken > 5000);
 }
 
-/* A whole text, bytes of it changed at random. */
-static void damaged_texts_never_do_harm(void **state)
+/* Valid text with random bytes changed. */
+static void damaged_text_never_crashes(void **state)
 {
     (void)state;
     static const char good[] = "{\"type\":\"x\",\"list\":[1,-2,3.5e-7,18446744073709551615],"
@@ -508,27 +508,27 @@ static void damaged_texts_never_do_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_value_is_read),
-        cmocka_unit_test(blanks_may_stand_around_every_token),
-        cmocka_unit_test(a_key_that_comes_twice_is_given_twice),
-        cmocka_unit_test(integers_are_exact_up_to_64_bits),
-        cmocka_unit_test(numbers_with_fraction_or_exponent_are_doubles),
-        cmocka_unit_test(integers_are_taken_as_signed_or_unsigned_where_they_fit),
-        cmocka_unit_test(escapes_become_the_characters_they_stand_for),
-        cmocka_unit_test(lone_surrogates_and_broken_utf8_are_replaced_and_counted),
-        cmocka_unit_test(an_error_in_the_structure_is_told_at_its_byte),
-        cmocka_unit_test(what_stands_behind_the_value_is_told),
-        cmocka_unit_test(an_error_in_a_number_or_word_is_told_at_its_byte),
-        cmocka_unit_test(an_error_in_a_string_is_told_at_its_byte),
-        cmocka_unit_test(a_text_that_ends_early_is_told_as_truncated),
-        cmocka_unit_test(every_shorter_text_is_truncated),
-        cmocka_unit_test(tokens_know_their_bytes),
-        cmocka_unit_test(nesting_is_bounded),
-        cmocka_unit_test(a_comma_before_a_bracket_is_taken_where_the_caller_says_so),
-        cmocka_unit_test(missing_memory_is_told),
-        cmocka_unit_test(kinds_have_names),
-        cmocka_unit_test(random_texts_are_taken_exactly_where_the_grammar_takes_them),
-        cmocka_unit_test(damaged_texts_never_do_harm),
+        cmocka_unit_test(all_value_kinds_are_read),
+        cmocka_unit_test(blanks_around_tokens_are_skipped),
+        cmocka_unit_test(duplicate_key_is_returned_twice),
+        cmocka_unit_test(integer_of_64_bits_is_exact),
+        cmocka_unit_test(number_with_fraction_or_exponent_is_double),
+        cmocka_unit_test(integer_conversion_checks_its_range),
+        cmocka_unit_test(escape_is_decoded),
+        cmocka_unit_test(invalid_characters_are_replaced_and_counted),
+        cmocka_unit_test(structure_error_reports_its_offset),
+        cmocka_unit_test(bytes_after_value_are_reported),
+        cmocka_unit_test(number_or_word_error_reports_its_offset),
+        cmocka_unit_test(string_error_reports_its_offset),
+        cmocka_unit_test(early_end_is_truncated),
+        cmocka_unit_test(every_prefix_is_truncated),
+        cmocka_unit_test(tokens_have_byte_ranges),
+        cmocka_unit_test(nesting_beyond_limit_is_refused),
+        cmocka_unit_test(trailing_comma_is_accepted_if_allowed),
+        cmocka_unit_test(failed_allocation_is_reported),
+        cmocka_unit_test(every_kind_has_a_name),
+        cmocka_unit_test(random_text_is_accepted_iff_grammatical),
+        cmocka_unit_test(damaged_text_never_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* JSON text (RFC 8259), written.  Plain runs of a string are found eight bytes at a time and copied
- * whole; everything else is rare.  Text between the values (indentation, lines) is left to the
- * caller; reading is left out. */
+/* JSON output (RFC 8259). Runs of characters without escapes are found eight bytes at a time and
+ * copied at once. Left out: white space between values, which callers insert if they want it. */
 #include "base/jsontext.h"
 
 #include <math.h>
@@ -12,10 +11,10 @@
 
 #define EACH_BYTE(x) (0x0101010101010101u * (x))
 
-/* The high bit of each byte that is a quote, a backslash, a control character or not ASCII; a byte
- * above a hit may be marked falsely, which the caller's byte-wise look puts right.  The last
- * addition marks 0x7f. */
-static uint64_t special_bytes(uint64_t word)
+/* Returns a word with the high bit of each byte set that is a quote, a backslash, a control
+ * character or not ASCII. Bytes above the first such byte may be marked falsely (borrows and
+ * carries); the caller then checks byte by byte. The last addition marks 0x7f. */
+static uint64_t special_byte_marks(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
     uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) |
@@ -23,9 +22,9 @@ static uint64_t special_bytes(uint64_t word)
     return hit & EACH_BYTE(0x80);
 }
 
-/* Length of the character at p that stands for itself; 0 where it does not.  U+007F to U+009F may,
- * by the grammar, but terminals obey them. */
-static size_t plain_character(const uint8_t *p, size_t n)
+/* Returns the length of the character at p, or 0 if it must be escaped or is invalid. U+007F to
+ * U+009F are valid in JSON but are escaped, because terminals interpret them. */
+static size_t plain_character_length(const uint8_t *p, size_t n)
 {
     if (p[0] == '"' || p[0] == '\\' || utf8_control(p, n))
         return 0;
@@ -36,11 +35,11 @@ size_t json_plain_run(const uint8_t *p, size_t n)
 {
     size_t at = 0;
     while (at < n) {
-        if (n - at >= 8 && !special_bytes(load_u64le(p + at))) {
+        if (n - at >= 8 && !special_byte_marks(load_u64le(p + at))) {
             at += 8;
             continue;
         }
-        size_t length = plain_character(p + at, n - at);
+        size_t length = plain_character_length(p + at, n - at);
         if (length == 0)
             break;
         at += length;
@@ -48,8 +47,8 @@ size_t json_plain_run(const uint8_t *p, size_t n)
     return at;
 }
 
-/* Bytes in a word, where they are fewer than eight: blanks around them. */
-static uint64_t load_few(const uint8_t *p, size_t n)
+/* Loads fewer than eight bytes into a word, padded with blanks. */
+static uint64_t load_up_to_7(const uint8_t *p, size_t n)
 {
     if (n >= 4)
         return load_u32le(p) | (uint64_t)load_u32le(p + n - 4) << 32;
@@ -64,18 +63,18 @@ bool json_copy_plain(void *to, const void *bytes, size_t n)
     if (n < 8) {
         for (size_t i = 0; i < n; i++)
             at[i] = p[i];
-        return !special_bytes(load_few(p, n));
+        return !special_byte_marks(load_up_to_7(p, n));
     }
     uint64_t special = 0;
     for (size_t i = 0; i + 8 < n; i += 8) {
         memcpy(at + i, p + i, 8);
-        special |= special_bytes(load_u64le(p + i));
+        special |= special_byte_marks(load_u64le(p + i));
     }
     memcpy(at + n - 8, p + n - 8, 8);
-    return !(special | special_bytes(load_u64le(p + n - 8)));
+    return !(special | special_byte_marks(load_u64le(p + n - 8)));
 }
 
-/* Of a byte that stands for itself as a character. */
+/* Appends the escape of a one-byte character: a letter escape if JSON has one, else \u00XX. */
 static void escape_byte(struct buffer *to, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
@@ -88,9 +87,9 @@ static void escape_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, letter ? 2 : 6);
 }
 
-/* Comma or nothing before a value or key.  The outermost level has no commas: a run of values there
- * is the caller's. */
-static void before_item(struct json *json)
+/* Appends a comma if the level contains a value already. The outermost level gets no commas: a
+ * caller that writes several values there separates them itself. */
+static void write_comma(struct json *json)
 {
     if (json->after_key) {
         json->after_key = false;
@@ -103,7 +102,7 @@ static void before_item(struct json *json)
 
 static void open_level(struct json *json, char bracket)
 {
-    before_item(json);
+    write_comma(json);
     buffer_add_byte(json->to, (uint8_t)bracket);
     json->depth++;
     json->has_item = false;
@@ -146,7 +145,7 @@ void json_array_end(struct json *json)
 void json_key(struct json *json, const char *key)
 {
     size_t n = strlen(key);
-    before_item(json);
+    write_comma(json);
     uint8_t *at = buffer_room(json->to, n + 3);
     if (at) {
         at[0] = '"';
@@ -167,7 +166,7 @@ void json_key_text(struct json *json, const void *p, size_t n)
 
 void json_text(struct json *json, const void *p, size_t n)
 {
-    before_item(json);
+    write_comma(json);
     buffer_add_byte(json->to, '"');
     (void)json_escape(json->to, p, n);
     buffer_add_byte(json->to, '"');
@@ -180,7 +179,7 @@ void json_string(struct json *json, const char *text)
 
 void json_u64(struct json *json, uint64_t x)
 {
-    before_item(json);
+    write_comma(json);
     uint8_t *at = buffer_room(json->to, NUMBER_MAX);
     if (at)
         buffer_filled(json->to, number_put_u64((char *)at, x));
@@ -188,7 +187,7 @@ void json_u64(struct json *json, uint64_t x)
 
 void json_i64(struct json *json, int64_t x)
 {
-    before_item(json);
+    write_comma(json);
     uint8_t *at = buffer_room(json->to, NUMBER_MAX);
     if (at)
         buffer_filled(json->to, number_put_i64((char *)at, x));
@@ -200,7 +199,7 @@ void json_double(struct json *json, double x)
         json_string(json, isnan(x) ? "NaN" : x < 0 ? "-Infinity" : "Infinity");
         return;
     }
-    before_item(json);
+    write_comma(json);
     uint8_t *at = buffer_room(json->to, NUMBER_MAX);
     if (at)
         buffer_filled(json->to, number_put_double((char *)at, x));
@@ -218,7 +217,7 @@ void json_null(struct json *json)
 
 void json_raw(struct json *json, const char *p, size_t n)
 {
-    before_item(json);
+    write_comma(json);
     buffer_add(json->to, p, n);
 }
 
@@ -238,7 +237,7 @@ size_t json_escape(struct buffer *to, const void *bytes, size_t n)
         if (is_broken)
             buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
         else
-            escape_byte(to, p[length - 1]); /* of two bytes the last is the character's number */
+            escape_byte(to, p[length - 1]); /* the second byte of C2 80..9F is the code point */
         replaced += is_broken;
         p += length;
         n -= length;

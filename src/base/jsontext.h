@@ -1,6 +1,6 @@
-/* JSON, written piece by piece into a buffer: strict output whatever the input bytes are.  Commas
- * and nesting are kept here, so that callers cannot get them wrong.  64-bit integers are written
- * exactly. */
+/* A writer of JSON text. The output is valid JSON whatever the input bytes are. The writer inserts
+ * commas and tracks nesting, so callers cannot get them wrong. 64-bit integers are written exactly.
+ * Memory: a failure sets the buffer's `failed` flag. */
 #ifndef TRACETTA_BASE_JSONTEXT_H
 #define TRACETTA_BASE_JSONTEXT_H
 
@@ -9,8 +9,8 @@
 struct json {
     struct buffer *to;
     unsigned depth;
-    bool has_item; /* something was written in the innermost level already; the levels around it
-                      have that level */
+    /* the innermost open level contains a value already; the levels around it always do */
+    bool has_item;
     bool after_key;
 };
 
@@ -20,36 +20,37 @@ void json_object_end(struct json *json);
 void json_array(struct json *json);
 void json_array_end(struct json *json);
 
-/* A key; the value follows by any call below.  The C-string form takes keys of ours, the other
- * escapes any bytes. */
+/* Append a key; one call of a value function must follow. json_key is for literal keys without
+ * characters to escape, json_key_text escapes any bytes. */
 void json_key(struct json *json, const char *key);
 void json_key_text(struct json *json, const void *p, size_t n);
 
-/* A string: escapes what JSON demands, and all that is a control character (utf8_control); a byte
- * that is no UTF-8 becomes U+FFFD. */
+/* Append a string. Escapes all control characters (see utf8_control), also U+007F to U+009F, which
+ * JSON would allow. A byte that is not part of valid UTF-8 becomes U+FFFD. */
 void json_text(struct json *json, const void *p, size_t n);
 void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, uint64_t x);
 void json_i64(struct json *json, int64_t x);
 
-/* A double, shortest form; not finite: the strings "NaN", "Infinity", "-Infinity". */
+/* Appends a double in its shortest form. NaN and infinities become the strings "NaN", "Infinity",
+ * "-Infinity". */
 void json_double(struct json *json, double x);
 void json_bool(struct json *json, bool x);
 void json_null(struct json *json);
 
-/* Text that already is a JSON value (a preformatted number). */
+/* Appends text that is a JSON value already, such as a formatted number. */
 void json_raw(struct json *json, const char *p, size_t n);
 
-/* Length of the run at p that stands for itself in a JSON string: printable ASCII but quotes and
- * backslashes, and well-formed UTF-8. */
+/* Returns how many bytes at p need no escape in a JSON string: well-formed UTF-8 without quotes,
+ * backslashes and control characters. */
 size_t json_plain_run(const uint8_t *p, size_t n);
 
-/* Copies n bytes; true where all are printable ASCII but quotes and backslashes: then the copy is
- * what stands in a JSON string. */
+/* Copies n bytes. Returns true if all are printable ASCII other than quotes and backslashes: the
+ * copy is then valid inside a JSON string. */
 bool json_copy_plain(void *to, const void *p, size_t n);
 
-/* Appends only the escaped characters of a string, without quotes: for writers that keep their own
- * commas.  Gives how many bytes were no UTF-8 and became U+FFFD. */
+/* Appends the escaped characters of a string without quotes, for writers that insert commas
+ * themselves. Returns how many invalid bytes became U+FFFD. */
 size_t json_escape(struct buffer *to, const void *p, size_t n);
 
 #endif

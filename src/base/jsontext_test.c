@@ -1,5 +1,5 @@
-/* JSON text: commas and nesting, escapes against a byte-wise reference, any depth, and memory that
- * runs out. */
+/* Tests of the JSON writer: commas and nesting, escapes compared with a byte-wise reference, any
+ * depth, and failing allocations. */
 #include "base/jsontext.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void check_end(struct buffer *buffer, const char *expected)
     buffer_free(buffer);
 }
 
-static void commas_are_where_they_belong(void **state)
+static void commas_separate_values(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -52,7 +52,7 @@ static void commas_are_where_they_belong(void **state)
               "{\"a\":[1,[],-2,{}],\"b\\n\":null,\"c\":{\"d\":true,\"e\":false},\"f\":1.50}");
 }
 
-static void values_outside_of_all_brackets_have_no_commas(void **state)
+static void outermost_values_have_no_commas(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -67,7 +67,7 @@ static void values_outside_of_all_brackets_have_no_commas(void **state)
     check_end(&buffer, "[\"x\"]\n[\"x\"]\n[\"x\"]\n");
 }
 
-static void numbers_are_exact(void **state)
+static void numbers_are_written_exactly(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -86,7 +86,7 @@ static void numbers_are_exact(void **state)
                        "\"Infinity\",\"-Infinity\"]");
 }
 
-static void strings_are_escaped(void **state)
+static void special_characters_are_escaped(void **state)
 {
     (void)state;
     static const struct {
@@ -125,7 +125,7 @@ static void strings_are_escaped(void **state)
     }
 }
 
-/* The same a byte at a time. */
+/* Reference implementation: escapes one byte at a time. */
 static void escape_slowly(struct buffer *to, const uint8_t *p, size_t n)
 {
     static const char hex[] = "0123456789abcdef", from[] = "\"\\\b\t\n\f\r",
@@ -150,7 +150,7 @@ static void escape_slowly(struct buffer *to, const uint8_t *p, size_t n)
     }
 }
 
-static void random_bytes_are_escaped_like_one_by_one(void **state)
+static void random_bytes_are_escaped_like_reference(void **state)
 {
     (void)state;
     static const uint8_t odd[] = {'"',  '\\', 0x1f, 0x20, 0x21, 0x7f, 0x80, 0xc3,
@@ -197,7 +197,7 @@ static void nest(struct json *json, unsigned depth)
     }
 }
 
-static void any_depth_is_written(void **state)
+static void deep_nesting_is_written(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -234,7 +234,7 @@ static bool write_all(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(write_all);
@@ -243,13 +243,13 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_are_where_they_belong),
-        cmocka_unit_test(values_outside_of_all_brackets_have_no_commas),
-        cmocka_unit_test(numbers_are_exact),
-        cmocka_unit_test(strings_are_escaped),
-        cmocka_unit_test(random_bytes_are_escaped_like_one_by_one),
-        cmocka_unit_test(any_depth_is_written),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(commas_separate_values),
+        cmocka_unit_test(outermost_values_have_no_commas),
+        cmocka_unit_test(numbers_are_written_exactly),
+        cmocka_unit_test(special_characters_are_escaped),
+        cmocka_unit_test(random_bytes_are_escaped_like_reference),
+        cmocka_unit_test(deep_nesting_is_written),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* The tree over the pull reader.  Nodes know their parent, so building needs no stack however deep
- * the text nests. Left out: changing a tree, and writing one (jsontext.h writes values as they
- * come). */
+/* Builds a tree from the tokens of the pull parser. Nodes link to their parent, so building needs
+ * no recursion. Left out: changing a tree, and writing one (base/jsontext.h writes JSON). */
 #include "base/jsontree.h"
 
 #include <stdio.h>
@@ -9,11 +8,13 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* Up to this many members are compared with each other, more go through a table. */
-#define PAIRS_MAX 16
+/* Objects with up to this many members are searched for duplicates in pairs, larger ones with a
+ * hash table. */
+#define PAIRWISE_MAX 16
 
-/* What is built: the open object or array, and the key that waits for its value. */
-struct building {
+/* State of json_tree_read: the innermost open object or array, the pending key, and the bytes used
+ * of the memory limit. */
+struct tree_builder {
     struct json_reader reader;
     struct json_tree *tree;
     struct json_value *open;
@@ -22,16 +23,17 @@ struct building {
     size_t used;
 };
 
-static ttr_status count_memory(struct building *b, size_t bytes, uint64_t offset, ttr_error *error)
+static ttr_status count_memory(struct tree_builder *b, size_t bytes, uint64_t offset,
+                               ttr_error *error)
 {
     if (bytes > b->limits->memory - b->used)
-        return fail(error, TTR_E_LIMIT, offset, "the JSON text takes more than %zu bytes of memory",
+        return fail(error, TTR_E_LIMIT, offset, "the JSON text needs more than %zu bytes of memory",
                     b->limits->memory);
     b->used += bytes;
     return TTR_OK;
 }
 
-static void link_value(struct building *b, struct json_value *value)
+static void link_value(struct tree_builder *b, struct json_value *value)
 {
     struct json_value *parent = b->open;
     value->parent = parent;
@@ -47,7 +49,8 @@ static void link_value(struct building *b, struct json_value *value)
     parent->count++;
 }
 
-static ttr_status add_value(struct building *b, const struct json_token *token, ttr_error *error)
+static ttr_status add_value(struct tree_builder *b, const struct json_token *token,
+                            ttr_error *error)
 {
     ttr_status status = count_memory(b, sizeof(struct json_value), token->offset, error);
     if (status != TTR_OK)
@@ -67,7 +70,8 @@ static ttr_status add_value(struct building *b, const struct json_token *token, 
     return TTR_OK;
 }
 
-static ttr_status add_token(struct building *b, const struct json_token *token, ttr_error *error)
+static ttr_status add_token(struct tree_builder *b, const struct json_token *token,
+                            ttr_error *error)
 {
     ttr_status status = token->n ? count_memory(b, token->n, token->offset, error) : TTR_OK;
     if (status != TTR_OK)
@@ -88,35 +92,36 @@ static ttr_status add_token(struct building *b, const struct json_token *token, 
     }
 }
 
-static bool same_key(const struct json_value *a, const struct json_value *b)
+static bool has_same_key(const struct json_value *a, const struct json_value *b)
 {
     return a->key_n == b->key_n && memcmp(a->key, b->key, a->key_n) == 0;
 }
 
-static const struct json_value *find_twice_by_pairs(const struct json_value *object)
+static const struct json_value *find_duplicate_in_pairs(const struct json_value *object)
 {
     for (const struct json_value *b = object->first; b; b = b->next)
         for (const struct json_value *a = object->first; a != b; a = a->next)
-            if (same_key(a, b))
+            if (has_same_key(a, b))
                 return b;
     return NULL;
 }
 
-/* The table has at least twice as many slots as there are keys. */
-static const struct json_value *find_twice_by_table(const struct json_value *object,
-                                                    const struct json_value **slots, size_t n)
+/* The table has at least twice as many slots as there are keys, so each probe ends at a free slot.
+ */
+static const struct json_value *find_duplicate_in_table(const struct json_value *object,
+                                                        const struct json_value **slots, size_t n)
 {
     for (const struct json_value *value = object->first; value; value = value->next) {
         size_t at = (size_t)hash_bytes(value->key, value->key_n) & (n - 1);
         for (; slots[at]; at = (at + 1) & (n - 1))
-            if (same_key(slots[at], value))
+            if (has_same_key(slots[at], value))
                 return value;
         slots[at] = value;
     }
     return NULL;
 }
 
-static size_t index_of(const struct json_value *value)
+static size_t index_in_parent(const struct json_value *value)
 {
     size_t index = 0;
     for (const struct json_value *other = value->parent->first; other != value; other = other->next)
@@ -124,8 +129,9 @@ static size_t index_of(const struct json_value *value)
     return index;
 }
 
-/* Puts bytes in front of those at [at, end); false when they do not fit. */
-static bool put_before(char *to, size_t *at, const char *bytes, size_t n)
+/* Prepends n bytes to the text at to[*at]; bytes that are not printable become '?'. Returns false
+ * if they do not fit. */
+static bool prepend_text(char *to, size_t *at, const char *bytes, size_t n)
 {
     if (n > *at)
         return false;
@@ -135,22 +141,22 @@ static bool put_before(char *to, size_t *at, const char *bytes, size_t n)
     return true;
 }
 
-/* The step that leads from the parent to the value. */
-static bool put_step(char *to, size_t *at, const struct json_value *value)
+/* Prepends the path step from the parent to the value: ".key" or "[index]". */
+static bool prepend_step(char *to, size_t *at, const struct json_value *value)
 {
     if (value->parent->token.kind == JSON_OBJECT)
-        return put_before(to, at, value->key, value->key_n) &&
-               (!value->parent->parent || put_before(to, at, ".", 1));
+        return prepend_text(to, at, value->key, value->key_n) &&
+               (!value->parent->parent || prepend_text(to, at, ".", 1));
     char digits[NUMBER_MAX];
-    size_t n = number_put_u64(digits, index_of(value));
-    return put_before(to, at, "]", 1) && put_before(to, at, digits, n) &&
-           put_before(to, at, "[", 1);
+    size_t n = number_put_u64(digits, index_in_parent(value));
+    return prepend_text(to, at, "]", 1) && prepend_text(to, at, digits, n) &&
+           prepend_text(to, at, "[", 1);
 }
 
 ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cursor text,
                           const struct json_limits *limits, ttr_error *error)
 {
-    struct building b = {.tree = tree, .limits = limits};
+    struct tree_builder b = {.tree = tree, .limits = limits};
     struct json_token token = {.kind = JSON_NULL};
     *tree = (struct json_tree){.root = NULL};
     json_read_begin(&b.reader, arena, text, limits->depth);
@@ -194,18 +200,18 @@ ttr_status json_find_twice(const struct json_value *object, struct arena *arena,
     *second = NULL;
     if (object->token.kind != JSON_OBJECT)
         return TTR_OK;
-    if (object->count <= PAIRS_MAX) {
-        *second = find_twice_by_pairs(object);
+    if (object->count <= PAIRWISE_MAX) {
+        *second = find_duplicate_in_pairs(object);
         return TTR_OK;
     }
-    size_t n = PAIRS_MAX;
+    size_t n = PAIRWISE_MAX;
     while (n < 2 * object->count)
         n *= 2;
     const struct json_value **slots = arena_take(arena, n * sizeof *slots);
     if (!slots)
         return TTR_E_NOMEM;
     memset(slots, 0, n * sizeof *slots);
-    *second = find_twice_by_table(object, slots, n);
+    *second = find_duplicate_in_table(object, slots, n);
     return TTR_OK;
 }
 
@@ -215,7 +221,7 @@ size_t json_path(const struct json_value *value, char *to, size_t size)
     bool fits = true;
     to[at] = '\0';
     for (; value->parent && fits; value = value->parent)
-        fits = put_step(to, &at, value);
+        fits = prepend_step(to, &at, value);
     if (!fits) {
         at += to[at] == '.';
         at = at < 3 ? 3 : at;

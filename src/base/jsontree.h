@@ -1,8 +1,7 @@
-/* A JSON value as a small tree, for metadata: every value knows its bytes, its key and its parent;
- * order is that of the text.
- *
- * Ownership: nodes and strings live in the caller's arena; the text itself may go.  Keys that come
- * twice are both there. Thread rule: plain data; whoever holds the arena may read it. */
+/* A JSON value as a tree, for metadata. Each value has its byte range, its key and its parent; the
+ * order is that of the text. Ownership: nodes and strings are in the caller's arena; the text need
+ * not outlive json_tree_read. Duplicate keys are all kept. Threads: a complete tree is constant and
+ * may be read by several threads. */
 #ifndef TRACETTA_BASE_JSONTREE_H
 #define TRACETTA_BASE_JSONTREE_H
 
@@ -10,44 +9,49 @@
 
 struct json_value {
     struct json_token
-        token;       /* kind and scalar value; of an object or array, `end` is behind its bracket */
-    const char *key; /* in an object; else "" */
+        /* kind and scalar value; of an object or array, `end` is the offset after its closing
+         * bracket */
+        token;
+    const char *key; /* key of an object member, else ""; zero-terminated */
     size_t key_n;
     uint64_t key_offset;
-    struct json_value *parent, *next; /* the value around it, the value behind it there */
-    struct json_value *first, *last;  /* of an object or array */
-    size_t count;                     /* how many values there */
+    struct json_value *parent, *next; /* enclosing value, and next value in it */
+    struct json_value *first, *last;  /* first and last member or element, or NULL */
+    size_t count;                     /* number of members or elements */
 };
 
 struct json_limits {
-    unsigned depth; /* see json_read_begin */
+    unsigned depth; /* deepest nesting allowed, see json_read_begin */
     bool takes_commas;
-    size_t memory; /* bytes of nodes and strings together; more is TTR_E_LIMIT */
+    /* bytes of nodes and strings together; beyond it reading fails with TTR_E_LIMIT */
+    size_t memory;
 };
 
 struct json_tree {
     struct json_value *root;
-    uint64_t commas, commas_offset, replaced, replaced_offset; /* see struct json_reader */
+    /* counts and first offsets, see struct json_reader */
+    uint64_t commas, commas_offset, replaced, replaced_offset;
 };
 
-/* Reads the one value of a text.  Failures as json_read_next. */
+/* Reads a text that consists of one value. Fails as json_read_next does. */
 TTR_MUST ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cursor text,
                                    const struct json_limits *limits, ttr_error *error);
 
-/* The first value of an object with this key; NULL when there is none, or when it is no object. */
+/* Returns the first member of an object with this key. Returns NULL if there is none or the value
+ * is not an object. */
 const struct json_value *json_find(const struct json_value *object, const char *key);
 
-/* True where the value is a string with this text. */
+/* Returns true if the value is a string equal to `text`. */
 bool json_is_text(const struct json_value *value, const char *text);
 
-/* Looks for a key that comes twice in an object: `*second` is its second value, or NULL.  Takes
- * memory of `arena` for large objects; TTR_E_NOMEM when there is none. */
+/* Finds the first duplicate key of an object: sets `*second` to its second member, or to NULL.
+ * Allocates a hash table from `arena` for large objects; fails with TTR_E_NOMEM only. */
 TTR_MUST ttr_status json_find_twice(const struct json_value *object, struct arena *arena,
                                     const struct json_value **second);
 
-/* Writes where a value is in its tree, as "options[2].field-class" ("" for the root), and a zero;
- * keeps the end where all does not fit.  Bytes that are not printable are '?'.  Gives the length;
- * `size` is at least 4. */
+/* Writes the path of a value in its tree, such as "options[2].field-class" ("" for the root), and a
+ * zero. If it does not fit, keeps its end after "...". Bytes that are not printable become '?'.
+ * Returns the length. `size` is at least 4. */
 size_t json_path(const struct json_value *value, char *to, size_t size);
 
 #endif

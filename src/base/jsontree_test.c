@@ -1,5 +1,4 @@
-/* The JSON tree: order, keys, parents, limits, keys that come twice, and the path of a value in
- * words. */
+/* Tests of the JSON tree: order, keys, parents, limits, duplicate keys, and the path of a value. */
 #include "base/jsontree.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@ static const struct json_value *read_tree(struct arena *arena, const char *text)
     return tree.root;
 }
 
-static void values_are_found_by_their_keys(void **state)
+static void members_are_found_by_key(void **state)
 {
     (void)state;
     struct arena arena;
@@ -46,7 +45,7 @@ static void values_are_found_by_their_keys(void **state)
     arena_free(&arena);
 }
 
-static void a_scalar_is_a_tree_too(void **state)
+static void scalar_text_is_a_tree(void **state)
 {
     (void)state;
     struct arena arena;
@@ -60,7 +59,7 @@ static void a_scalar_is_a_tree_too(void **state)
     arena_free(&arena);
 }
 
-static void keys_that_come_twice_are_found(void **state)
+static void duplicate_key_is_found(void **state)
 {
     (void)state;
     struct arena arena;
@@ -77,7 +76,7 @@ static void keys_that_come_twice_are_found(void **state)
     assert_null(second);
     assert_int_equal(json_find_twice(read_tree(&arena, "[1,1]"), &arena, &second), TTR_OK);
     assert_null(second);
-    /* Large objects take the other way. */
+    /* An object of more members than are compared in pairs uses the hash table. */
     buffer_add_text(&text, "{");
     for (int i = 0; i < 1000; i++) {
         char member[32];
@@ -98,7 +97,7 @@ static void keys_that_come_twice_are_found(void **state)
     arena_free(&arena);
 }
 
-static void a_path_says_where_a_value_is(void **state)
+static void path_names_keys_and_indexes(void **state)
 {
     (void)state;
     struct arena arena;
@@ -121,7 +120,7 @@ static void a_path_says_where_a_value_is(void **state)
     arena_free(&arena);
 }
 
-static void memory_and_depth_are_bounded(void **state)
+static void memory_and_depth_limits_are_enforced(void **state)
 {
     (void)state;
     static const char text[] = "[[1],[2],\"0123456789\"]";
@@ -145,7 +144,7 @@ static void memory_and_depth_are_bounded(void **state)
     arena_free(&arena);
 }
 
-static void what_was_replaced_is_told(void **state)
+static void replaced_characters_are_counted(void **state)
 {
     (void)state;
     struct arena arena;
@@ -158,7 +157,7 @@ static void what_was_replaced_is_told(void **state)
     arena_free(&arena);
 }
 
-static void commas_taken_are_told(void **state)
+static void trailing_commas_are_counted(void **state)
 {
     (void)state;
     struct json_limits limits = {.depth = 4, .takes_commas = true, .memory = 1 << 16};
@@ -196,7 +195,7 @@ static bool build_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void missing_memory_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(build_with);
@@ -205,14 +204,14 @@ static void missing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_found_by_their_keys),
-        cmocka_unit_test(a_scalar_is_a_tree_too),
-        cmocka_unit_test(keys_that_come_twice_are_found),
-        cmocka_unit_test(a_path_says_where_a_value_is),
-        cmocka_unit_test(memory_and_depth_are_bounded),
-        cmocka_unit_test(what_was_replaced_is_told),
-        cmocka_unit_test(commas_taken_are_told),
-        cmocka_unit_test(missing_memory_is_told),
+        cmocka_unit_test(members_are_found_by_key),
+        cmocka_unit_test(scalar_text_is_a_tree),
+        cmocka_unit_test(duplicate_key_is_found),
+        cmocka_unit_test(path_names_keys_and_indexes),
+        cmocka_unit_test(memory_and_depth_limits_are_enforced),
+        cmocka_unit_test(replaced_characters_are_counted),
+        cmocka_unit_test(trailing_commas_are_counted),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,21 @@
-/* A key to a value by open addressing with linear probing; the key's low bits are its place.  Keys
- * and values are apart, so that no byte is padding.  Removal shifts the followers back instead of
- * leaving a tombstone. Left out: shrinking and iteration. */
+/* A hash map with open addressing and linear probing. The key is a hash itself, so its low bits are
+ * the slot number. Keys and values are in two arrays, which avoids padding. Removal moves following
+ * entries back (backward shift) instead of leaving a tombstone. Left out: shrinking, except in
+ * keymap_clear, and iteration. */
 #include "base/keymap.h"
 
 #include <string.h>
 
 #define KEYMAP_SLOTS_MIN 16
 
-/* Key 0 marks a free slot; whoever has it shares with 1. */
+/* Returns the key as it is stored. 0 marks a free slot, so keys 0 and 1 are treated as equal. */
 static uint64_t stored_key(uint64_t key)
 {
     return key ? key : 1;
 }
 
-/* The slot that holds the stored key, or the free one where it would go.  The table always has a
- * free slot. */
+/* Returns the slot of the stored key, or the free slot to insert it at. The search ends because the
+ * table always has a free slot. */
 static size_t find_slot(const struct keymap *map, uint64_t key)
 {
     size_t mask = map->slots_n - 1, at = (size_t)key & mask;
@@ -29,7 +30,8 @@ static void free_slots(struct keymap *map)
     alloc_free(map->alloc, map->values, map->slots_n, sizeof *map->values);
 }
 
-/* Keeps a quarter of the slots free. */
+/* Doubles the table if fewer than a quarter of the slots would stay free. Returns false if memory
+ * is out. */
 static bool reserve_slot(struct keymap *map)
 {
     if (map->used < map->slots_n - map->slots_n / 4)
@@ -96,8 +98,8 @@ bool keymap_remove(struct keymap *map, uint64_t key)
     size_t mask = map->slots_n - 1, hole = find_slot(map, stored_key(key));
     for (size_t at = (hole + 1) & mask; map->keys[at]; at = (at + 1) & mask) {
         size_t home = (size_t)map->keys[at] & mask;
-        /* It may move into the hole only if its probe passes there, that is, if home is not behind
-         * the hole. */
+        /* The entry may move into the hole only if its probe sequence passes the hole, so that a
+         * search still finds it. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->keys[hole] = map->keys[at];
             map->values[hole] = map->values[at];

@@ -1,7 +1,7 @@
-/* A map from a 64-bit key that is a hash already to a 32-bit value, at half the memory of a
- * pairmap: for the many things a writer must know again by what they are called.  Two things with
- * one key are one thing to the map: with n of them the chance that any two share a key is below n^2
- * / 2^64. */
+/* A hash map from a 64-bit key to a 32-bit value, for keys that are hashes already. It uses half
+ * the memory of a pairmap. Writers use it to find definitions that they have written before. Keys
+ * are not compared beyond their 64 bits: among n things, the probability that any two collide is
+ * below n^2 / 2^64. */
 #ifndef TRACETTA_BASE_KEYMAP_H
 #define TRACETTA_BASE_KEYMAP_H
 
@@ -12,7 +12,7 @@
 
 struct keymap {
     const struct alloc *alloc;
-    uint64_t *keys; /* 0 = free */
+    uint64_t *keys; /* stored keys; 0 = free slot */
     uint32_t *values;
     size_t slots_n, used;
 };
@@ -20,16 +20,16 @@ struct keymap {
 void keymap_init(struct keymap *map, const struct alloc *alloc);
 void keymap_free(struct keymap *map);
 
-/* Gives the value stored for the key, or NULL; the pointer lives until the next put. */
+/* Returns the address of the key's value, or NULL. The address is valid until the next put. */
 uint32_t *keymap_get(const struct keymap *map, uint64_t key);
 
-/* Stores a value, replacing; false when memory is out. */
+/* Stores a value and replaces an old one. Returns false if memory is out. */
 TTR_MUST bool keymap_put(struct keymap *map, uint64_t key, uint32_t value);
 
-/* Takes a key out; false when it was not there. */
+/* Removes a key. Returns false if it was not in the map. */
 bool keymap_remove(struct keymap *map, uint64_t key);
 
-/* Takes all out; memory stays for the next ones unless it is much more than these needed. */
+/* Removes all keys. Keeps the memory for reuse, unless it is much more than these keys needed. */
 void keymap_clear(struct keymap *map);
 
 #endif

@@ -1,9 +1,9 @@
-/* The key map, compared with a plain array over long random runs of puts and removals. */
+/* Tests of the key map against an array, with long random sequences of puts and removals. */
 #include "base/keymap.h"
 
 #include "support/support.h"
 
-static void an_empty_map_has_nothing(void **state)
+static void empty_map_lookup_returns_null(void **state)
 {
     (void)state;
     struct keymap map;
@@ -14,13 +14,13 @@ static void an_empty_map_has_nothing(void **state)
     keymap_free(&map);
 }
 
-static void a_put_replaces_and_keys_that_collide_stay_apart(void **state)
+static void put_replaces_and_colliding_keys_differ(void **state)
 {
     (void)state;
     struct keymap map;
     keymap_init(&map, alloc_default());
     assert_true(keymap_put(&map, 0, 3));
-    assert_true(keymap_put(&map, UINT64_C(1) << 60, 4)); /* the same place */
+    assert_true(keymap_put(&map, UINT64_C(1) << 60, 4)); /* collides: same low bits */
     assert_true(keymap_put(&map, 0, 5));
     assert_int_equal(map.used, 2);
     assert_int_equal(*keymap_get(&map, 0), 5);
@@ -33,7 +33,7 @@ static void a_put_replaces_and_keys_that_collide_stay_apart(void **state)
 
 enum { REFERENCE_KEYS = 512 };
 
-/* Keys whose low bits clash a lot. */
+/* Returns keys with low bits that collide often. */
 static uint64_t key_of(uint32_t i)
 {
     return (uint64_t)(i / 8) << 32 | (i % 8 + 1) * 3;
@@ -50,8 +50,8 @@ static void check_all(const struct keymap *map, const uint32_t *reference)
     assert_int_equal(map->used, used);
 }
 
-/* A value of 0 means absent in the reference. */
-static void random_puts_and_removals_agree_with_an_array(void **state)
+/* In the reference array, the value 0 means that the key is absent. */
+static void random_operations_match_reference_array(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -63,7 +63,7 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
     for (int step = 0; step < 100000; step++) {
         uint64_t random = support_random(&seed);
         uint32_t i = (uint32_t)(random % REFERENCE_KEYS), value = (uint32_t)(random >> 32) | 1;
-        /* The share of removals swings, so that the map fills and drains. */
+        /* The probability of a removal alternates, so that the map fills and drains. */
         if ((random >> 20) % 1000 < (step / 2000 % 2 ? 700u : 300u)) {
             assert_int_equal(keymap_remove(&map, key_of(i)), reference[i] != 0);
             reference[i] = 0;
@@ -79,7 +79,7 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
     support_heap_check(&heap);
 }
 
-static void keys_that_come_and_go_do_not_fill_the_map(void **state)
+static void added_and_removed_keys_do_not_grow_map(void **state)
 {
     (void)state;
     struct keymap map;
@@ -93,7 +93,7 @@ static void keys_that_come_and_go_do_not_fill_the_map(void **state)
     keymap_free(&map);
 }
 
-static void a_cleared_map_has_nothing_and_keeps_no_more_than_it_needs(void **state)
+static void cleared_map_is_empty_and_frees_excess_memory(void **state)
 {
     struct keymap map;
     (void)state;
@@ -102,7 +102,7 @@ static void a_cleared_map_has_nothing_and_keeps_no_more_than_it_needs(void **sta
     for (uint32_t key = 1; key <= 10000; key++)
         assert_true(keymap_put(&map, key, key));
     keymap_clear(&map);
-    assert_true(map.slots_n > 10000); /* for as many */
+    assert_true(map.slots_n > 10000); /* memory is kept for a similar number of keys */
     assert_null(keymap_get(&map, 7));
     assert_true(keymap_put(&map, 7, 1));
     assert_int_equal(*keymap_get(&map, 7), 1);
@@ -119,7 +119,7 @@ static bool fill_map(const struct alloc *alloc)
     keymap_init(&map, alloc);
     for (uint32_t i = 1; i < 1000 && is_through; i++) {
         is_through = keymap_put(&map, i, i);
-        /* After a refusal all the earlier ones are still there, and no more. */
+        /* After a failed put, all keys added before it are still there, and no others. */
         for (uint32_t before = 1; !is_through && before <= i; before++)
             assert_int_equal(keymap_get(&map, before) != NULL, before < i);
     }
@@ -127,7 +127,7 @@ static bool fill_map(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(fill_map);
@@ -136,12 +136,12 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_map_has_nothing),
-        cmocka_unit_test(a_put_replaces_and_keys_that_collide_stay_apart),
-        cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
-        cmocka_unit_test(keys_that_come_and_go_do_not_fill_the_map),
-        cmocka_unit_test(a_cleared_map_has_nothing_and_keeps_no_more_than_it_needs),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(empty_map_lookup_returns_null),
+        cmocka_unit_test(put_replaces_and_colliding_keys_differ),
+        cmocka_unit_test(random_operations_match_reference_array),
+        cmocka_unit_test(added_and_removed_keys_do_not_grow_map),
+        cmocka_unit_test(cleared_map_is_empty_and_frees_excess_memory),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

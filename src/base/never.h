@@ -1,6 +1,6 @@
-/* Defensive branches: ALWAYS(x) is a claim that holds, NEVER(x) one that cannot.  In debug builds a
- * broken claim stops the program at once; in release builds the branch is taken, so that the
- * mistake stays contained.  Our own mistakes only, never a statement about input. */
+/* Defensive checks of the program's own invariants, never of input. ALWAYS(x) expects x to be true,
+ * NEVER(x) to be false. A violation aborts a debug build; in a release build the caller's error
+ * branch runs, which contains the mistake. */
 #ifndef TRACETTA_BASE_NEVER_H
 #define TRACETTA_BASE_NEVER_H
 
@@ -10,7 +10,7 @@
 #define ALWAYS(x) (x)
 #define NEVER(x) (x)
 #else
-/* Statement expressions, so that x is taken once and assert names the line of the claim. */
+/* Statement expressions, so that x is evaluated once and assert prints the caller's line. */
 #define ALWAYS(x)                        \
     __extension__({                      \
         _Bool claim_holds = (x);         \

@@ -1,6 +1,31 @@
-/* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as
- * shortest.c finds them: printf would take ten times as long and follow the locale. Left out:
- * dates, which number_iso.c holds. */
+/* Formatting and parsing of integers, and formatting of doubles.
+ *
+ * Purpose: text output of traces is mostly numbers. printf takes about ten times as long, and its
+ * decimal point follows the locale.
+ *
+ * Integers: eight digits are computed at once in one 64-bit word (SWAR), by splitting x into halves
+ * in ever narrower lanes; lane-wise multiplications replace most divisions:
+ *
+ *     x                 12345678
+ *     two 32-bit lanes  5678|1234            x / 10000, x % 10000
+ *     four 16-bit lanes 78|56|34|12          each / 100, % 100
+ *     eight bytes       8|7|6|5|4|3|2|1      each / 10, % 10; lowest byte is the first digit
+ *
+ * Longer integers are split at multiples of 10^8 first.
+ *
+ * Doubles, in the order of calls: number_put_double handles the sign, nan, inf and small integers.
+ * Others go to shortest_decimal (shortest.c, the Schubfach algorithm), which returns at most 17
+ * digits and an exponent. put_shortest_double chooses the notation: plain for exponents -4 to 14,
+ * else scientific.
+ *
+ * Invariants: no function writes more than NUMBER_MAX bytes or a terminating zero; the text of a
+ * double always has a point or an exponent, so it parses as a double again.
+ *
+ * Cost: an integer needs no loop over its digits and no division by a variable; a double needs
+ * three 64 x 128 bit multiplications. Nothing is allocated.
+ *
+ * Left out: dates (number_iso.c), parsing of doubles (number_double.c), any other precision than
+ * "shortest". */
 #include "base/number.h"
 
 #include <math.h>
@@ -8,7 +33,7 @@
 
 #include "base/shortest.h"
 
-/* Integers below this are written without an exponent. */
+/* Integral doubles below this are written without an exponent: all their digits are exact. */
 #define PLAIN_MAX 1e15
 
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -18,7 +43,7 @@ static const char digit_pairs[] = "000102030405060708091011121314151617181920212
 
 static unsigned count_digits(uint64_t x)
 {
-    /* 10^0 counts as 0, so that the number 0 has a digit. */
+    /* power[0] is 0 instead of 1, so that the number 0 has one digit. */
     static const uint64_t power[20] = {
         0,
         10,
@@ -41,53 +66,54 @@ static unsigned count_digits(uint64_t x)
         1000000000000000000,
         10000000000000000000u,
     };
-    /* bits * log10(2), 1233 / 4096 being near enough for 64 bits; then one comparison corrects it.
-     */
+    /* The number of bits times log10(2), approximated by 1233 / 4096, which is exact enough for 64
+     * bits. The result is at most one too small; one comparison corrects it. */
     unsigned guess = (64 - (unsigned)__builtin_clzll(x | 1)) * 1233 >> 12;
     return guess + (x >= power[guess]);
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight digits at once, the first in the lowest byte: x is split into halves in ever narrower lanes
- * of one word. */
-static inline uint64_t split_eight(uint32_t x)
+/* Returns the eight digits of x < 10^8 as bytes 0 to 9, the first digit in the lowest byte. See the
+ * head of this file. */
+static inline uint64_t split_8_digits(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high =
-        (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* of each 4 digits, the first 2 */
+        /* the first two of each four digits */
+        (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);
     return high | (lanes - high * 10) << 8;
 }
 
-static inline void put_eight(char *to, uint32_t x)
+static inline void put_8_digits(char *to, uint32_t x)
 {
-    uint64_t digits = split_eight(x) | UINT64_C(0x3030303030303030);
+    uint64_t digits = split_8_digits(x) | UINT64_C(0x3030303030303030);
     memcpy(to, &digits, 8);
 }
 
-/* 1 to 8 digits without leading zeros.  Always stores eight bytes, zeros behind the digits: numbers
- * of all lengths cost the same. */
-static inline size_t put_up_to_eight(char *to, uint32_t x)
+/* Writes x < 10^8 without leading zeros. Always stores eight bytes and shifts the zeros out, so
+ * numbers of all lengths cost the same; no branch depends on the length. */
+static inline size_t put_1_to_8_digits(char *to, uint32_t x)
 {
-    uint64_t digits = split_eight(x);
+    uint64_t digits = split_8_digits(x);
     unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
     digits = (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros;
     memcpy(to, &digits, 8);
     return 8 - zeros;
 }
 #else
-static void put_eight(char *to, uint32_t x)
+static void put_8_digits(char *to, uint32_t x)
 {
     for (unsigned i = 8; i > 0; x /= 10)
         to[--i] = (char)('0' + x % 10);
 }
 
-static size_t put_up_to_eight(char *to, uint32_t x)
+static size_t put_1_to_8_digits(char *to, uint32_t x)
 {
     char digits[8];
     unsigned n = count_digits(x);
-    put_eight(digits, x);
+    put_8_digits(digits, x);
     memcpy(to, digits + 8 - n, n);
     return n;
 }
@@ -98,7 +124,7 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
     char *at = to + n;
     for (; at - to >= 8; x /= 100000000) {
         at -= 8;
-        put_eight(at, (uint32_t)(x % 100000000));
+        put_8_digits(at, (uint32_t)(x % 100000000));
     }
     for (; at - to >= 2; x /= 100) {
         at -= 2;
@@ -111,16 +137,16 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
 void number_put_nine(char *to, uint32_t x)
 {
     *to = (char)('0' + x / 100000000);
-    put_eight(to + 1, x % 100000000);
+    put_8_digits(to + 1, x % 100000000);
 }
 
-static uint64_t size_of_i64(int64_t x)
+static uint64_t absolute_i64(int64_t x)
 {
     return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
-/* value = n / 10^decimals, n without a sign */
-static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
+/* Writes n / 10^decimals in plain notation; `n` is the absolute value. */
+static size_t put_plain_notation(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
     unsigned count = count_digits(n), zeros = count > decimals ? 0 : decimals + 1 - count, at = 0;
@@ -137,8 +163,8 @@ static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
     return at + count - before;
 }
 
-/* digits * 10^exponent as "1.5e-07" */
-static size_t put_exponent(char *to, uint64_t digits, int exponent)
+/* Writes digits * 10^exponent in scientific notation: "1.5e-07". */
+static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
 {
     char text[20];
     unsigned count = count_digits(digits), n = 1;
@@ -158,16 +184,16 @@ static size_t put_exponent(char *to, uint64_t digits, int exponent)
     return n + width;
 }
 
-/* Plain from 0.0001 up to 15 digits before the point (up to 17 where all of them matter), else with
- * an exponent. */
-static size_t put_shortest(char *to, double x)
+/* Writes x in plain notation if 0.0001 <= x < 10^15 (10^17 if all 17 digits are significant), else
+ * in scientific notation. */
+static size_t put_shortest_double(char *to, double x)
 {
     struct decimal decimal = shortest_decimal(x);
     int count = (int)count_digits(decimal.digits), power = decimal.exponent + count - 1;
     if (power < -4 || power >= (count > 15 ? count : 15))
-        return put_exponent(to, decimal.digits, decimal.exponent);
+        return put_scientific_notation(to, decimal.digits, decimal.exponent);
     if (decimal.exponent < 0)
-        return put_decimal(to, decimal.digits, (unsigned)-decimal.exponent);
+        return put_plain_notation(to, decimal.digits, (unsigned)-decimal.exponent);
     size_t n = number_put_u64(to, decimal.digits);
     memset(to + n, '0', (size_t)decimal.exponent);
     n += (size_t)decimal.exponent;
@@ -175,7 +201,7 @@ static size_t put_shortest(char *to, double x)
     return n + 2;
 }
 
-/* Value of a digit in base 16, or 255. */
+/* Returns the value of a hexadecimal digit, or 255. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -186,29 +212,29 @@ static unsigned digit_value(char c)
 
 size_t number_put_u64(char *to, uint64_t x)
 {
-    const uint64_t eight = 100000000; /* 10^8 */
+    const uint64_t eight = 100000000; /* 10^8: the first eight digits and the rest */
     if (x < 10) {
         *to = (char)('0' + x);
         return 1;
     }
     if (x < eight)
-        return put_up_to_eight(to, (uint32_t)x);
+        return put_1_to_8_digits(to, (uint32_t)x);
     if (x < eight * eight) {
-        size_t n = put_up_to_eight(to, (uint32_t)(x / eight));
-        put_eight(to + n, (uint32_t)(x % eight));
+        size_t n = put_1_to_8_digits(to, (uint32_t)(x / eight));
+        put_8_digits(to + n, (uint32_t)(x % eight));
         return n + 8;
     }
-    size_t n = put_up_to_eight(to, (uint32_t)(x / (eight * eight)));
+    size_t n = put_1_to_8_digits(to, (uint32_t)(x / (eight * eight)));
     x %= eight * eight;
-    put_eight(to + n, (uint32_t)(x / eight));
-    put_eight(to + n + 8, (uint32_t)(x % eight));
+    put_8_digits(to + n, (uint32_t)(x / eight));
+    put_8_digits(to + n + 8, (uint32_t)(x % eight));
     return n + 16;
 }
 
 size_t number_put_i64(char *to, int64_t x)
 {
     *to = '-';
-    return number_put_u64(to + (x < 0), size_of_i64(x)) + (x < 0);
+    return number_put_u64(to + (x < 0), absolute_i64(x)) + (x < 0);
 }
 
 size_t number_put_hex(char *to, uint64_t x)
@@ -234,7 +260,7 @@ size_t number_put_double(char *to, double x)
         memcpy(to + n, ".0", 2);
         return n + 2;
     }
-    return sign + put_shortest(to + sign, size);
+    return sign + put_shortest_double(to + sign, size);
 }
 
 bool number_get_u64(const char *p, size_t n, uint64_t *x)

@@ -1,19 +1,20 @@
-/* Text to double.  strtod rounds correctly, but its decimal point follows the locale: so it is
- * given no point, only digits and an exponent ("1.25e3" as "125e1"). A double is decided by at most
- * 767 significant digits and by whether anything but zeros follows; more digits are not kept. */
+/* Parsing of doubles. strtod rounds correctly, but its decimal point follows the locale. So it is
+ * called with digits and an exponent only ("1.25e3" becomes "125e1"). A double is determined by at
+ * most 767 significant digits and by whether any non-zero digit follows; more digits are not
+ * stored. */
 #include <stdlib.h>
 
 #include "base/number.h"
 
 #define DIGITS_MAX 780
-/* Beyond this any exponent means zero or infinity, whatever digits fit into memory. */
+/* Above this any exponent yields zero or infinity, whatever the digits are. */
 #define EXPONENT_MAX ((int64_t)1 << 60)
 
 struct decimal_text {
     char digits[DIGITS_MAX + 1 + NUMBER_MAX]; /* significant digits, then room for the exponent */
     size_t n;
     int64_t exponent;
-    bool is_more; /* digits other than 0 were left out */
+    bool has_more_digits; /* non-zero digits were dropped after DIGITS_MAX */
 };
 
 static bool is_digit(char c)
@@ -21,9 +22,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads a run of digits at `at`; each after the point moves the exponent.  Gives the place behind
- * them. */
-static size_t take_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
+/* Reads a run of digits from index `at`. Each digit after the decimal point decrements the
+ * exponent. Returns the index after the digits. */
+static size_t read_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
                           bool is_fraction)
 {
     for (; at < n && is_digit(p[at]); at++) {
@@ -35,13 +36,14 @@ static size_t take_digits(struct decimal_text *number, const char *p, size_t n, 
             continue;
         }
         number->exponent++;
-        number->is_more |= p[at] != '0';
+        number->has_more_digits |= p[at] != '0';
     }
     return at;
 }
 
-/* Reads "e-12" at `at`; the place behind it, or 0 where it is no exponent. */
-static size_t take_exponent(struct decimal_text *number, const char *p, size_t n, size_t at)
+/* Reads an exponent such as "e-12" from index `at`. Returns the index after it, or 0 if it has no
+ * digits. */
+static size_t read_exponent(struct decimal_text *number, const char *p, size_t n, size_t at)
 {
     int64_t size = 0;
     at++;
@@ -54,13 +56,13 @@ static size_t take_exponent(struct decimal_text *number, const char *p, size_t n
     return at > first ? at : 0;
 }
 
-static double value_of(struct decimal_text *number)
+static double convert_digits(struct decimal_text *number)
 {
     if (number->n == 0)
         return 0;
-    if (number->is_more)
-        number->digits[number->n - 1] |=
-            1; /* odd, and so past any tie: '8' becomes '9', '9' stays */
+    /* An odd last digit ('8' becomes '9') puts the value above a rounding tie. */
+    if (number->has_more_digits)
+        number->digits[number->n - 1] |= 1;
     number->digits[number->n] = 'e';
     size_t end = number->n + 1 + number_put_i64(number->digits + number->n + 1, number->exponent);
     number->digits[end] = '\0';
@@ -72,20 +74,20 @@ bool number_get_double(const char *p, size_t n, double *x)
     struct decimal_text number = {.n = 0};
     bool is_negative = n > 0 && p[0] == '-';
     size_t first = n > 0 && (p[0] == '-' || p[0] == '+');
-    size_t at = take_digits(&number, p, n, first, false);
+    size_t at = read_digits(&number, p, n, first, false);
     if (at == first)
         return false;
     if (at < n && p[at] == '.') {
         first = at + 1;
-        at = take_digits(&number, p, n, first, true);
+        at = read_digits(&number, p, n, first, true);
         if (at == first)
             return false;
     }
     if (at < n && (p[at] | 0x20) == 'e')
-        at = take_exponent(&number, p, n, at);
+        at = read_exponent(&number, p, n, at);
     if (at != n)
         return false;
-    double value = value_of(&number);
+    double value = convert_digits(&number);
     *x = is_negative ? -value : value;
     return true;
 }

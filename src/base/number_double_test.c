@@ -1,4 +1,4 @@
-/* Text as doubles: against strtod where the text is plain, and by known hard cases. */
+/* Tests of parsing doubles: against strtod for plain texts, and known difficult cases. */
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static void check_same(const char *text)
         fail_msg("%s: got %a, expected %a", text, ours, theirs);
 }
 
-static void known_texts_have_their_values(void **state)
+static void known_texts_parse_to_known_doubles(void **state)
 {
     (void)state;
     assert_true(get("0") == 0 && !signbit(get("0")));
@@ -39,10 +39,11 @@ static void known_texts_have_their_values(void **state)
     assert_true(isinf(get("1e999999999999999999999999999")));
     assert_true(get("1e-999999999999999999999999999") == 0);
     assert_true(get("4.9406564584124654e-324") == 0x1p-1074);
-    assert_true(get("9007199254740993") == 9007199254740992); /* a tie goes to the even one */
+    /* a tie rounds to the even significand */
+    assert_true(get("9007199254740993") == 9007199254740992);
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void invalid_double_text_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"",    "-",   "+",    ".",   ".5",    "5.",   "1.e3",
@@ -55,7 +56,7 @@ static void what_is_no_number_is_refused(void **state)
     assert_true(x == 77);
 }
 
-static void doubles_written_are_read_back(void **state)
+static void formatted_double_parses_back(void **state)
 {
     (void)state;
     uint64_t seed = 5;
@@ -71,8 +72,8 @@ static void doubles_written_are_read_back(void **state)
     }
 }
 
-/* A number halfway between two doubles, with a far digit that decides. */
-static void digits_far_behind_decide_a_tie(void **state)
+/* A number halfway between two doubles, in which a late digit decides the rounding. */
+static void late_digit_decides_rounding_tie(void **state)
 {
     (void)state;
     static char text[3000];
@@ -80,7 +81,7 @@ static void digits_far_behind_decide_a_tie(void **state)
         (void)snprintf(text, sizeof text, "9007199254740993.%0*d", (int)zeros, 1);
         assert_true(get(text) == 9007199254740994);
     }
-    /* Halfway between 2^-1074 and 2^-1073 has 751 significant digits. */
+    /* The midpoint of 2^-1074 and 2^-1073 has 751 significant digits. */
     (void)snprintf(text, sizeof text, "%.1100f", 0x1p-1074 * 1.0);
     check_same(text);
     size_t n = strlen(text);
@@ -95,7 +96,7 @@ static void digits_far_behind_decide_a_tie(void **state)
     check_same(text);
 }
 
-static void random_texts_are_read_like_strtod_reads_them(void **state)
+static void random_texts_parse_as_with_strtod(void **state)
 {
     (void)state;
     uint64_t seed = 9;
@@ -108,7 +109,7 @@ static void random_texts_are_read_like_strtod_reads_them(void **state)
     }
 }
 
-static void the_locale_does_not_matter(void **state)
+static void locale_does_not_change_parsing(void **state)
 {
     (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "C"};
@@ -121,12 +122,12 @@ static void the_locale_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_texts_have_their_values),
-        cmocka_unit_test(what_is_no_number_is_refused),
-        cmocka_unit_test(doubles_written_are_read_back),
-        cmocka_unit_test(digits_far_behind_decide_a_tie),
-        cmocka_unit_test(random_texts_are_read_like_strtod_reads_them),
-        cmocka_unit_test(the_locale_does_not_matter),
+        cmocka_unit_test(known_texts_parse_to_known_doubles),
+        cmocka_unit_test(invalid_double_text_is_refused),
+        cmocka_unit_test(formatted_double_parses_back),
+        cmocka_unit_test(late_digit_decides_rounding_tie),
+        cmocka_unit_test(random_texts_parse_as_with_strtod),
+        cmocka_unit_test(locale_does_not_change_parsing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

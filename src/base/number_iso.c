@@ -1,20 +1,20 @@
-/* Dates: those of the proleptic Gregorian calendar without leap seconds, as Unix time counts.
- * Left out: time zones other than UTC, and reading dates, which the command does for itself. */
+/* Dates of the proleptic Gregorian calendar without leap seconds, as Unix time counts. Left out:
+ * time zones other than UTC, and parsing of dates, which the command does. */
 #include "base/number.h"
 
 #define NS_PER_SECOND 1000000000
 #define SECONDS_PER_DAY 86400
 #define DAYS_FROM_0000_03_01_TO_1970 719468
 
-/* Two digits, as in dates and clocks. */
-static size_t put_two(char *to, uint64_t x)
+/* Writes x modulo 100 with two digits. */
+static size_t put_2_digits(char *to, uint64_t x)
 {
     to[0] = (char)('0' + x / 10 % 10);
     to[1] = (char)('0' + x % 10);
     return 2;
 }
 
-/* A year as "%04d" prints it. */
+/* Writes a year as printf("%04d") does. */
 static size_t put_year(char *to, int64_t year)
 {
     char digits[NUMBER_MAX];
@@ -30,7 +30,8 @@ static size_t put_year(char *to, int64_t year)
 
 static size_t put_date(char *to, int64_t days)
 {
-    /* Years from March in cycles of 400 years, 146097 days. */
+    /* Counts years from March, so that the leap day is the last day of a year, in cycles of 400
+     * years or 146097 days (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"). */
     int64_t day = days + DAYS_FROM_0000_03_01_TO_1970;
     int64_t cycle = day / 146097 - (day % 146097 < 0);
     uint64_t day_of_cycle = (uint64_t)(day - cycle * 146097);
@@ -42,9 +43,9 @@ static size_t put_date(char *to, int64_t days)
     uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
     size_t n = put_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
     to[n++] = '-';
-    n += put_two(to + n, month);
+    n += put_2_digits(to + n, month);
     to[n++] = '-';
-    return n + put_two(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
+    return n + put_2_digits(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
 }
 
 size_t number_put_date_time(char *to, int64_t unix_s)
@@ -53,11 +54,11 @@ size_t number_put_date_time(char *to, int64_t unix_s)
     uint64_t of_day = (uint64_t)(rest < 0 ? rest + SECONDS_PER_DAY : rest);
     size_t n = put_date(to, days);
     to[n++] = 'T';
-    n += put_two(to + n, of_day / 3600);
+    n += put_2_digits(to + n, of_day / 3600);
     to[n++] = ':';
-    n += put_two(to + n, of_day / 60 % 60);
+    n += put_2_digits(to + n, of_day / 60 % 60);
     to[n++] = ':';
-    return n + put_two(to + n, of_day % 60);
+    return n + put_2_digits(to + n, of_day % 60);
 }
 
 size_t number_put_iso(char *to, int64_t unix_ns)
@@ -66,7 +67,7 @@ size_t number_put_iso(char *to, int64_t unix_ns)
     uint64_t ns =
         (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
     size_t n = number_put_date_time(to, seconds);
-    /* 10^9 + ns always has ten digits; the point then takes the place of the first. */
+    /* 10^9 + ns always has ten digits; the point then overwrites the first. */
     number_put_u64(to + n, NS_PER_SECOND + ns);
     to[n] = '.';
     to[n + 10] = 'Z';

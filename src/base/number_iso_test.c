@@ -1,11 +1,11 @@
-/* Dates against the C library, and at both ends of what a time can be. */
+/* Tests of date formatting against the C library, and at the first and last representable time. */
 #include <stdio.h>
 #include <time.h>
 
 #include "base/number.h"
 #include "support/support.h"
 
-static void dates_agree_with_the_c_library(void **state)
+static void random_dates_match_c_library(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -23,7 +23,7 @@ static void dates_agree_with_the_c_library(void **state)
     }
 }
 
-static void the_first_and_last_instants_are_written(void **state)
+static void first_and_last_time_are_formatted(void **state)
 {
     (void)state;
     char text[NUMBER_MAX];
@@ -33,7 +33,7 @@ static void the_first_and_last_instants_are_written(void **state)
     support_assert_text(text, number_put_iso(text, -1), "1969-12-31T23:59:59.999999999Z");
 }
 
-static void seconds_of_any_year_become_dates(void **state)
+static void years_of_any_size_are_formatted(void **state)
 {
     static const struct {
         int64_t s;
@@ -58,9 +58,9 @@ static void seconds_of_any_year_become_dates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seconds_of_any_year_become_dates),
-        cmocka_unit_test(dates_agree_with_the_c_library),
-        cmocka_unit_test(the_first_and_last_instants_are_written),
+        cmocka_unit_test(years_of_any_size_are_formatted),
+        cmocka_unit_test(random_dates_match_c_library),
+        cmocka_unit_test(first_and_last_time_are_formatted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

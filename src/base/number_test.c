@@ -1,5 +1,5 @@
-/* Integers and doubles as text: against printf and strtod, and by rows of text that must come out
- * or be refused. */
+/* Tests of formatting and parsing integers and doubles: against printf and strtod, and tables of
+ * texts to format or refuse. */
 #include "base/number.h"
 
 #include <float.h>
@@ -36,7 +36,7 @@ static void check_integers_back(uint64_t x)
     assert_true(signed_back == (int64_t)x);
 }
 
-static void integers_are_written_like_printf_and_read_back(void **state)
+static void integers_match_printf_and_parse_back(void **state)
 {
     (void)state;
     uint64_t seed = 1;
@@ -56,7 +56,7 @@ static void integers_are_written_like_printf_and_read_back(void **state)
     }
 }
 
-static void nanoseconds_have_nine_digits(void **state)
+static void nanoseconds_are_formatted_with_nine_digits(void **state)
 {
     static const uint32_t samples[] = {0, 1, 9, 10, 99999999, 100000000, 123456789, 999999999};
     (void)state;
@@ -68,7 +68,7 @@ static void nanoseconds_have_nine_digits(void **state)
     }
 }
 
-static void what_is_no_integer_is_refused(void **state)
+static void invalid_integer_text_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"",
@@ -102,7 +102,7 @@ static void what_is_no_integer_is_refused(void **state)
     assert_int_equal(y, 77);
 }
 
-static void signs_and_hexadecimal_are_read(void **state)
+static void signs_and_hexadecimal_are_parsed(void **state)
 {
     (void)state;
     uint64_t x;
@@ -114,7 +114,7 @@ static void signs_and_hexadecimal_are_read(void **state)
     assert_true(number_get_i64("-0", 2, &y) && y == 0);
 }
 
-static void doubles_have_their_known_text(void **state)
+static void known_doubles_have_known_text(void **state)
 {
     (void)state;
     static const struct {
@@ -159,7 +159,7 @@ static void doubles_have_their_known_text(void **state)
     support_assert_text(text, number_put_double(text, -(double)INFINITY), "-inf");
 }
 
-/* Digits that matter: without sign, point, exponent and zeros at the ends. */
+/* Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
 static size_t count_significant(const char *text)
 {
     size_t n = 0, last = 0;
@@ -181,7 +181,7 @@ static void check_double(double x)
     if (bits_of_double(strtod(text, NULL)) != bits_of_double(x))
         fail_msg("%.17g was written as %s", x, text);
     assert_non_null(strpbrk(text, ".e"));
-    /* One digit less must not be enough. */
+    /* With one digit less, the text must not parse to the same double. */
     size_t digits = count_significant(text);
     if (digits > 1) {
         (void)snprintf(shorter, sizeof shorter, "%.*e", (int)digits - 2, x);
@@ -190,7 +190,7 @@ static void check_double(double x)
     }
 }
 
-static void random_doubles_read_back_and_are_shortest(void **state)
+static void random_doubles_are_shortest_and_parse_back(void **state)
 {
     (void)state;
     uint64_t seed = 2;
@@ -203,11 +203,11 @@ static void random_doubles_read_back_and_are_shortest(void **state)
         check_double((double)(int64_t)word * 0.001);
         check_double(decimal / 1e3);
         check_double(decimal / 1e9);
-        check_double(double_of_bits(bits >> 12)); /* subnormal */
+        check_double(double_of_bits(bits >> 12)); /* a subnormal double */
     }
 }
 
-static void a_locale_with_a_comma_changes_nothing(void **state)
+static void locale_with_comma_does_not_change_text(void **state)
 {
     (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE",
@@ -217,14 +217,15 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
     for (size_t i = 0; !set && i < sizeof names / sizeof *names; i++)
         set = setlocale(LC_NUMERIC, names[i]);
     if (!set)
-        return; /* no such locale here; cmocka 1.1.5 reports a skipped test as a failed one in TAP
-                 */
+        /* the locale is not installed; returns instead of skip(), because cmocka 1.1.5 reports
+         * skipped tests as failed in TAP */
+        return;
     support_assert_text(text, number_put_double(text, 1.0 / 3), "0.3333333333333333");
     support_assert_text(text, number_put_double(text, 1e300), "1e+300");
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-static void integers_of_any_size_are_told_from_other_text(void **state)
+static void is_integer_accepts_any_size_and_rejects_text(void **state)
 {
     (void)state;
     static const char *const good[] = {"0", "-0", "7", "-12",
@@ -240,14 +241,14 @@ static void integers_of_any_size_are_told_from_other_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_of_any_size_are_told_from_other_text),
-        cmocka_unit_test(integers_are_written_like_printf_and_read_back),
-        cmocka_unit_test(nanoseconds_have_nine_digits),
-        cmocka_unit_test(what_is_no_integer_is_refused),
-        cmocka_unit_test(signs_and_hexadecimal_are_read),
-        cmocka_unit_test(doubles_have_their_known_text),
-        cmocka_unit_test(random_doubles_read_back_and_are_shortest),
-        cmocka_unit_test(a_locale_with_a_comma_changes_nothing),
+        cmocka_unit_test(is_integer_accepts_any_size_and_rejects_text),
+        cmocka_unit_test(integers_match_printf_and_parse_back),
+        cmocka_unit_test(nanoseconds_are_formatted_with_nine_digits),
+        cmocka_unit_test(invalid_integer_text_is_refused),
+        cmocka_unit_test(signs_and_hexadecimal_are_parsed),
+        cmocka_unit_test(known_doubles_have_known_text),
+        cmocka_unit_test(random_doubles_are_shortest_and_parse_back),
+        cmocka_unit_test(locale_with_comma_does_not_change_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

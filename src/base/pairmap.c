@@ -1,6 +1,6 @@
-/* Two words to a value by open addressing with linear probing.  Removal shifts the followers back
- * instead of leaving a tombstone, so that a map of threads that come and go does not fill up with
- * graves. Left out: shrinking and iteration. */
+/* A hash map with open addressing and linear probing. Removal moves following entries back
+ * (backward shift) instead of leaving a tombstone, so a map of threads that start and exit stays
+ * fast. Left out: shrinking and iteration. */
 #include "base/pairmap.h"
 
 #include "base/hash.h"
@@ -13,8 +13,8 @@ struct pairmap_slot {
     bool is_used;
 };
 
-/* The slot that holds the key, or the free one where it would go.  The table always has a free
- * slot. */
+/* Returns the slot of the key, or the free slot to insert it at. The search ends because the table
+ * always has a free slot. */
 static struct pairmap_slot *find_slot(const struct pairmap *map, uint64_t a, uint64_t b)
 {
     size_t mask = map->slots_n - 1;
@@ -25,7 +25,8 @@ static struct pairmap_slot *find_slot(const struct pairmap *map, uint64_t a, uin
     }
 }
 
-/* Keeps a quarter of the slots free. */
+/* Doubles the table if fewer than a quarter of the slots would stay free. Returns false if memory
+ * is out. */
 static bool reserve_slot(struct pairmap *map)
 {
     if (map->used < map->slots_n - map->slots_n / 4)
@@ -84,8 +85,8 @@ bool pairmap_remove(struct pairmap *map, uint64_t a, uint64_t b)
     size_t mask = map->slots_n - 1, hole = (size_t)(found - map->slots);
     for (size_t at = (hole + 1) & mask; map->slots[at].is_used; at = (at + 1) & mask) {
         size_t home = (size_t)hash_pair(map->slots[at].a, map->slots[at].b) & mask;
-        /* It may move into the hole only if its probe passes there, that is, if home is not behind
-         * the hole. */
+        /* The entry may move into the hole only if its probe sequence passes the hole, so that a
+         * search still finds it. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;

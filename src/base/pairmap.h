@@ -1,5 +1,5 @@
-/* A map from two 64-bit words to a 32-bit value: (pid, tid) to thread, (stream, substream) to
- * track, and with b = 0 any id. */
+/* A hash map from a pair of 64-bit words to a 32-bit value: (pid, tid) to thread, (stream,
+ * substream) to track, or any id with b = 0. */
 #ifndef TRACETTA_BASE_PAIRMAP_H
 #define TRACETTA_BASE_PAIRMAP_H
 
@@ -17,13 +17,13 @@ struct pairmap {
 void pairmap_init(struct pairmap *map, const struct alloc *alloc);
 void pairmap_free(struct pairmap *map);
 
-/* Gives the value stored for the key, or NULL; the pointer lives until the next put. */
+/* Returns the address of the key's value, or NULL. The address is valid until the next put. */
 uint32_t *pairmap_get(const struct pairmap *map, uint64_t a, uint64_t b);
 
-/* Stores a value, replacing; false when memory is out. */
+/* Stores a value and replaces an old one. Returns false if memory is out. */
 TTR_MUST bool pairmap_put(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value);
 
-/* Takes a key out; false when it was not there. */
+/* Removes a key. Returns false if it was not in the map. */
 bool pairmap_remove(struct pairmap *map, uint64_t a, uint64_t b);
 
 #endif

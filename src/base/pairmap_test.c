@@ -1,9 +1,9 @@
-/* The pair map, compared with a plain array over long random runs of puts and removals. */
+/* Tests of the pair map against an array, with long random sequences of puts and removals. */
 #include "base/pairmap.h"
 
 #include "support/support.h"
 
-static void an_empty_map_has_nothing(void **state)
+static void empty_map_lookup_returns_null(void **state)
 {
     (void)state;
     struct pairmap map;
@@ -14,7 +14,7 @@ static void an_empty_map_has_nothing(void **state)
     pairmap_free(&map);
 }
 
-static void a_put_replaces_and_both_words_count(void **state)
+static void put_replaces_and_key_uses_both_words(void **state)
 {
     (void)state;
     struct pairmap map;
@@ -46,8 +46,8 @@ static void check_all(const struct pairmap *map, const uint32_t *reference)
     assert_int_equal(map->used, used);
 }
 
-/* A value of 0 means absent in the reference. */
-static void random_puts_and_removals_agree_with_an_array(void **state)
+/* In the reference array, the value 0 means that the key is absent. */
+static void random_operations_match_reference_array(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -59,7 +59,7 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
     for (int step = 0; step < 200000; step++) {
         uint64_t random = support_random(&seed);
         uint32_t key = (uint32_t)(random % REFERENCE_KEYS), value = (uint32_t)(random >> 32) | 1;
-        /* The share of removals swings, so that the map fills and drains. */
+        /* The probability of a removal alternates, so that the map fills and drains. */
         if ((random >> 20) % 1000 < (step / 2000 % 2 ? 700u : 300u)) {
             assert_int_equal(pairmap_remove(&map, key / 16, key % 16), reference[key] != 0);
             reference[key] = 0;
@@ -75,7 +75,7 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
     support_heap_check(&heap);
 }
 
-static void threads_that_come_and_go_do_not_fill_the_map(void **state)
+static void added_and_removed_keys_do_not_grow_map(void **state)
 {
     (void)state;
     struct pairmap map;
@@ -96,7 +96,7 @@ static bool fill_map(const struct alloc *alloc)
     pairmap_init(&map, alloc);
     for (uint32_t i = 0; i < 1000 && is_through; i++) {
         is_through = pairmap_put(&map, i, 1, i);
-        /* After a refusal all the earlier ones are still there, and no more. */
+        /* After a failed put, all keys added before it are still there, and no others. */
         for (uint32_t before = 0; !is_through && before <= i; before++)
             assert_int_equal(pairmap_get(&map, before, 1) != NULL, before < i);
     }
@@ -104,7 +104,7 @@ static bool fill_map(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(fill_map);
@@ -113,11 +113,11 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_map_has_nothing),
-        cmocka_unit_test(a_put_replaces_and_both_words_count),
-        cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
-        cmocka_unit_test(threads_that_come_and_go_do_not_fill_the_map),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(empty_map_lookup_returns_null),
+        cmocka_unit_test(put_replaces_and_key_uses_both_words),
+        cmocka_unit_test(random_operations_match_reference_array),
+        cmocka_unit_test(added_and_removed_keys_do_not_grow_map),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

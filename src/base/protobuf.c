@@ -1,8 +1,8 @@
-/* Protobuf fields into a buffer: https://protobuf.dev/programming-guides/encoding/
+/* Protobuf fields appended to a buffer: https://protobuf.dev/programming-guides/encoding/
  *   field: varint(number << 3 | wire type), value
  *   wire type 0: varint | 1: eight bytes | 2: varint length, bytes
- * Each field asks the buffer for room once and is written by plain stores.
- * Left out: groups, 32-bit words, packed and zigzag fields, reading. */
+ * Each field reserves its bytes in the buffer once and is then written by plain stores. Left out:
+ * groups, 32-bit words, packed and zigzag fields, reading. */
 #include "base/protobuf.h"
 
 #include "base/endian.h"
@@ -18,7 +18,8 @@ static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
     return protobuf_varint(at, (uint64_t)field << 3 | type);
 }
 
-/* Gives room for a tag and `more` bytes and writes the tag; NULL when memory is out. */
+/* Reserves room for a tag and `more` bytes and writes the tag. Returns the address after it, or
+ * NULL if memory is out. */
 static uint8_t *start_field(struct buffer *to, uint32_t field, enum wire_type type, size_t more)
 {
     uint8_t *at = buffer_room(to, PROTOBUF_TAG_MAX + more);
@@ -63,7 +64,7 @@ void protobuf_double(struct buffer *to, uint32_t field, double x)
 
 void protobuf_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
 {
-    /* No memory holds this much; said so here because the sum below must not wrap. */
+    /* No memory can hold this much. Checked here because the sum below must not overflow. */
     to->failed = to->failed || n > PTRDIFF_MAX;
     uint8_t *at = to->failed ? NULL : start_field(to, field, WIRE_LENGTH, PROTOBUF_VARINT_MAX + n);
     if (!at)

@@ -1,4 +1,4 @@
-/* The protobuf writer: the bytes of the encoding guide, and nested lengths. */
+/* Tests of the protobuf writer: the examples of the encoding guide, and nested lengths. */
 #include "base/protobuf.h"
 
 #include "support/support.h"
@@ -10,7 +10,7 @@ static void check_end(struct buffer *buffer, const char *hex)
     buffer_clear(buffer);
 }
 
-static void fields_have_the_bytes_of_the_guide(void **state)
+static void fields_match_encoding_guide(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -36,7 +36,7 @@ static void fields_have_the_bytes_of_the_guide(void **state)
     buffer_free(&buffer);
 }
 
-static void field_numbers_grow_their_tags(void **state)
+static void large_field_number_has_longer_tag(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -50,7 +50,7 @@ static void field_numbers_grow_their_tags(void **state)
     buffer_free(&buffer);
 }
 
-static void nested_messages_get_their_lengths(void **state)
+static void nested_messages_have_correct_lengths(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -64,7 +64,7 @@ static void nested_messages_get_their_lengths(void **state)
     buffer_free(&buffer);
 }
 
-static void a_long_message_has_a_long_length(void **state)
+static void long_message_has_padded_length(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -72,12 +72,12 @@ static void a_long_message_has_a_long_length(void **state)
     size_t mark = protobuf_open(&buffer, 1);
     buffer_add_zeros(&buffer, 1000000);
     protobuf_close(&buffer, mark);
-    /* 1000000 = 61 * 2^14 + 4 * 2^7 + 64 */
+    /* the padded varint of 1000000 = 61 * 2^14 + 4 * 2^7 + 64 */
     support_assert_hex(buffer.bytes, 6, "0a c0 84 bd 80 00");
     buffer_free(&buffer);
 }
 
-static void a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved(void **state)
+static void message_over_127_bytes_is_moved(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -94,7 +94,7 @@ static void a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved(v
     buffer_add_zeros(&buffer, 127);
     protobuf_end(&buffer, inner);
     protobuf_end(&buffer, outer);
-    /* 129 = 1 * 2^7 + 1 */
+    /* the varint of 129 = 1 * 2^7 + 1 has two bytes */
     assert_int_equal(buffer.n, 3 + 2 + 127);
     support_assert_hex(buffer.bytes, 6, "0a 81 01 12 7f 00");
     buffer_clear(&buffer);
@@ -107,7 +107,7 @@ static void a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved(v
     buffer_free(&buffer);
 }
 
-static void absurd_lengths_are_failures(void **state)
+static void overflowing_length_sets_failed(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -138,7 +138,7 @@ static bool write_all(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_failing_request_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(write_all);
@@ -147,13 +147,13 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_the_bytes_of_the_guide),
-        cmocka_unit_test(field_numbers_grow_their_tags),
-        cmocka_unit_test(nested_messages_get_their_lengths),
-        cmocka_unit_test(a_long_message_has_a_long_length),
-        cmocka_unit_test(a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved),
-        cmocka_unit_test(absurd_lengths_are_failures),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(fields_match_encoding_guide),
+        cmocka_unit_test(large_field_number_has_longer_tag),
+        cmocka_unit_test(nested_messages_have_correct_lengths),
+        cmocka_unit_test(long_message_has_padded_length),
+        cmocka_unit_test(message_over_127_bytes_is_moved),
+        cmocka_unit_test(overflowing_length_sets_failed),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,16 @@
-/* The shortest decimal that reads back as a given double, by integer arithmetic alone (no printf,
- * no locale). */
+/* Finds the shortest decimal that parses to a given double. Integer arithmetic only: no printf, no
+ * locale. */
 #ifndef TRACETTA_BASE_SHORTEST_H
 #define TRACETTA_BASE_SHORTEST_H
 
 #include <stdint.h>
 
 struct decimal {
-    uint64_t digits; /* no zeros at the end; at most 17 digits */
+    uint64_t digits; /* at most 17 digits, the last one not 0 */
     int exponent;    /* value = digits * 10^exponent */
 };
 
-/* Of a finite double above 0.  Of several shortest decimals it is the one nearest to x. */
+/* Returns the shortest decimal of a finite double above 0; of several, the one nearest to x. */
 struct decimal shortest_decimal(double x);
 
 #endif

@@ -1,10 +1,10 @@
-/* Blocks of a slab never overlap, and none is lost. */
+/* Tests of the slab allocator: blocks do not overlap, freed blocks are reused. */
 #include "base/slab.h"
 #include "support/support.h"
 
 #define BLOCKS 500u
 
-static void blocks_keep_their_bytes_while_others_come_and_go(void **state)
+static void blocks_do_not_overlap(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -40,7 +40,7 @@ static void blocks_keep_their_bytes_while_others_come_and_go(void **state)
     support_heap_check(&heap);
 }
 
-static void what_is_given_back_is_taken_again_by_its_size(void **state)
+static void freed_block_is_reused_for_its_size(void **state)
 {
     (void)state;
     struct slab *slab = slab_new(alloc_default(), 1);
@@ -62,7 +62,7 @@ static void what_is_given_back_is_taken_again_by_its_size(void **state)
     slab_free(slab);
 }
 
-static void what_is_too_large_or_has_no_room_is_refused(void **state)
+static void too_large_block_or_full_slab_returns_null(void **state)
 {
     (void)state;
     struct slab *slab = slab_new(alloc_default(), 1);
@@ -86,7 +86,7 @@ static bool make_one(const struct alloc *alloc)
     return slab != NULL;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(make_one);
@@ -95,10 +95,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_keep_their_bytes_while_others_come_and_go),
-        cmocka_unit_test(what_is_given_back_is_taken_again_by_its_size),
-        cmocka_unit_test(what_is_too_large_or_has_no_room_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(blocks_do_not_overlap),
+        cmocka_unit_test(freed_block_is_reused_for_its_size),
+        cmocka_unit_test(too_large_block_or_full_slab_returns_null),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,27 @@
-/* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a
- * pipe use them. Left out: encryption, and compression: who has much to write packs it before
- * (words.h). */
+/* An unlinked temporary file in $TMPDIR, or in /tmp, for data that exceeds memory.
+ *
+ * Purpose: external sorting writes its sorted runs here, and readers that need random access copy a
+ * pipe here.
+ *
+ * Order of calls: spill_init creates no file; the first spill_append does. Then spill_append and
+ * spill_read in any order, spill_forget for ranges that are not needed any more, spill_close.
+ *
+ *   file   | run 1 | (hole: forgotten) | run 3 | <- end, next append
+ *
+ * Method: open with O_TMPFILE, so the file never has a name and disappears with the process, also
+ * on kill -9. On file systems without O_TMPFILE (NFS, overlayfs of old kernels) it is created with
+ * mkostemp and unlinked at once. Reads and writes use pread and pwrite with explicit offsets, so
+ * no file position needs restoring.
+ *
+ * Errors: all failures are TTR_E_IO with `format` set to "temporary". The command thus reports a
+ * problem of TMPDIR, not of an input file. A full disk is reported by the append that meets it,
+ * with the size reached and the advice to set TMPDIR.
+ *
+ * Invariants: bytes in [0, end) were written; nothing is ever overwritten. Cost: one system call
+ * per append and per read, so callers append large blocks.
+ *
+ * Left out: encryption; compression, which callers do before (base/words.h); checksums: callers
+ * that decode what they read report corruption with spill_damaged. */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -11,37 +32,38 @@
 
 #include "base/status.h"
 
-static const char *folder(void)
+static const char *temporary_folder(void)
 {
     const char *own = getenv("TMPDIR");
     return own && own[0] ? own : "/tmp";
 }
 
-/* So that whoever tells the user knows that no input is at fault. */
-static ttr_status blame_file(ttr_error *error)
+/* Marks a failure as one of the temporary file, so that the command does not blame an input. */
+static ttr_status mark_as_temporary(ttr_error *error)
 {
     if (error)
         (void)snprintf(error->format, sizeof error->format, "temporary");
     return TTR_E_IO;
 }
 
-static ttr_status open_file(struct spill *spill, ttr_error *error)
+static ttr_status create_file(struct spill *spill, ttr_error *error)
 {
     char path[4096];
-    spill->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    spill->file = open(temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (spill->file >= 0)
         return TTR_OK;
-    /* Not every file system has files without names. */
-    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path) {
-        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
-        return blame_file(error);
+    /* O_TMPFILE is not supported by this file system: create a named file and unlink it. */
+    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", temporary_folder()) >= (int)sizeof path) {
+        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET,
+                       "cannot create a temporary file: the path in TMPDIR is too long");
+        return mark_as_temporary(error);
     }
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0) {
         (void)fail_sys(error, errno, NO_OFFSET,
-                       "no temporary file in %s; set TMPDIR to a folder that can be written",
-                       folder());
-        return blame_file(error);
+                       "cannot create a temporary file in %s; set TMPDIR to a writable folder",
+                       temporary_folder());
+        return mark_as_temporary(error);
     }
     (void)unlink(path);
     return TTR_OK;
@@ -51,7 +73,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
 {
     const unsigned char *from = bytes;
     if (spill->file < 0) {
-        ttr_status status = open_file(spill, error);
+        ttr_status status = create_file(spill, error);
         if (status != TTR_OK)
             return status;
     }
@@ -63,8 +85,8 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
             (void)fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
                            "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a "
                            "folder with room",
-                           folder(), (unsigned long long)spill->end);
-            return blame_file(error);
+                           temporary_folder(), (unsigned long long)spill->end);
+            return mark_as_temporary(error);
         }
         from += done;
         n -= (size_t)done;
@@ -76,8 +98,8 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
 ttr_status spill_damaged(ttr_error *error)
 {
     (void)fail_sys(error, EIO, NO_OFFSET,
-                   "the temporary file does not hold what was written to it");
-    return blame_file(error);
+                   "the temporary file is corrupted: it contains other bytes than were written");
+    return mark_as_temporary(error);
 }
 
 ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n, ttr_error *error)
@@ -89,8 +111,8 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
             continue;
         if (done <= 0) {
             (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET,
-                           "the temporary file cannot be read back");
-            return blame_file(error);
+                           "cannot read the temporary file");
+            return mark_as_temporary(error);
         }
         into += done;
         n -= (size_t)done;
@@ -101,7 +123,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
 
 void spill_forget(const struct spill *spill, uint64_t at, uint64_t n)
 {
-    /* A help only: where it fails the space comes back at the close. */
+    /* An optimisation: if it fails, the space is freed when the file is closed. */
     (void)fallocate(spill->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n);
 }
 

@@ -1,13 +1,13 @@
-/* A temporary file without a name, for what does not fit in memory.  It is gone when it is closed,
- * however the program ends. */
+/* A temporary file without a name, for data that does not fit in memory. It is deleted when it is
+ * closed or the process ends, in any way. Threads: one thread at a time. */
 #ifndef TRACETTA_BASE_SPILL_H
 #define TRACETTA_BASE_SPILL_H
 
 #include <tracetta/error.h>
 
 struct spill {
-    int file;     /* -1 until the first append */
-    uint64_t end; /* where the next append goes */
+    int file;     /* file descriptor; -1 until the first append */
+    uint64_t end; /* size in bytes: offset of the next append */
 };
 
 static inline void spill_init(struct spill *spill)
@@ -15,19 +15,20 @@ static inline void spill_init(struct spill *spill)
     *spill = (struct spill){.file = -1};
 }
 
-/* Appends; TTR_E_IO of the format "temporary" says which folder and what to do, also when the disk
- * is full. */
+/* Appends n bytes; creates the file at the first call. Fails with TTR_E_IO, `error->format`
+ * "temporary" and a text that names the folder and the remedy, also if the disk is full. */
 TTR_MUST ttr_status spill_append(struct spill *spill, const void *bytes, size_t n,
                                  ttr_error *error);
 
-/* Reads n bytes that were appended before. */
+/* Reads n bytes that were appended before, from offset `at`. Fails like spill_append. */
 TTR_MUST ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n,
                                ttr_error *error);
 
-/* What was read is not what was appended: the same failure. */
+/* Fails like spill_read: for callers that find that the bytes read are not those appended. */
 TTR_MUST ttr_status spill_damaged(ttr_error *error);
 
-/* Gives disk space back where the file system can. */
+/* Frees the disk space of a range, if the file system supports holes. The range must not be read
+ * again. */
 void spill_forget(const struct spill *spill, uint64_t at, uint64_t n);
 
 void spill_close(struct spill *spill);

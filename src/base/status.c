@@ -1,14 +1,13 @@
-/* Filling a ttr_error, and the names of statuses.  Left out: any output; errors are told by whoever
- * called. */
+/* Fills a ttr_error and names statuses. Left out: printing; the caller reports errors. */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* snprintf cuts by bytes; a half UTF-8 character at the end of a message would garble a terminal.
- */
-static void cut_at_character(char *text, size_t size)
+/* vsnprintf truncates at a byte; removes an incomplete UTF-8 character from the end, because it
+ * would garble a terminal. */
+static void truncate_at_character(char *text, size_t size)
 {
     size_t n = strlen(text);
     if (n + 1 < size)
@@ -20,8 +19,8 @@ static void cut_at_character(char *text, size_t size)
     text[n] = '\0';
 }
 
-static void fill(ttr_error *error, ttr_status status, int sys, uint64_t offset, const char *format,
-                 va_list values)
+static void fill_error(ttr_error *error, ttr_status status, int sys, uint64_t offset,
+                       const char *format, va_list values)
 {
     memset(error, 0, sizeof *error);
     error->status = status;
@@ -36,9 +35,9 @@ ttr_status fail(ttr_error *error, ttr_status status, uint64_t offset, const char
     if (error) {
         va_list values;
         va_start(values, format);
-        fill(error, status, 0, offset, format, values);
+        fill_error(error, status, 0, offset, format, values);
         va_end(values);
-        cut_at_character(error->text, sizeof error->text);
+        truncate_at_character(error->text, sizeof error->text);
     }
     return status;
 }
@@ -48,13 +47,13 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
     if (error) {
         va_list values;
         va_start(values, format);
-        fill(error, TTR_E_IO, sys, offset, format, values);
+        fill_error(error, TTR_E_IO, sys, offset, format, values);
         va_end(values);
         size_t used = strlen(error->text);
         char reason[128];
         const char *text = strerror_r(sys, reason, sizeof reason);
         (void)snprintf(error->text + used, sizeof error->text - used, ": %s", text);
-        cut_at_character(error->text, sizeof error->text);
+        truncate_at_character(error->text, sizeof error->text);
     }
     return TTR_E_IO;
 }

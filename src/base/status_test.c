@@ -1,4 +1,4 @@
-/* Errors: what is filled in, that long texts end on a character, and that NULL is fine. */
+/* Tests of errors: every field, truncation of long texts at a character, and a NULL error. */
 #include "base/status.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "base/utf.h"
 #include "support/support.h"
 
-static void a_failure_fills_every_field(void **state)
+static void fail_sets_every_field(void **state)
 {
     (void)state;
     ttr_error error;
@@ -23,7 +23,7 @@ static void a_failure_fills_every_field(void **state)
     assert_string_equal(error.text, "found 5, expected six");
 }
 
-static void a_system_failure_says_why(void **state)
+static void system_failure_contains_strerror(void **state)
 {
     (void)state;
     ttr_error error;
@@ -33,7 +33,7 @@ static void a_system_failure_says_why(void **state)
     assert_string_equal(error.text, "cannot open x: No such file or directory");
 }
 
-static void running_out_of_memory_is_told(void **state)
+static void memory_failure_has_text(void **state)
 {
     (void)state;
     ttr_error error;
@@ -41,7 +41,7 @@ static void running_out_of_memory_is_told(void **state)
     assert_string_equal(error.text, "out of memory");
 }
 
-static void without_an_error_the_status_alone_is_given(void **state)
+static void null_error_returns_status_only(void **state)
 {
     (void)state;
     assert_int_equal(fail(NULL, TTR_E_LIMIT, 0, "x"), TTR_E_LIMIT);
@@ -49,7 +49,7 @@ static void without_an_error_the_status_alone_is_given(void **state)
     assert_int_equal(fail_memory(NULL), TTR_E_NOMEM);
 }
 
-static void a_long_text_ends_on_a_character(void **state)
+static void long_text_is_cut_at_character(void **state)
 {
     (void)state;
     static const char *const characters[] = {"x", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x90\x9b"};
@@ -78,7 +78,7 @@ static void every_status_has_a_name(void **state)
     assert_string_equal(ttr_status_text((ttr_status)99), "unknown status");
 }
 
-static void an_option_is_told_apart_from_the_text(void **state)
+static void option_name_is_stored_apart_from_text(void **state)
 {
     ttr_error error;
     (void)state;
@@ -88,7 +88,8 @@ static void an_option_is_told_apart_from_the_text(void **state)
                     "from"),
         TTR_E_UNSUPPORTED);
     assert_string_equal(error.option, "from");
-    assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED); /* names none */
+    /* a new failure clears the option name */
+    assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED);
     assert_string_equal(error.option, "");
     assert_int_equal(fail_option(&error, TTR_OK, "from"), TTR_OK);
     assert_string_equal(error.option, "");
@@ -98,12 +99,12 @@ static void an_option_is_told_apart_from_the_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_option_is_told_apart_from_the_text),
-        cmocka_unit_test(a_failure_fills_every_field),
-        cmocka_unit_test(a_system_failure_says_why),
-        cmocka_unit_test(running_out_of_memory_is_told),
-        cmocka_unit_test(without_an_error_the_status_alone_is_given),
-        cmocka_unit_test(a_long_text_ends_on_a_character),
+        cmocka_unit_test(option_name_is_stored_apart_from_text),
+        cmocka_unit_test(fail_sets_every_field),
+        cmocka_unit_test(system_failure_contains_strerror),
+        cmocka_unit_test(memory_failure_has_text),
+        cmocka_unit_test(null_error_returns_status_only),
+        cmocka_unit_test(long_text_is_cut_at_character),
         cmocka_unit_test(every_status_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
-/* UTF-8 checked by the table of well-formed sequences (Unicode 15, table 3-7):
+/* UTF-8 validation by the table of well-formed sequences (Unicode 15, table 3-7):
  *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
  *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
- * Only the second byte ever has a narrower range, so a character is checked by its length and that
- * range. UTF-16 becomes UTF-8 four characters at a time while they are ASCII. Left out: decoding to
- * code points, which no output needs. */
+ * Only the second byte ever has a range narrower than 80..bf. So a character is valid if its length
+ * fits its first byte and its second byte is in range. UTF-16 is converted eight characters at a
+ * time while they are ASCII. Left out: decoding to code points, which no output needs. */
 #include "base/utf.h"
 
 #include "base/endian.h"
@@ -30,17 +30,17 @@ static size_t length_by_lead(uint8_t lead)
     return lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
 }
 
-static bool second_byte_fits(uint8_t lead, uint8_t second)
+static bool is_second_byte_valid(uint8_t lead, uint8_t second)
 {
     switch (lead) {
     case 0xe0:
         return second >= 0xa0; /* below: an overlong form of two bytes */
     case 0xed:
-        return second < 0xa0; /* from there: surrogates */
+        return second < 0xa0; /* above: surrogates */
     case 0xf0:
         return second >= 0x90; /* below: an overlong form of three bytes */
     case 0xf4:
-        return second < 0x90; /* from there: beyond U+10FFFF */
+        return second < 0x90; /* above: beyond U+10FFFF */
     default:
         return true;
     }
@@ -51,7 +51,7 @@ size_t utf8_character(const uint8_t *p, size_t n)
     size_t length = n ? length_by_lead(p[0]) : 0;
     if (length <= 1)
         return length;
-    if (length > n || !is_continuation(p[1]) || !second_byte_fits(p[0], p[1]))
+    if (length > n || !is_continuation(p[1]) || !is_second_byte_valid(p[0], p[1]))
         return 0;
     for (size_t i = 2; i < length; i++)
         if (!is_continuation(p[i]))
@@ -81,16 +81,17 @@ size_t utf8_cut(const void *bytes, size_t n, size_t limit)
     const uint8_t *p = bytes;
     if (n <= limit)
         return n;
-    /* A lead byte is never inside another character, so the last one before the cut decides alone.
-     */
+    /* A lead byte never occurs inside another character. So only the last lead byte before the
+     * limit matters. */
     size_t lead = limit;
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
     return utf8_character(p + lead, n - lead) > limit - lead ? lead : limit;
 }
 
-/* A character from `first` on, which is no ASCII; `*at` moves behind it. */
-static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
+/* Converts the non-ASCII character at unit `*at` and advances `*at` past it. Returns the number of
+ * bytes. */
+static size_t put_non_ascii(char *to, const uint8_t *p, size_t units, size_t *at)
 {
     uint32_t c = load_u16le(p + 2 * *at);
     ++*at;
@@ -116,8 +117,8 @@ static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
     return 3;
 }
 
-/* Writes eight characters if all are ASCII. */
-static inline bool put_eight(char *to, const uint8_t *p)
+/* Writes eight characters and returns true if all are ASCII; else writes nothing. */
+static inline bool put_8_ascii(char *to, const uint8_t *p)
 {
     if ((load_u64le(p) | load_u64le(p + 8)) & UINT64_C(0xff80ff80ff80ff80))
         return false;
@@ -140,16 +141,16 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     size_t n = 0, at = 0;
     while (at < units) {
         size_t begin = at;
-        while (units - at >= 8 && put_eight(to + n, p + 2 * at)) {
+        while (units - at >= 8 && put_8_ascii(to + n, p + 2 * at)) {
             n += 8;
             at += 8;
         }
         if (at == units)
             break;
-        /* The last ones together with some that were just written, which give the same bytes again.
-         */
+        /* Converts the last units together with some before them, which are written again with the
+         * same bytes. */
         size_t rest = units - at;
-        if (at > begin && rest < 8 && put_eight(to + n - (8 - rest), p + 2 * (units - 8)))
+        if (at > begin && rest < 8 && put_8_ascii(to + n - (8 - rest), p + 2 * (units - 8)))
             return n + rest;
         uint64_t four = units - at >= 4 ? load_u64le(p + 2 * at) : UINT64_MAX;
         if (!(four & UINT64_C(0xff80ff80ff80ff80))) {
@@ -161,14 +162,15 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         } else if (load_u16le(p + 2 * at) < 0x80) {
             to[n++] = (char)p[2 * at++];
         } else {
-            n += put_wide(to + n, p, units, &at);
+            n += put_non_ascii(to + n, p, units, &at);
         }
     }
     return n;
 }
 
-/* ASCII in UTF-16 up to its zero, behind `n` characters; gives how many in all. */
-static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t *end)
+/* Converts ASCII in UTF-16 up to the zero, one character at a time, appending to `n` characters.
+ * Returns the total, or SIZE_MAX. */
+static size_t convert_ascii16_scalar(char *to, size_t n, const uint8_t *p, const uint8_t *end)
 {
     for (; end - p >= 2; p += 2, n++) {
         const uint32_t c = load_u16le(p);
@@ -180,9 +182,9 @@ static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t
 }
 
 #ifdef __SSE2__
-/* Writes eight characters as bytes; gives two bits for each that ends ASCII: it is zero (`*zeros`)
- * or no ASCII. */
-static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
+/* Writes eight characters as bytes. Returns a mask with two bits per character that is a zero or
+ * not ASCII; `*zeros` has those of the zeros alone. */
+static inline uint32_t put_8_until_end(uint8_t *to, const uint8_t *p, uint32_t *zeros)
 {
     const __m128i none = _mm_setzero_si128(),
                   units = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -193,9 +195,9 @@ static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
     return *zeros | (ascii ^ 0xffff);
 }
 
-/* Where a text of which `n` characters were converted ends, by what put_until gave of those behind
- * them. */
-static inline size_t end_of(size_t n, uint32_t ends, uint32_t zeros)
+/* Returns the length of a text of which `n` characters are converted and put_8_until_end returned
+ * `ends` and `zeros` for the next eight. SIZE_MAX if the first end is not a zero. */
+static inline size_t text_length(size_t n, uint32_t ends, uint32_t zeros)
 {
     return zeros & ends & (0 - ends) ? n + (size_t)__builtin_ctz(ends) / 2 : SIZE_MAX;
 }
@@ -207,24 +209,25 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
     size_t n = 0;
     end -= (size_t)(end - p) & 1;
     for (; end - p >= STEP; p += STEP, n += STEP / 2) {
-        uint32_t ends = put_until((uint8_t *)to + n, p, &zeros);
+        uint32_t ends = put_8_until_end((uint8_t *)to + n, p, &zeros);
         if (ends)
-            return end_of(n, ends, zeros);
+            return text_length(n, ends, zeros);
     }
     if (end - from < STEP || p == end)
-        return ascii16_slowly(to, n, p, end);
-    /* The rest together with what stands before it. */
+        return convert_ascii16_scalar(to, n, p, end);
+    /* Converts the remaining characters with one load that ends at `end` and shifts out those
+     * before p. */
     const unsigned before = STEP - (unsigned)(end - p);
     uint8_t eight[STEP / 2];
-    uint32_t ends = put_until(eight, end - STEP, &zeros);
+    uint32_t ends = put_8_until_end(eight, end - STEP, &zeros);
     store_u64le(to + n, load_u64le(eight) >> 4 * before);
-    return end_of(n, ends >> before, zeros >> before);
+    return text_length(n, ends >> before, zeros >> before);
 }
 #else
 size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const uint8_t *end)
 {
     (void)from;
-    return ascii16_slowly(to, 0, p, end);
+    return convert_ascii16_scalar(to, 0, p, end);
 }
 #endif
 

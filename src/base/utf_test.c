@@ -1,11 +1,12 @@
-/* UTF-8 checks against a slow decoder that knows nothing of tables. */
+/* Tests of UTF-8 functions against a slow reference decoder without tables. */
 #include <stdlib.h>
 #include "base/utf.h"
 
 #include "base/endian.h"
 #include "support/support.h"
 
-/* Length of the character at p by decoding and looking at the code point; 0 when it is none. */
+/* Reference: decodes the character at p and checks its code point. Returns its length, or 0 if it
+ * is invalid. */
 static size_t decoded_length(const uint8_t *p, size_t n)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -27,10 +28,10 @@ static size_t decoded_length(const uint8_t *p, size_t n)
     return is_good ? length : 0;
 }
 
-static void every_sequence_of_three_bytes_is_judged_like_the_decoder(void **state)
+static void three_byte_sequences_match_reference(void **state)
 {
     (void)state;
-    /* From the last ASCII lead on. */
+    /* Starts at the last ASCII lead byte, because all ASCII leads behave alike. */
     for (uint32_t x = 0x7f0000; x < 1u << 24; x++) {
         const uint8_t p[3] = {(uint8_t)(x >> 16), (uint8_t)(x >> 8), (uint8_t)x};
         if (utf8_character(p, 3) != decoded_length(p, 3))
@@ -38,7 +39,7 @@ static void every_sequence_of_three_bytes_is_judged_like_the_decoder(void **stat
     }
 }
 
-static void every_sequence_of_four_bytes_is_judged_like_the_decoder(void **state)
+static void four_byte_sequences_match_reference(void **state)
 {
     (void)state;
     static const uint8_t last[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0xbf, 0xc0, 0xff};
@@ -50,7 +51,7 @@ static void every_sequence_of_four_bytes_is_judged_like_the_decoder(void **state
         }
 }
 
-static void good_text_is_valid_and_broken_text_is_not(void **state)
+static void valid_and_invalid_text_are_told_apart(void **state)
 {
     (void)state;
     static const char *const good[] = {"",
@@ -76,7 +77,7 @@ static void good_text_is_valid_and_broken_text_is_not(void **state)
     assert_true(utf8_valid("\0\0", 2));
 }
 
-static void control_characters_take_one_byte_or_two(void **state)
+static void control_characters_have_one_or_two_bytes(void **state)
 {
     (void)state;
     static const struct {
@@ -89,7 +90,7 @@ static void control_characters_take_one_byte_or_two(void **state)
         assert_int_equal(utf8_control((const uint8_t *)rows[i].text, rows[i].n), rows[i].bytes);
 }
 
-static void a_bad_byte_is_found_at_every_place(void **state)
+static void invalid_byte_is_found_at_every_offset(void **state)
 {
     (void)state;
     char text[40];
@@ -102,8 +103,8 @@ static void a_bad_byte_is_found_at_every_place(void **state)
         }
 }
 
-/* The cut by walking from the front. */
-static size_t slow_cut(const uint8_t *p, size_t n, size_t limit)
+/* Reference: finds the cut by walking over all characters from the start. */
+static size_t reference_cut(const uint8_t *p, size_t n, size_t limit)
 {
     size_t at = 0;
     while (at < n) {
@@ -116,7 +117,7 @@ static size_t slow_cut(const uint8_t *p, size_t n, size_t limit)
     return at;
 }
 
-static void cuts_end_on_the_last_boundary_before_the_limit(void **state)
+static void cut_ends_at_last_character_boundary(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {'a',  0x80, 0xbf, 0xc3, 0xbc, 0xe2, 0x82,
@@ -126,18 +127,18 @@ static void cuts_end_on_the_last_boundary_before_the_limit(void **state)
         uint8_t text[12];
         size_t start = 0, n = sizeof text;
         for (size_t i = 0; i < n; i++) {
-            /* Mostly the next byte of a good character, sometimes anything. */
+            /* Usually the next byte of a valid character, sometimes any byte. */
             start = support_random(&seed) % 4 ? (start + 1) % sizeof bytes
                                               : support_random(&seed) % sizeof bytes;
             text[i] = bytes[start];
         }
         for (size_t limit = 0; limit <= n + 2; limit++)
-            assert_int_equal(utf8_cut(text, n, limit), slow_cut(text, n, limit));
+            assert_int_equal(utf8_cut(text, n, limit), reference_cut(text, n, limit));
     }
 }
 
-/* One character after the other, with no short cuts. */
-static size_t slowly_from_utf16(char *to, const uint16_t *units, size_t count)
+/* Reference: converts one character at a time, without the fast path. */
+static size_t reference_from_utf16(char *to, const uint16_t *units, size_t count)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -157,7 +158,7 @@ static size_t slowly_from_utf16(char *to, const uint16_t *units, size_t count)
     return n;
 }
 
-static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void **state)
+static void utf16_of_every_length_converts_to_utf8(void **state)
 {
     static const uint16_t others[] = {0x7f,   0x80,   0x7ff,  0x800,  0xd7ff, 0xd800,
                                       0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff, 0};
@@ -176,7 +177,7 @@ static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void
             bytes[2 * i + 1] = (uint8_t)(units[i] >> 8);
         }
         size_t n = utf8_from_utf16le(fast, bytes, count);
-        assert_int_equal(n, slowly_from_utf16(slow, units, count));
+        assert_int_equal(n, reference_from_utf16(slow, units, count));
         assert_memory_equal(fast, slow, n);
         for (size_t i = 0; i < count; i++)
             store_u16be(bytes + 2 * i, units[i]);
@@ -185,7 +186,7 @@ static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void
     }
 }
 
-static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
+static void ascii16_ends_at_zero_or_fails(void **state)
 {
     static const uint16_t others[] = {0, 0, 0x80, 0x100, 0x4141, 0x7fff, 0x8000, 0xff80, 0xffff};
     uint64_t random = 7;
@@ -194,7 +195,8 @@ static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
         size_t before = support_random(&random) % 20, units = support_random(&random) % 40,
                odd = support_random(&random) % 2;
         uint8_t *bytes =
-            malloc(before + 2 * units + odd + 1); /* exactly, so that a look beyond is seen */
+            /* exact size, so that the sanitizer detects a read outside */
+            malloc(before + 2 * units + odd + 1);
         char to[48];
         size_t expected = SIZE_MAX;
         assert_non_null(bytes);
@@ -226,7 +228,7 @@ static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
     }
 }
 
-static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced(void **state)
+static void utf32_and_latin1_convert_and_invalid_is_replaced(void **state)
 {
     static const uint32_t codes[] = {0x41,   0x7ff,  0x800,   0xd7ff,   0xd800,   0xdfff,
                                      0xe000, 0xffff, 0x10000, 0x10ffff, 0x110000, 0xffffffff};
@@ -253,15 +255,15 @@ static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sequence_of_three_bytes_is_judged_like_the_decoder),
-        cmocka_unit_test(every_sequence_of_four_bytes_is_judged_like_the_decoder),
-        cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
-        cmocka_unit_test(control_characters_take_one_byte_or_two),
-        cmocka_unit_test(a_bad_byte_is_found_at_every_place),
-        cmocka_unit_test(utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length),
-        cmocka_unit_test(ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none),
-        cmocka_unit_test(utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced),
-        cmocka_unit_test(cuts_end_on_the_last_boundary_before_the_limit),
+        cmocka_unit_test(three_byte_sequences_match_reference),
+        cmocka_unit_test(four_byte_sequences_match_reference),
+        cmocka_unit_test(valid_and_invalid_text_are_told_apart),
+        cmocka_unit_test(control_characters_have_one_or_two_bytes),
+        cmocka_unit_test(invalid_byte_is_found_at_every_offset),
+        cmocka_unit_test(utf16_of_every_length_converts_to_utf8),
+        cmocka_unit_test(ascii16_ends_at_zero_or_fails),
+        cmocka_unit_test(utf32_and_latin1_convert_and_invalid_is_replaced),
+        cmocka_unit_test(cut_ends_at_last_character_boundary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* 128-bit integers: exact products of two 64-bit words.  ISO C has no such type and -Wpedantic says
- * so; named once here, so that nobody else has to silence it. */
+/* 128-bit integers, for exact products of two 64-bit words. ISO C has no such type, and
+ * __extension__ silences -Wpedantic here for all users. */
 #ifndef TRACETTA_BASE_WIDE_H
 #define TRACETTA_BASE_WIDE_H
 

@@ -1,4 +1,4 @@
-/* Words come back as they were, and zeros cost next to nothing. */
+/* Tests of packed words: unpacking restores the bytes, and zeros need little space. */
 #include "base/words.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static struct buffer packed_of(const uint8_t *bytes, size_t n)
     return packed;
 }
 
-/* Gives how many bytes they took. */
+/* Packs and unpacks the bytes, and returns the packed size. */
 static size_t check(const uint8_t *bytes, size_t n)
 {
     static uint8_t back[MOST + 8];
@@ -30,7 +30,8 @@ static size_t check(const uint8_t *bytes, size_t n)
         assert_int_equal(back[i], 0);
     assert_int_equal(back[words_size(n)], 0xaa);
     for (size_t less = 0; less < packed.n;
-         less += 1 + less / 8) { /* with less of it nothing is made up, nor read behind the end */
+         /* truncated input: unpacking fails and does not read after its end */
+         less += 1 + less / 8) {
         from = cursor_over(packed.bytes, less, 0);
         assert_false(words_unpack(&from, back, n));
     }
@@ -39,7 +40,7 @@ static size_t check(const uint8_t *bytes, size_t n)
     return size;
 }
 
-static void words_come_back_as_they_were(void **state)
+static void packed_words_unpack_to_same_bytes(void **state)
 {
     static uint8_t bytes[MOST];
     uint32_t x = 1;
@@ -55,7 +56,7 @@ static void words_come_back_as_they_were(void **state)
     }
 }
 
-static void zeros_and_what_has_none_cost_next_to_nothing(void **state)
+static void zeros_and_dense_words_pack_small(void **state)
 {
     static uint8_t bytes[MOST];
     (void)state;
@@ -67,7 +68,7 @@ static void zeros_and_what_has_none_cost_next_to_nothing(void **state)
     assert_int_equal(check(bytes, 64), 2 + 2 + 2);
 }
 
-static void no_bytes_are_no_words(void **state)
+static void empty_input_packs_to_nothing(void **state)
 {
     uint8_t nothing = 5;
     (void)state;
@@ -82,9 +83,9 @@ static void no_bytes_are_no_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_come_back_as_they_were),
-        cmocka_unit_test(zeros_and_what_has_none_cost_next_to_nothing),
-        cmocka_unit_test(no_bytes_are_no_words),
+        cmocka_unit_test(packed_words_unpack_to_same_bytes),
+        cmocka_unit_test(zeros_and_dense_words_pack_small),
+        cmocka_unit_test(empty_input_packs_to_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,12 +34,21 @@ const struct format *format_find(const char *name)
     return NULL;
 }
 
+uint32_t format_abilities(const struct format *format)
+{
+    const struct format_writer *writer = format->writer;
+    return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
+           (writer && writer->is_text ? TTR_FORMAT_TEXT : 0) |
+           (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
+           (format->folder ? TTR_FORMAT_FOLDER : 0);
+}
+
 void format_names(uint32_t ability, char *to, size_t size)
 {
     size_t n = 0;
     to[0] = '\0';
     for (size_t i = 0; format_at(i) && n < size; i++)
-        if (format_at(i)->abilities & ability)
+        if (format_abilities(format_at(i)) & ability)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
@@ -69,7 +78,8 @@ static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
 {
     for (size_t i = 0; format_at(i); i++) {
-        const char *reason = format_at(i)->refuse ? format_at(i)->refuse(peek) : NULL;
+        const struct format_reader *reader = format_at(i)->reader;
+        const char *reason = reader && reader->refuse ? reader->refuse(peek) : NULL;
         if (reason)
             return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason),
                                strstr(reason, "ttr_read_options.from") ? "from" : "");
@@ -82,6 +92,11 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     return fail_unknown(peek, error);
 }
 
+static unsigned bid_of(const struct format *format, const struct peek *peek)
+{
+    return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
+}
+
 /* The one format with the highest bid. */
 static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
 {
@@ -90,7 +105,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     *winner = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *format = format_at(i);
-        unsigned bid = format->bid ? format->bid(peek) : 0;
+        unsigned bid = bid_of(format, peek);
         if (bid == 0 || bid < best)
             continue;
         tied = bid == best ? *winner : NULL;
@@ -172,7 +187,7 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     if (first_bytes_take(t, source, &first, &broken) != TTR_OK)
         return tell(&broken, error);
     first.peek.path = path;
-    *bid = format->bid ? format->bid(&first.peek) : 0;
+    *bid = bid_of(format, &first.peek);
     first_bytes_free(&first);
     return TTR_OK;
 }
@@ -181,7 +196,7 @@ ttr_status find_reader(const char *name, const struct format **format, ttr_error
 {
     char names[128];
     *format = format_find(name);
-    if (*format && (*format)->abilities & TTR_FORMAT_READS)
+    if (*format && (*format)->reader)
         return TTR_OK;
     format_names(TTR_FORMAT_READS, names, sizeof names);
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name,

@@ -18,15 +18,15 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
     const struct format *format = format_at(i);
     if (!format)
         return false;
-    uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) |
-                    (format->wants_order ? TTR_FORMAT_ORDERED : 0);
+    const bool writes_folder = format->writer && format->writer->writes_folder;
+    const char *input_options = format->reader ? format->reader->input_options : NULL;
     *info = (ttr_format_info){format->name,
                               format->title,
                               format->extensions,
                               format->spec,
-                              format->abilities | more,
-                              format->writes_folder ? format->anchor : NULL,
-                              format->input_options ? format->input_options : ""};
+                              format_abilities(format),
+                              writes_folder ? format->folder->anchor : NULL,
+                              input_options ? input_options : ""};
     return true;
 }
 
@@ -42,11 +42,11 @@ bool ttr_format_option(size_t i, size_t j, ttr_option_info *info)
 size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
 {
     const struct format *format = format_find(name);
-    if (!format)
+    if (!format || !format->writer)
         return 0;
-    for (size_t i = 0; i < format->losses_n && i < room; i++)
-        losses[i] = format->losses[i];
-    return format->losses_n;
+    for (size_t i = 0; i < format->writer->losses_n && i < room; i++)
+        losses[i] = format->writer->losses[i];
+    return format->writer->losses_n;
 }
 
 /* The source is taken over, also on failure. */
@@ -60,7 +60,7 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
     ttr_status status = options && options->from
                             ? find_reader(options->from, &format, error)
                             : detect_format(t, source, path, &format, &broken, error);
-    if (status == TTR_OK && format->open_folder && !format->reads_alone)
+    if (status == TTR_OK && format->folder && !format->folder->reads_alone)
         status = refuse_alone(format, path, error);
     if (status != TTR_OK) {
         source_close(source);
@@ -167,7 +167,7 @@ static const struct format *format_of_url(const char *path)
     if (n == 0 || strncmp(path + n, "://", 3) != 0)
         return NULL;
     for (size_t i = 0; format_at(i); i++)
-        if (format_at(i)->schemes && is_among(format_at(i)->schemes, path, n))
+        if (format_at(i)->url && is_among(format_at(i)->url->schemes, path, n))
             return format_at(i);
     return NULL;
 }
@@ -178,7 +178,7 @@ static ttr_reader *open_url(ttr *t, const char *url, const struct format *format
 {
     ttr_read_options own;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
-        return format->open_url(t, url, options_of(format, options, &own), error);
+        return format->url->open(t, url, options_of(format, options, &own), error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name,
                options->from);
     return NULL;
@@ -200,7 +200,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         if (folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
         return format ? open_folder(t, path, NULL, format, options, error)
-                      : open_directory(t, path, options, error);
+                      : open_directory(t, path, options, ttr_open, error);
     }
     ttr_reader *reader =
         is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
@@ -251,7 +251,7 @@ static const struct format *find_writer(const char *name, const ttr_write_option
                     !knows_options(options->format_options, error)))
         return NULL;
     const struct format *format = format_find(name);
-    if (format && format->abilities & TTR_FORMAT_WRITES)
+    if (format && format->writer)
         return format;
     format_names(TTR_FORMAT_WRITES, names, sizeof names);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name,
@@ -282,17 +282,18 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
         return NULL;
     bool overwrite = options && options->flags & TTR_WRITE_OVERWRITE;
     struct output_target target = {.sink = NULL};
-    if (format->writes_folder && path &&
+    if (format->writer->writes_folder && path &&
         (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
-    else if (format->writes_folder)
-        target.folder =
-            path ? folder_create(
-                       &t->counted,
-                       &(struct folder_target){
-                           path, {format->anchor, format->is_part}, overwrite, t->descriptors},
-                       error)
-                 : folder_create_nowhere(&t->counted, error);
+    else if (format->writer->writes_folder)
+        target.folder = path ? folder_create(&t->counted,
+                                             &(struct folder_target){
+                                                 path,
+                                                 {format->folder->anchor, format->writer->is_part},
+                                                 overwrite,
+                                                 t->descriptors},
+                                             error)
+                             : folder_create_nowhere(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
                            : sink_open_push(&t->counted, push_nowhere, NULL, error);
@@ -305,7 +306,7 @@ ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
-    if (format->writes_folder) {
+    if (format->writer->writes_folder) {
         (void)refuse_stream(format, error);
         return NULL;
     }

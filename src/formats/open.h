@@ -13,6 +13,9 @@
 /* The format of a name, or NULL. */
 const struct format *format_find(const char *name);
 
+/* Returns the TTR_FORMAT_* that hold for a format. */
+uint32_t format_abilities(const struct format *format);
+
 /* Names of all formats with an ability, for messages. */
 void format_names(uint32_t ability, char *to, size_t size);
 
@@ -68,8 +71,11 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
 
 /* --- open_directory.c --- */
 
-/* Opens all traces below a directory, merged by time; NULL with `error` when none can be read. */
+/* Opens all traces below a directory, merged by time.  Returns NULL with `error` if none can be
+ * read.  open_file opens one file (ttr_open). */
+typedef ttr_reader *(*open_file_function)(ttr *t, const char *path, const ttr_read_options *options,
+                                          ttr_error *error);
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,
-                           ttr_error *error);
+                           open_file_function open_file, ttr_error *error);
 
 #endif

@@ -49,6 +49,7 @@ struct passed {
 struct search {
     ttr *t;
     const ttr_read_options *options;
+    open_file_function open_file;
     char path[PATH_MAX]; /* of what is looked at */
     size_t n, root_n;    /* root_n: of the directory that was named, with a slash behind it */
     unsigned level;
@@ -102,7 +103,7 @@ static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_erro
 static const char *wanted_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
-    return format && !format->reads_alone ? format->anchor : NULL;
+    return format && format->folder && !format->folder->reads_alone ? format->folder->anchor : NULL;
 }
 
 static bool is_strict(const struct search *search)
@@ -161,7 +162,7 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     /* Tables of several files mean nothing behind each other. */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
-    ttr_reader *reader = ttr_open(search->t, search->path, &each, &reason);
+    ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
     search->has_file |= reader != NULL;
     if (!reader && reason.status == TTR_E_UNSUPPORTED && wanted_anchor(&reason))
         search->anchor = wanted_anchor(&reason);
@@ -292,7 +293,7 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
 static const struct format *anchored_format(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
-        if (format_at(i)->anchor && strcmp(format_at(i)->anchor, name) == 0)
+        if (format_at(i)->folder && strcmp(format_at(i)->folder->anchor, name) == 0)
             return format_at(i);
     return NULL;
 }
@@ -377,12 +378,13 @@ static ttr_status take_untold(struct search *search, const char *anchor, ttr_err
     if (search->untold.n == 0)
         search->untold_why = why;
     pass_over(search, &search->untold);
-    if (!format->open_folders || is_strict(search))
+    if (!format->folder->open_several || is_strict(search))
         pass_over(search, &search->unplaced);
     (void)snprintf(text, sizeof text, UNTOLD, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
-    if (!format->open_folders || is_strict(search)) /* strict reading ends at the first of them */
+    if (!format->folder->open_several ||
+        is_strict(search)) /* strict reading ends at the first of them */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
     return sentence ? keep_part(search, format, sentence, error) : fail_memory(error);
@@ -394,7 +396,8 @@ static const char *find_locked(struct search *search)
     const char *locked = NULL;
     size_t n = search->n;
     for (size_t i = 0; format_at(i) && !locked; i++) {
-        const char *anchor = format_at(i)->anchor;
+        const struct format_folder *of = format_at(i)->folder;
+        const char *anchor = of ? of->anchor : NULL;
         if (anchor && descend(search, anchor))
             locked =
                 access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
@@ -457,7 +460,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return take_locked(search, &reason, error);
     if (!format)
         return take_names(search, error);
-    if (format->open_folders)
+    if (format->folder->open_several)
         return keep_part(search, format, NULL, error);
     ttr_reader *reader =
         open_folder(search->t, search->path, NULL, format, search->options, &reason);
@@ -531,8 +534,8 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     ttr_read_options own;
     const bool has_others = search->readers_n > 0 || left > 0;
     ttr_reader *reader =
-        format->open_folders(search->t, &(struct folders_found){found, n, has_others},
-                             options_of(format, search->options, &own), &reason);
+        format->folder->open_several(search->t, &(struct folders_found){found, n, has_others},
+                                     options_of(format, search->options, &own), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
     if (told > 1) { /* the reason names one of them, which need not be the first */
         search->n = search->root_n;
@@ -612,9 +615,9 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
 }
 
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,
-                           ttr_error *error)
+                           open_file_function open_file, ttr_error *error)
 {
-    struct search search = {.t = t, .options = options};
+    struct search search = {.t = t, .options = options, .open_file = open_file};
     struct stat about;
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);

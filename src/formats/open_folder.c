@@ -40,10 +40,10 @@ static ttr_status bid_for_file(ttr *t, const char *path, const struct format *fo
 /* Whether an option of a format stands for the anchor of its folders. */
 static bool is_anchored_by(const struct format *format, const char *option)
 {
-    size_t n = strlen(format->name), key_n = strlen(format->anchor_option);
+    size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
         option += n + 1;
-    return strncmp(option, format->anchor_option, key_n) == 0 && option[key_n] == '=';
+    return strncmp(option, format->folder->anchor_option, key_n) == 0 && option[key_n] == '=';
 }
 
 const struct format *format_anchored(const ttr_read_options *options)
@@ -51,7 +51,8 @@ const struct format *format_anchored(const ttr_read_options *options)
     const char *const *given = options ? options->format_options : NULL;
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
-            if (format_at(i)->anchor_option && is_anchored_by(format_at(i), *given))
+            if (format_at(i)->folder && format_at(i)->folder->anchor_option &&
+                is_anchored_by(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
@@ -65,14 +66,14 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     *has = false;
-    if (!join(name, path, format->anchor) || !is_regular(name))
+    if (!join(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
     struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && !*has && (file = folder_at(folder, i)); i++) {
         unsigned bid = 0;
-        if (strcmp(file->name, format->anchor) == 0)
+        if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
         status = bid_for_file(t, name, format, &bid, NULL);
@@ -95,7 +96,7 @@ static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
     for (size_t i = 0; format_at(i); i++) {
         const struct format *each = format_at(i);
         unsigned bid = 1;
-        if (!each->anchor || !join(anchor, path, each->anchor) || !is_regular(anchor) ||
+        if (!each->folder || !join(anchor, path, each->folder->anchor) || !is_regular(anchor) ||
             (from && strcmp(from, each->name) != 0))
             continue;
         ttr_status status = from ? TTR_OK : bid_for_file(t, anchor, each, &bid, error);
@@ -134,7 +135,7 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
     ttr_read_options own;
     struct folder *folder =
         folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error)
+    return folder ? format->folder->open(t, folder, only, options_of(format, options, &own), error)
                   : NULL;
 }
 
@@ -149,7 +150,7 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
-        anchors += format_at(i)->anchor && join(anchor, folder, format_at(i)->anchor) &&
+        anchors += format_at(i)->folder && join(anchor, folder, format_at(i)->folder->anchor) &&
                    is_regular(anchor);
     if (!anchors && !given)
         return NULL;
@@ -159,8 +160,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     else if (source && detect_format(t, source, path, &format, &broken, NULL) != TTR_OK)
         format = NULL;
     source_close(source);
-    bool is_beside =
-        format && format->anchor && join(anchor, folder, format->anchor) && is_regular(anchor);
+    bool is_beside = format && format->folder && join(anchor, folder, format->folder->anchor) &&
+                     is_regular(anchor);
     return is_beside || (format && format == given) ? format : NULL;
 }
 
@@ -178,7 +179,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     *is_one = folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
         return NULL;
-    bool is_anchor = format && strcmp(format->anchor, name) == 0;
+    bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
     if (!is_anchor)
         format = format_beside(t, path, folder, options);
     *is_one = format != NULL;
@@ -195,7 +196,8 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     ttr_status status = TTR_OK;
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
         const struct format *each = format_at(i);
-        const struct folder_file *anchor = each->anchor ? folder_find(folder, each->anchor) : NULL;
+        const struct folder_file *anchor =
+            each->folder ? folder_find(folder, each->folder->anchor) : NULL;
         unsigned bid = 1;
         if (!anchor || (from && strcmp(from, each->name) != 0))
             continue;
@@ -210,7 +212,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     if (!best)
         best = format_anchored(options);
     if (status == TTR_OK && best)
-        return best->open_folder(t, folder, NULL, options_of(best, options, &own), error);
+        return best->folder->open(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "%s is no trace: none of its files says how the others are read",
@@ -222,13 +224,13 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
 {
     char other[64] = "";
-    if (format->anchor_option)
+    if (format->folder->anchor_option)
         (void)snprintf(other, sizeof other, ", or such a file by --option=%s.%s=FILE", format->name,
-                       format->anchor_option);
+                       format->folder->anchor_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                              "%s alone is no %s trace: that is a folder in which a file \"%s\" "
                              "tells how the others are read; name the folder%s",
-                             path, format->name, format->anchor, other);
+                             path, format->name, format->folder->anchor, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);
     return status;

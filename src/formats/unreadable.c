@@ -34,13 +34,16 @@ static uint32_t unreadable_kinds(struct input *in)
     return 0;
 }
 
-static const struct format unreadable = {.name = "unreadable",
-                                         .order = TTR_ORDER_TIME,
-                                         .reader_size = 1,
-                                         .open = unreadable_open,
-                                         .next = unreadable_next,
-                                         .close = unreadable_close,
-                                         .kinds = unreadable_kinds};
+static const struct format_reader unreadable_reader = {
+    .order = TTR_ORDER_TIME,
+    .state_size = 1,
+    .open = unreadable_open,
+    .next = unreadable_next,
+    .close = unreadable_close,
+    .kinds = unreadable_kinds,
+};
+
+static const struct format unreadable = {.name = "unreadable", .reader = &unreadable_reader};
 
 ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error)
 {

@@ -1,10 +1,12 @@
-/* gzip, zstd, lz4, bzip2 and xz through their libraries, each as begin, step and end.
+/* Decoders for gzip, zstd, lz4, bzip2 and xz, each as three functions over its library: begin,
+ * step, end.
  *
- * The libraries take their memory from the C library, not from our seam: they allocate while
- * decoding, on the decoder thread, and a seam need not be safe for two threads.  What they may take
- * is bounded below. zstd and lz4 forget what they wrote in a call that fails, so they get no more
- * input at once than they ask for: about a block. Left out: zlib and raw deflate (no magic to know
- * them by), the old lz4 and lzma formats (no traces use them). */
+ * The libraries allocate with malloc, not with the caller's allocator: they allocate on the
+ * decompression thread, and the caller's allocator need not be thread-safe. Their memory is bounded
+ * by the limits below. After an error, zstd and lz4 do not report what the failed call wrote. So
+ * they get at most as much input per call as they ask for, about one block. Left out: zlib and raw
+ * deflate, which have no magic bytes; the legacy formats of lz4 and lzma, which no tracer writes.
+ */
 #define ZLIB_CONST
 #include "io/decoder.h"
 
@@ -17,13 +19,14 @@
 #include <zstd_errors.h>
 
 enum {
-    HEADER_LEAST = 7,      /* no zstd or lz4 frame is shorter */
-    GZIP_ONLY = 15 + 16,   /* zlib.h, inflateInit2: largest window, gzip wrapper */
-    XZ_MEMORY = 256 << 20, /* xz -9 needs 65 MiB to decode */
-    ZSTD_WINDOW_LOG = 27   /* 128 MiB: the most zstd itself takes without --long */
+    HEADER_MIN = 7, /* the shortest zstd or lz4 frame, in bytes */
+    /* windowBits of inflateInit2 in zlib.h: largest window, gzip wrapper only */
+    GZIP_WINDOW_BITS = 15 + 16,
+    XZ_MEMORY_MAX = 256 << 20, /* bytes; xz -9 needs 65 MiB to decode */
+    ZSTD_WINDOW_LOG_MAX = 27   /* 128 MiB, the limit of the zstd command without --long */
 };
 
-static void used(struct decode_io *io, size_t in_left, size_t out_left)
+static void advance_io(struct decode_io *io, size_t in_left, size_t out_left)
 {
     io->in += io->in_n - in_left;
     io->out += io->out_n - out_left;
@@ -31,7 +34,7 @@ static void used(struct decode_io *io, size_t in_left, size_t out_left)
     io->out_n = out_left;
 }
 
-static size_t at_most(size_t n, size_t most)
+static size_t smaller_of(size_t n, size_t most)
 {
     return n < most ? n : most;
 }
@@ -39,7 +42,7 @@ static size_t at_most(size_t n, size_t most)
 static bool gzip_begin(void *state)
 {
     z_stream *z = state;
-    return (z->state ? inflateReset(z) : inflateInit2(z, GZIP_ONLY)) == Z_OK;
+    return (z->state ? inflateReset(z) : inflateInit2(z, GZIP_WINDOW_BITS)) == Z_OK;
 }
 
 static enum decode_result gzip_step(void *state, struct decode_io *io)
@@ -50,7 +53,7 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     z->next_out = io->out;
     z->avail_out = (uInt)io->out_n;
     int result = inflate(z, Z_NO_FLUSH);
-    used(io, z->avail_in, z->avail_out);
+    advance_io(io, z->avail_in, z->avail_out);
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
@@ -72,27 +75,27 @@ static void gzip_end(void *state)
 
 struct zstd_state {
     ZSTD_DCtx *context;
-    size_t wanted; /* bytes the next step asks for */
+    size_t wanted; /* bytes of input for the next step */
 };
 
 static bool zstd_begin(void *state)
 {
     struct zstd_state *zstd = state;
-    zstd->wanted = HEADER_LEAST;
+    zstd->wanted = HEADER_MIN;
     if (zstd->context)
         return !ZSTD_isError(ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only));
     zstd->context = ZSTD_createDCtx();
     return zstd->context && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
-                                                                 ZSTD_WINDOW_LOG));
+                                                                 ZSTD_WINDOW_LOG_MAX));
 }
 
 static enum decode_result zstd_step(void *state, struct decode_io *io)
 {
     struct zstd_state *zstd = state;
-    ZSTD_inBuffer in = {.src = io->in, .size = at_most(io->in_n, zstd->wanted), .pos = 0};
+    ZSTD_inBuffer in = {.src = io->in, .size = smaller_of(io->in_n, zstd->wanted), .pos = 0};
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_n, .pos = 0};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
-    used(io, io->in_n - in.pos, out.size - out.pos);
+    advance_io(io, io->in_n - in.pos, out.size - out.pos);
     zstd->wanted = result;
     if (!ZSTD_isError(result))
         return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
@@ -115,13 +118,13 @@ static void zstd_end(void *state)
 
 struct lz4_state {
     LZ4F_dctx *context;
-    size_t wanted; /* bytes the next step asks for */
+    size_t wanted; /* bytes of input for the next step */
 };
 
 static bool lz4_begin(void *state)
 {
     struct lz4_state *lz4 = state;
-    lz4->wanted = HEADER_LEAST;
+    lz4->wanted = HEADER_MIN;
     if (!lz4->context)
         return !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION));
     LZ4F_resetDecompressionContext(lz4->context);
@@ -131,13 +134,13 @@ static bool lz4_begin(void *state)
 static enum decode_result lz4_step(void *state, struct decode_io *io)
 {
     struct lz4_state *lz4 = state;
-    size_t in_used = at_most(io->in_n, lz4->wanted), out_used = io->out_n;
+    size_t in_used = smaller_of(io->in_n, lz4->wanted), out_used = io->out_n;
     size_t result = LZ4F_decompress(lz4->context, io->out, &out_used, io->in, &in_used, NULL);
     if (LZ4F_isError(result)) {
         io->reason = LZ4F_getErrorName(result);
         return strstr(io->reason, "allocation_failed") ? DECODE_NO_MEMORY : DECODE_DAMAGED;
     }
-    used(io, io->in_n - in_used, io->out_n - out_used);
+    advance_io(io, io->in_n - in_used, io->out_n - out_used);
     lz4->wanted = result;
     return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
 }
@@ -157,7 +160,7 @@ static void bzip2_end(void *state)
 
 static bool bzip2_begin(void *state)
 {
-    bzip2_end(state); /* bzip2 cannot start over */
+    bzip2_end(state); /* bzip2 has no reset function */
     memset(state, 0, sizeof(bz_stream));
     return BZ2_bzDecompressInit(state, 0, 0) == BZ_OK;
 }
@@ -165,12 +168,13 @@ static bool bzip2_begin(void *state)
 static enum decode_result bzip2_step(void *state, struct decode_io *io)
 {
     bz_stream *bz = state;
-    memcpy(&bz->next_in, &io->in, sizeof bz->next_in); /* not const, but never written to */
+    /* next_in is not const, though bzip2 only reads through it */
+    memcpy(&bz->next_in, &io->in, sizeof bz->next_in);
     bz->avail_in = (unsigned)io->in_n;
     bz->next_out = (char *)io->out;
     bz->avail_out = (unsigned)io->out_n;
     int result = BZ2_bzDecompress(bz);
-    used(io, bz->avail_in, bz->avail_out);
+    advance_io(io, bz->avail_in, bz->avail_out);
     switch (result) {
     case BZ_OK:
         return DECODE_GOING;
@@ -187,8 +191,8 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
 
 static bool xz_begin(void *state)
 {
-    return lzma_stream_decoder(state, XZ_MEMORY, 0) ==
-           LZMA_OK; /* reuses what the last stream allocated */
+    return lzma_stream_decoder(state, XZ_MEMORY_MAX, 0) ==
+           LZMA_OK; /* reuses the memory of the previous stream */
 }
 
 static enum decode_result xz_step(void *state, struct decode_io *io)
@@ -199,7 +203,7 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     xz->next_out = io->out;
     xz->avail_out = io->out_n;
     lzma_ret result = lzma_code(xz, LZMA_RUN);
-    used(io, xz->avail_in, xz->avail_out);
+    advance_io(io, xz->avail_in, xz->avail_out);
     switch (result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
@@ -232,24 +236,24 @@ static const struct decoder decoders[] = {
     {"xz", sizeof(lzma_stream), xz_begin, xz_step, xz_end},
 };
 
-/* First bytes of members; the low half of the byte at `loose` may be anything.
- * RFC 1952 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
- * lz4_Frame_format.md; bzip2 has "BZh", the block size as a digit, then 6 bytes of pi (a block
- * follows) or of its root (an empty stream ends); xz-file-format.txt 2.1.1.1. */
-enum { NOT_LOOSE = 255 };
+/* Magic bytes of members. The low half of the byte at index `loose` may have any value. RFC 1952
+ * 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
+ * lz4_Frame_format.md; xz-file-format.txt 2.1.1.1. bzip2 has "BZh", the block size as a digit, then
+ * 6 bytes: digits of pi if a block follows, of sqrt(pi) if the stream is empty. */
+enum { NO_LOOSE_BYTE = 255 };
 
 static const struct magic {
     const struct decoder *decoder;
     uint8_t n, loose;
     uint8_t bytes[DECODER_MAGIC_MAX];
 } magics[] = {
-    {&decoders[0], 3, NOT_LOOSE, {0x1f, 0x8b, 0x08}},
-    {&decoders[1], 4, NOT_LOOSE, {0x28, 0xb5, 0x2f, 0xfd}},
+    {&decoders[0], 3, NO_LOOSE_BYTE, {0x1f, 0x8b, 0x08}},
+    {&decoders[1], 4, NO_LOOSE_BYTE, {0x28, 0xb5, 0x2f, 0xfd}},
     {&decoders[1], 4, 0, {0x50, 0x2a, 0x4d, 0x18}},
-    {&decoders[2], 4, NOT_LOOSE, {0x04, 0x22, 0x4d, 0x18}},
+    {&decoders[2], 4, NO_LOOSE_BYTE, {0x04, 0x22, 0x4d, 0x18}},
     {&decoders[3], 10, 3, {'B', 'Z', 'h', '0', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59}},
     {&decoders[3], 10, 3, {'B', 'Z', 'h', '0', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90}},
-    {&decoders[4], 6, NOT_LOOSE, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
+    {&decoders[4], 6, NO_LOOSE_BYTE, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
 };
 
 static enum decoder_match match_magic(const struct magic *magic, const uint8_t *bytes, size_t n)

@@ -1,7 +1,6 @@
-/* The compressions we read, one table row each: how a member begins, and how its bytes are turned
- * into ours. A member is what one run of the compressor wrote (a gzip member, a zstd or lz4 frame,
- * a bzip2 or xz stream); files may hold several one after another.  Thread rule: a state is used by
- * one thread at a time. */
+/* The compression formats that can be read: how to recognise a member, and how to decode it. A
+ * member is the output of one run of a compressor (a gzip member, a zstd or lz4 frame, a bzip2 or
+ * xz stream); a file may contain several. Threads: one thread at a time per state. */
 #ifndef TRACETTA_IO_DECODER_H
 #define TRACETTA_IO_DECODER_H
 
@@ -9,45 +8,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODER_MAGIC_MAX 10 /* bytes that settle what an input is */
+#define DECODER_MAGIC_MAX 10 /* longest magic number, in bytes */
 
 enum decode_result {
-    DECODE_GOING,      /* wants more input or more room */
-    DECODE_MEMBER_END, /* the member is complete and all of it was given out */
+    DECODE_GOING,      /* needs more input or more output room */
+    DECODE_MEMBER_END, /* the member is complete and all of its output was returned */
     DECODE_DAMAGED,
-    DECODE_TOO_LARGE, /* asks for more memory than we give */
+    DECODE_TOO_LARGE, /* needs more memory than the limit in decoder.c */
     DECODE_NO_MEMORY
 };
 
-/* One step's input and room; a step moves the pointers over what it used. */
+/* Input and output of a step. The step advances the pointers and reduces the counts. */
 struct decode_io {
     const uint8_t *in;
     size_t in_n;
     uint8_t *out;
     size_t out_n;
-    const char *reason; /* why it is damaged, in the decoder's words; constant text */
+    const char *reason; /* the library's message if the data are damaged; constant text */
 };
 
 struct decoder {
     const char *name;
     size_t state_size;
-    bool (*begin)(void *state); /* a new member, on a zeroed state or after another member; false:
-                                   no memory */
+    /* Starts a member, in a zeroed state or after another member. Returns false if memory is out.
+     */
+    bool (*begin)(void *state);
     enum decode_result (*step)(void *state, struct decode_io *io);
-    void (*end)(void *state); /* also on a zeroed state */
+    void (*end)(void *state); /* frees what the state owns; a zeroed state is allowed */
 };
 
 enum decoder_match {
     DECODER_NO,
-    DECODER_MAYBE /* so far, but more bytes are needed */,
+    DECODER_MAYBE /* the bytes match so far, more are needed */,
     DECODER_YES
 };
 
-/* Whether a member of this kind begins with these bytes; n up to DECODER_MAGIC_MAX is looked at. */
+/* Returns whether a member of this decoder starts with these bytes; reads at most
+ * DECODER_MAGIC_MAX. */
 enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *bytes, size_t n);
 
-/* The decoder whose member begins here, or NULL; `*match` says whether more bytes could change
- * that. */
+/* Returns the decoder for the member that starts with these bytes, or NULL. `*match` is
+ * DECODER_MAYBE if more bytes could change the result. */
 const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_match *match);
 
 #endif

@@ -1,4 +1,5 @@
-/* Pools of descriptors; see the header. */
+/* A cache of file descriptors with least-recently-used replacement: a doubly linked list of the
+ * open files, the most recently used first. */
 #include "io/descriptors.h"
 
 #include <errno.h>
@@ -8,24 +9,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Half of what the process may have open, within bounds: the rest is its own. */
-enum { OPEN_LEAST = 4, OPEN_MOST = 4096 };
+/* The pool uses at most half of the process's limit of descriptors, and between these bounds. */
+enum { OPEN_MIN = 4, OPEN_MAX = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
     pthread_mutex_t
-        mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
-    unsigned holders;
-    size_t n, most;                      /* open; most: as many as there should be */
-    struct shared_file *newest, *oldest; /* of the open ones */
+        mutex; /* protects all members below, and `fd`, `users`, `newer`, `older` of the files */
+    unsigned references;
+    size_t n, n_max;                     /* open files, and their maximum */
+    struct shared_file *newest, *oldest; /* ends of the list of open files, by last use */
 };
 
-static size_t most_open(void)
+static size_t open_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 < OPEN_LEAST)
-        return OPEN_LEAST;
-    return limit.rlim_cur / 2 < OPEN_MOST ? (size_t)limit.rlim_cur / 2 : OPEN_MOST;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 < OPEN_MIN)
+        return OPEN_MIN;
+    return limit.rlim_cur / 2 < OPEN_MAX ? (size_t)limit.rlim_cur / 2 : OPEN_MAX;
 }
 
 struct descriptors *descriptors_new(const struct alloc *alloc)
@@ -34,16 +35,17 @@ struct descriptors *descriptors_new(const struct alloc *alloc)
     if (!pool)
         return NULL;
     pool->alloc = alloc;
-    pool->most = most_open();
-    pool->holders = 1;
-    (void)pthread_mutex_init(&pool->mutex, NULL); /* cannot fail with default attributes on Linux */
+    pool->n_max = open_limit();
+    pool->references = 1;
+    /* does not fail with default attributes on Linux */
+    (void)pthread_mutex_init(&pool->mutex, NULL);
     return pool;
 }
 
 struct descriptors *descriptors_hold(struct descriptors *pool)
 {
     (void)pthread_mutex_lock(&pool->mutex);
-    pool->holders++;
+    pool->references++;
     (void)pthread_mutex_unlock(&pool->mutex);
     return pool;
 }
@@ -53,7 +55,7 @@ void descriptors_drop(struct descriptors *pool)
     if (!pool)
         return;
     (void)pthread_mutex_lock(&pool->mutex);
-    bool is_last = --pool->holders == 0;
+    bool is_last = --pool->references == 0;
     (void)pthread_mutex_unlock(&pool->mutex);
     if (!is_last)
         return;
@@ -61,8 +63,8 @@ void descriptors_drop(struct descriptors *pool)
     alloc_free(pool->alloc, pool, 1, sizeof *pool);
 }
 
-/* Puts an open file in front of all others. */
-static void add_newest(struct descriptors *pool, struct shared_file *file)
+/* Inserts an open file as the most recently used. */
+static void insert_newest(struct descriptors *pool, struct shared_file *file)
 {
     file->newer = NULL;
     file->older = pool->newest;
@@ -70,7 +72,7 @@ static void add_newest(struct descriptors *pool, struct shared_file *file)
     pool->newest = file;
 }
 
-static void take_out(struct descriptors *pool, struct shared_file *file)
+static void remove_from_list(struct descriptors *pool, struct shared_file *file)
 {
     *(file->newer ? &file->newer->older : &pool->newest) = file->older;
     *(file->older ? &file->older->newer : &pool->oldest) = file->newer;
@@ -78,16 +80,16 @@ static void take_out(struct descriptors *pool, struct shared_file *file)
 
 static void close_file(struct descriptors *pool, struct shared_file *file)
 {
-    take_out(pool, file);
+    remove_from_list(pool, file);
     pool->n--;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
-     * same. */
+    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
+     * on Linux. */
     if (close(file->fd) != 0 && errno != EINTR)
         file->failed = errno;
     file->fd = -1;
 }
 
-/* Closes the file not used for the longest; false where all are in use. */
+/* Closes the least recently used file that is not in use. Returns false if all are in use. */
 static bool close_oldest(struct descriptors *pool)
 {
     struct shared_file *file = pool->oldest;
@@ -98,40 +100,43 @@ static bool close_oldest(struct descriptors *pool)
     return file != NULL;
 }
 
-/* Makes room for one more, where those that are not in use leave it: whether there is. */
-static bool make_room(struct descriptors *pool)
+/* Closes idle files until one more can be opened. Returns false if all are in use. */
+static bool close_until_free(struct descriptors *pool)
 {
-    if (pool->n >= pool->most)
-        pool->most = most_open(); /* which may have been raised since */
-    while (pool->n >= pool->most && close_oldest(pool))
+    if (pool->n >= pool->n_max)
+        pool->n_max = open_limit(); /* the limit may have been raised since */
+    while (pool->n >= pool->n_max && close_oldest(pool))
         continue;
-    return pool->n < pool->most;
+    return pool->n < pool->n_max;
 }
 
-/* Which file it is, from the first time on. */
-static void get_to_know(struct shared_file *file, const struct stat *about)
+/* Records device and inode of the file when it is opened first. */
+static void record_identity(struct shared_file *file, const struct stat *about)
 {
     file->device = about->st_dev;
     file->inode = about->st_ino;
     file->is_known = true;
 }
 
-/* The same file as before, or the first time; 0 or the reason. */
-static int recognise(struct shared_file *file, int fd)
+/* Compares an opened file with the one opened before, or records it if it is the first. Returns 0
+ * or an errno; ESTALE if it is another file. */
+static int check_identity(struct shared_file *file, int fd)
 {
     struct stat about;
     if (fstat(fd, &about) != 0)
         return errno;
     if (file->is_known && (about.st_dev != file->device || about.st_ino != file->inode))
         return ESTALE;
-    get_to_know(file, &about);
+    record_identity(file, &about);
     return 0;
 }
 
-/* Opens a closed file; 0 or the reason. */
-static int open_again(struct descriptors *pool, struct shared_file *file)
+/* Opens a closed file. If descriptors run out, closes idle files and tries again. Returns 0 or an
+ * errno. */
+static int reopen_file(struct descriptors *pool, struct shared_file *file)
 {
-    (void)make_room(pool); /* where all are in use, the system knows how many more there may be */
+    (void)close_until_free(
+        pool); /* if all are in use, try anyway: only the system knows the real limit */
     int fd;
     do
         fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);
@@ -139,14 +144,14 @@ static int open_again(struct descriptors *pool, struct shared_file *file)
            (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && close_oldest(pool))));
     if (fd < 0)
         return errno;
-    int reason = recognise(file, fd);
+    int reason = check_identity(file, fd);
     if (reason) {
         (void)close(fd);
         return reason;
     }
-    file->flags &= ~(O_CREAT | O_EXCL); /* these were for the first time */
+    file->flags &= ~(O_CREAT | O_EXCL); /* only the first open may create the file */
     file->fd = fd;
-    add_newest(pool, file);
+    insert_newest(pool, file);
     pool->n++;
     return 0;
 }
@@ -164,12 +169,12 @@ bool descriptors_spare(struct descriptors *pool)
 void shared_file_adopt(struct shared_file *file, int fd, const struct stat *about)
 {
     struct descriptors *pool = file->pool;
-    get_to_know(file, about);
+    record_identity(file, about);
     (void)pthread_mutex_lock(&pool->mutex);
-    bool has_room = make_room(pool);
+    bool has_room = close_until_free(pool);
     file->fd = has_room ? fd : -1;
     if (has_room) {
-        add_newest(pool, file);
+        insert_newest(pool, file);
         pool->n++;
     } else {
         (void)close(fd);
@@ -181,11 +186,11 @@ int shared_file_take(struct shared_file *file)
 {
     struct descriptors *pool = file->pool;
     (void)pthread_mutex_lock(&pool->mutex);
-    int reason = file->fd < 0 ? open_again(pool, file) : 0;
+    int reason = file->fd < 0 ? reopen_file(pool, file) : 0;
     file->users += reason == 0;
     if (reason == 0 && file != pool->newest) {
-        take_out(pool, file);
-        add_newest(pool, file);
+        remove_from_list(pool, file);
+        insert_newest(pool, file);
     }
     int fd = file->fd;
     (void)pthread_mutex_unlock(&pool->mutex);
@@ -195,7 +200,7 @@ int shared_file_take(struct shared_file *file)
 
 void shared_file_give(struct shared_file *file)
 {
-    int reason = errno; /* of what was done with the descriptor */
+    int reason = errno; /* preserves errno of the caller's I/O */
     (void)pthread_mutex_lock(&file->pool->mutex);
     file->users--;
     (void)pthread_mutex_unlock(&file->pool->mutex);

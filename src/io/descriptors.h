@@ -1,9 +1,8 @@
-/* Few descriptors for many files: a file is opened when it is used, and where too many are open,
- * the one not used for the longest is closed for it.
- *
- * Ownership: a shared_file is the user's, stays where it is in memory while it is open, and borrows
- * its path; the pool goes when the last who holds it drops it. Thread rule: the files of a pool may
- * be used by different threads at once, one file by one thread at a time. */
+/* A pool of file descriptors for more files than a process can have open. A file is opened when it
+ * is used. If too many are open, the least recently used one is closed. Ownership: the caller owns
+ * a shared_file and its path, and must not move it while it is open. The pool is reference-counted.
+ * Threads: different files of a pool may be used by different threads at once, one file by one
+ * thread at a time. */
 #ifndef TRACETTA_IO_DESCRIPTORS_H
 #define TRACETTA_IO_DESCRIPTORS_H
 
@@ -19,37 +18,40 @@ struct descriptors;
 struct shared_file {
     struct descriptors *pool;
     const char *path;
-    int flags;                         /* for open, whenever it is opened again */
-    int fd;                            /* -1 while closed */
-    unsigned users;                    /* > 0 between take and give: stays open */
-    struct shared_file *newer, *older; /* of the pool's open files, by when they were used last */
-    int failed;                        /* errno of a close, told by shared_file_close */
-    bool is_known; /* device and inode say which file it was when it was opened first */
+    int flags; /* flags for open, also when it is reopened */
+    int fd;    /* -1 while closed */
+    /* > 0 between shared_file_take and shared_file_give: the file stays open */
+    unsigned users;
+    /* neighbours in the pool's list of open files, by last use */
+    struct shared_file *newer, *older;
+    int failed;    /* errno of a failed close, returned by shared_file_close */
+    bool is_known; /* device and inode are those of the first open */
     dev_t device;
     ino_t inode;
 };
 
-/* A pool that is held once; NULL when memory is out.  Then others that hold it, and the end of
- * holding (NULL is fine). */
+/* descriptors_new creates a pool with one reference, or returns NULL if memory is out.
+ * descriptors_hold adds a reference; descriptors_drop removes one and frees the pool after the last
+ * (NULL is allowed). */
 struct descriptors *descriptors_new(const struct alloc *alloc);
 struct descriptors *descriptors_hold(struct descriptors *pool);
 void descriptors_drop(struct descriptors *pool);
 
-/* Closes one that nobody is using just now, for something else to be opened; false where there is
- * none.  Keeps errno then. */
+/* Closes an idle file, so that something else can be opened. Returns false if all are in use.
+ * Preserves errno. */
 bool descriptors_spare(struct descriptors *pool);
 
-/* Leaves an open descriptor of the file to the pool, which may close it at once; what fstat says of
- * it. */
+/* Transfers an open descriptor of the file to the pool, which may close it at once. `about` is the
+ * result of fstat. */
 void shared_file_adopt(struct shared_file *file, int fd, const struct stat *about);
 
-/* The file's descriptor, opened again where it was closed, valid until shared_file_give; -1 with
- * errno.  ESTALE says that the path leads to another file now. */
+/* shared_file_take returns the file's descriptor, reopened if it was closed, and keeps it open
+ * until shared_file_give. Returns -1 and sets errno on failure; ESTALE if the path now names
+ * another file. */
 int shared_file_take(struct shared_file *file);
 void shared_file_give(struct shared_file *file);
 
-/* Closes the file where it is open: 0, or the errno of closing (also of the time before, when
- * another file took its place). */
+/* Closes the file if it is open. Returns 0, or the errno of this or an earlier close. */
 int shared_file_close(struct shared_file *file);
 
 #endif

@@ -1,8 +1,9 @@
-/* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
+/* Input folders: lists the regular files below a path, or a list of files in memory, sorted by
+ * name.
  *
- * Links to files count, links to folders are not followed: a trace does not lead out of its folder,
- * and there are no loops. What is neither a file nor a folder (a FIFO, a socket, a link that leads
- * nowhere) is passed over, so that nothing here ever waits; its name can be asked for. */
+ * Symbolic links to files are followed, links to folders are not: a trace does not extend outside
+ * its folder, and there are no cycles. Anything else (a FIFO, a socket, a dangling link) is
+ * skipped, so that nothing here blocks; its name is available through folder_other. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -19,31 +20,32 @@
 #include "base/status.h"
 #include "io/descriptors.h"
 
-enum { NAMES_LEAST = 256 }; /* bytes: there may be thousands of folders with few files in each */
+/* first block for names, in bytes: there may be thousands of folders with few files each */
+enum { NAMES_BLOCK_MIN = 256 };
 
 struct entry {
     struct folder_file file;
-    const void *bytes; /* in memory */
+    const void *bytes; /* content of a file in memory; NULL for files on disk */
     size_t n;
 };
 
-struct other {
+struct skipped {
     const char *name;
-    bool is_link; /* that leads nowhere */
+    bool is_link; /* a dangling symbolic link */
 };
 
 struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
-    const char *place; /* the end of the path, see folder_set_place */
+    const char *relative_path; /* end of `path`, see folder_set_place */
     struct entry *entry;
     size_t n, capacity;
-    struct other *other; /* what is no file */
-    size_t others_n, others_capacity;
-    struct descriptors *pool; /* of all sources, which may outlive the folder */
+    struct skipped *skipped; /* entries that are neither files nor folders */
+    size_t skipped_n, skipped_capacity;
+    struct descriptors *pool; /* descriptors of all sources; may outlive the folder */
     bool is_memory, has_index;
-    size_t chunk; /* of windows at most; 0 = as asked */
+    size_t chunk; /* maximum window size in bytes; 0 = as the caller requests */
 };
 
 bool folder_is_index_file(const char *name)
@@ -62,7 +64,7 @@ void folder_close(struct folder *folder)
     if (!folder)
         return;
     alloc_free(folder->alloc, folder->entry, folder->capacity, sizeof *folder->entry);
-    alloc_free(folder->alloc, folder->other, folder->others_capacity, sizeof *folder->other);
+    alloc_free(folder->alloc, folder->skipped, folder->skipped_capacity, sizeof *folder->skipped);
     descriptors_drop(folder->pool);
     arena_free(&folder->names);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -76,7 +78,7 @@ static struct folder *folder_new(const struct alloc *alloc, struct descriptors *
     if (!folder)
         return NULL;
     folder->alloc = alloc;
-    arena_init_small(&folder->names, alloc, NAMES_LEAST);
+    arena_init_small(&folder->names, alloc, NAMES_BLOCK_MIN);
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);
@@ -100,58 +102,60 @@ static bool add_entry(struct folder *folder, const struct entry *entry)
     return folder->entry[folder->n++].file.name != NULL;
 }
 
-static bool add_other(struct folder *folder, const char *name, bool is_link)
+static bool add_skipped(struct folder *folder, const char *name, bool is_link)
 {
-    if (!alloc_reserve(folder->alloc, (void **)&folder->other, &folder->others_capacity,
-                       folder->others_n + 1, sizeof *folder->other))
+    if (!alloc_reserve(folder->alloc, (void **)&folder->skipped, &folder->skipped_capacity,
+                       folder->skipped_n + 1, sizeof *folder->skipped))
         return false;
-    folder->other[folder->others_n] =
-        (struct other){arena_copy(&folder->names, name, strlen(name)), is_link};
-    return folder->other[folder->others_n++].name != NULL;
+    folder->skipped[folder->skipped_n] =
+        (struct skipped){arena_copy(&folder->names, name, strlen(name)), is_link};
+    return folder->skipped[folder->skipped_n++].name != NULL;
 }
 
-/* A folder under way; `name` is the path below the top, "" at the top. */
-struct walk {
+/* State of the recursive listing. `name` is the current path relative to the top folder, "" at the
+ * top. */
+struct listing {
     struct folder *folder;
     char name[PATH_MAX];
     size_t n;
-    unsigned depth; /* levels still allowed below */
+    unsigned depth; /* levels of subfolders still to be listed */
 };
 
-static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error);
+static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error);
 
-/* Appends a name to walk->name; false where the whole is longer than any path can be. */
-static bool walk_append(struct walk *walk, const char *name)
+/* Appends a path component to listing->name. Returns false if the path exceeds PATH_MAX. */
+static bool append_component(struct listing *listing, const char *name)
 {
-    size_t n = strlen(name), slash = walk->n > 0;
-    if (n + slash >= sizeof walk->name - walk->n)
+    size_t n = strlen(name), slash = listing->n > 0;
+    if (n + slash >= sizeof listing->name - listing->n)
         return false;
     if (slash)
-        walk->name[walk->n] = '/';
-    memcpy(walk->name + walk->n + slash, name, n + 1);
-    walk->n += n + slash;
+        listing->name[listing->n] = '/';
+    memcpy(listing->name + listing->n + slash, name, n + 1);
+    listing->n += n + slash;
     return true;
 }
 
-/* A folder in the folder; one that cannot be looked into is an error, since what is missing then
- * would not show. */
-static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_error *error)
+/* Lists a subfolder. A subfolder that cannot be opened is an error, because its missing files would
+ * not be noticed. */
+static ttr_status list_subfolder(struct listing *listing, int above, const char *name,
+                                 ttr_error *error)
 {
-    if (walk->depth == 0)
+    if (listing->depth == 0)
         return TTR_OK;
     int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return fail_sys(error, errno, NO_OFFSET, "cannot look into %s/%s", walk->folder->path,
-                        walk->name);
-    walk->depth--;
-    ttr_status status = walk_into(walk, fd, error);
-    walk->depth++;
+        return fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s/%s",
+                        listing->folder->path, listing->name);
+    listing->depth--;
+    ttr_status status = list_folder(listing, fd, error);
+    listing->depth++;
     return status;
 }
 
-/* What a name is: of st_mode the type, 0 = gone meanwhile.  Most file systems say that of each name
- * they give. */
-static mode_t type_of(int fd, const struct dirent *entry)
+/* Returns the type of a directory entry (S_IFMT bits), or 0 if it is gone. Most file systems report
+ * the type in the entry itself, without a call of stat. */
+static mode_t entry_type(int fd, const struct dirent *entry)
 {
     struct stat about;
     if (entry->d_type != DT_UNKNOWN)
@@ -160,48 +164,51 @@ static mode_t type_of(int fd, const struct dirent *entry)
                                                                         : 0;
 }
 
-static ttr_status walk_name(struct walk *walk, int fd, const struct dirent *found, ttr_error *error)
+static ttr_status list_entry(struct listing *listing, int fd, const struct dirent *found,
+                             ttr_error *error)
 {
     struct stat about;
-    mode_t type = type_of(fd, found);
+    mode_t type = entry_type(fd, found);
     if (type == 0)
         return TTR_OK;
     bool is_link = type == S_IFLNK;
     if (is_link && fstatat(fd, found->d_name, &about, 0) != 0)
-        return add_other(walk->folder, walk->name, true) ? TTR_OK : fail_memory(error);
+        return add_skipped(listing->folder, listing->name, true) ? TTR_OK : fail_memory(error);
     if (is_link)
         type = about.st_mode & S_IFMT;
     if (type == S_IFDIR)
-        return is_link ? TTR_OK : walk_down(walk, fd, found->d_name, error);
+        return is_link ? TTR_OK : list_subfolder(listing, fd, found->d_name, error);
     if (type != S_IFREG)
-        return add_other(walk->folder, walk->name, false) ? TTR_OK : fail_memory(error);
-    struct entry entry = {.file = {.name = walk->name, .is_link = is_link}};
-    return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
+        return add_skipped(listing->folder, listing->name, false) ? TTR_OK : fail_memory(error);
+    struct entry entry = {.file = {.name = listing->name, .is_link = is_link}};
+    return add_entry(listing->folder, &entry) ? TTR_OK : fail_memory(error);
 }
 
-/* All that is in the open folder, which is closed. */
-static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
+/* Lists an open folder recursively and closes its descriptor. */
+static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error)
 {
     ttr_status status = TTR_OK;
-    size_t n = walk->n;
+    size_t n = listing->n;
     const struct dirent *entry;
     DIR *directory = fdopendir(fd);
     if (!directory) {
-        status = fail_sys(error, errno, NO_OFFSET, "cannot look into %s", walk->folder->path);
+        status =
+            fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s", listing->folder->path);
         (void)close(fd);
         return status;
     }
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* The stream is not shared with other threads, as POSIX requires for readdir. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, status == TTR_OK && (entry = readdir(directory))) {
-        if (entry->d_name[0] == '.' || !walk_append(walk, entry->d_name))
+        if (entry->d_name[0] == '.' || !append_component(listing, entry->d_name))
             continue;
-        status = walk_name(walk, fd, entry, error);
-        walk->n = n;
-        walk->name[n] = '\0';
+        status = list_entry(listing, fd, entry, error);
+        listing->n = n;
+        listing->name[n] = '\0';
     }
-    if (status == TTR_OK && errno) /* not its end */
-        status = fail_sys(error, errno, NO_OFFSET, "cannot read on in %s", walk->folder->path);
+    if (status == TTR_OK && errno) /* an error instead of the end */
+        status = fail_sys(error, errno, NO_OFFSET, "cannot read the rest of the folder %s",
+                          listing->folder->path);
     (void)closedir(directory);
     return status;
 }
@@ -212,9 +219,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(left->file.name, right->file.name);
 }
 
-static int compare_others(const void *a, const void *b)
+static int compare_skipped(const void *a, const void *b)
 {
-    const struct other *left = a, *right = b;
+    const struct skipped *left = a, *right = b;
     return strcmp(left->name, right->name);
 }
 
@@ -222,8 +229,8 @@ static void sort_entries(struct folder *folder)
 {
     if (folder->n)
         qsort(folder->entry, folder->n, sizeof *folder->entry, compare_names);
-    if (folder->others_n)
-        qsort(folder->other, folder->others_n, sizeof *folder->other, compare_others);
+    if (folder->skipped_n)
+        qsort(folder->skipped, folder->skipped_n, sizeof *folder->skipped, compare_skipped);
 }
 
 struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path,
@@ -234,10 +241,11 @@ struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, 
         (void)fail_memory(error);
         return NULL;
     }
-    struct walk walk = {.folder = folder, .depth = depth};
+    struct listing listing = {.folder = folder, .depth = depth};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ttr_status status = fd < 0 ? fail_sys(error, errno, NO_OFFSET, "cannot look into %s", path)
-                               : walk_into(&walk, fd, error);
+    ttr_status status = fd < 0
+                            ? fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s", path)
+                            : list_folder(&listing, fd, error);
     if (status == TTR_OK) {
         sort_entries(folder);
         return folder;
@@ -250,12 +258,12 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
                                   const ttr_file *files, size_t n, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, NULL, name);
-    bool is_fine = folder != NULL;
-    for (size_t i = 0; is_fine && i < n; i++)
-        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name},
-                                                    .bytes = files[i].bytes,
-                                                    .n = files[i].n});
-    if (!is_fine) {
+    bool is_ok = folder != NULL;
+    for (size_t i = 0; is_ok && i < n; i++)
+        is_ok = add_entry(folder, &(struct entry){.file = {.name = files[i].name},
+                                                  .bytes = files[i].bytes,
+                                                  .n = files[i].n});
+    if (!is_ok) {
         folder_close(folder);
         (void)fail_memory(error);
         return NULL;
@@ -264,7 +272,7 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
     sort_entries(folder);
     for (size_t i = 1; i < folder->n; i++)
         if (compare_names(&folder->entry[i - 1], &folder->entry[i]) == 0) {
-            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s are called %s",
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s have the name %s",
                        folder->path, folder->entry[i].file.name);
             folder_close(folder);
             return NULL;
@@ -279,8 +287,8 @@ const struct folder_file *folder_at(const struct folder *folder, size_t i)
 
 const char *folder_other(const struct folder *folder, size_t i, bool *is_link)
 {
-    *is_link = i < folder->others_n && folder->other[i].is_link;
-    return i < folder->others_n ? folder->other[i].name : NULL;
+    *is_link = i < folder->skipped_n && folder->skipped[i].is_link;
+    return i < folder->skipped_n ? folder->skipped[i].name : NULL;
 }
 
 const struct folder_file *folder_find(const struct folder *folder, const char *name)
@@ -300,12 +308,12 @@ const char *folder_path(const struct folder *folder)
 void folder_set_place(struct folder *folder, size_t from)
 {
     size_t n = strlen(folder->path);
-    folder->place = folder->path + (from < n ? from : n);
+    folder->relative_path = folder->path + (from < n ? from : n);
 }
 
 const char *folder_place(const struct folder *folder)
 {
-    return folder->place ? folder->place : "";
+    return folder->relative_path ? folder->relative_path : "";
 }
 
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to,
@@ -322,8 +330,8 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
     to[n] = '\0';
 }
 
-/* The path by which a file is opened; false where no path may be so long: cut, it could be that of
- * another one. */
+/* Writes the path for opening a file. Returns false if it exceeds PATH_MAX: a truncated path could
+ * name another file. */
 static bool full_path(const struct folder *folder, const struct folder_file *file,
                       char path[PATH_MAX])
 {
@@ -333,7 +341,8 @@ static bool full_path(const struct folder *folder, const struct folder_file *fil
 
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size)
 {
-    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    /* `file` is the first member of entry */
+    const struct entry *entry = (const struct entry *)(const void *)file;
     char path[PATH_MAX];
     struct stat about;
     *size = entry->n;
@@ -355,7 +364,8 @@ void folder_limit_windows(struct folder *folder, size_t chunk)
 struct source *folder_source(struct folder *folder, const struct folder_file *file,
                              const struct source_options *options, ttr_error *error)
 {
-    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    /* `file` is the first member of entry */
+    const struct entry *entry = (const struct entry *)(const void *)file;
     struct source_options how = options ? *options : (struct source_options){.shared = NULL};
     char path[PATH_MAX];
     if (folder->chunk && (!how.chunk || how.chunk > folder->chunk))
@@ -370,8 +380,8 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
     return source_open(folder->alloc, path, &how, error);
 }
 
-/* What the window shows becomes memory of its own with a zero behind it. */
-static ttr_status keep_window(const struct folder *folder, const struct window *window,
+/* Copies the window into an allocation of its own, followed by a zero byte. */
+static ttr_status copy_window(const struct folder *folder, const struct window *window,
                               uint8_t **bytes, size_t *n, ttr_error *error)
 {
     *bytes = alloc_resize(folder->alloc, NULL, 0, window->n + 1, 1);
@@ -397,18 +407,16 @@ ttr_status folder_read(struct folder *folder, const struct folder_file *file, ui
         *error = own;
     if (!source)
         return own.status;
-    /* One byte more than there may be; with a limit of all there is, the input's end is met before.
-     */
+    /* Requests one byte more than the limit, to detect larger files. */
     ttr_status status = source_fill(
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
     if (status == TTR_OK && window.n > limit) {
         folder_file_path(folder, file, path, sizeof path);
-        status =
-            fail(error, TTR_E_LIMIT, limit, "%s is larger than the %llu bytes that it may have",
-                 path, (unsigned long long)limit);
+        status = fail(error, TTR_E_LIMIT, limit, "%s exceeds the limit of %llu bytes", path,
+                      (unsigned long long)limit);
     }
     if (status == TTR_OK)
-        status = keep_window(folder, &window, bytes, n, error);
+        status = copy_window(folder, &window, bytes, n, error);
     source_close(source);
     return status;
 }

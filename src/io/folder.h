@@ -1,8 +1,7 @@
-/* Folders in and out: what formats need whose trace is many files.
- *
- * In: names and sources of the regular files of a folder on disk or of a list in memory, behind one
- * interface. Out: files appear in a temporary folder beside the target, which is renamed when all
- * of them are whole; abandoned, nothing stays. Thread rule: one thread at a time. */
+/* Input and output folders, for traces that consist of many files. Input: names and
+ * sources of the regular files of a folder on disk or of a list in memory. Output: files are
+ * created in a temporary folder next to the target, which is renamed when all are complete;
+ * folder_abandon removes it. Threads: one thread at a time. */
 #ifndef TRACETTA_IO_FOLDER_H
 #define TRACETTA_IO_FOLDER_H
 
@@ -11,84 +10,89 @@
 #include "io/sink.h"
 #include "io/source.h"
 
-/* How many folders below a directory traces are looked for. */
+/* Levels of subfolders that are searched for traces. */
 #define FOLDER_LEVELS_MAX 8u
 
-/* LTTng's folder beside the stream files of a trace, and whether a file is one of those in it. */
+/* LTTng's folder of packet indexes in a trace, and a function that returns true for names of files
+ * in it. */
 #define FOLDER_INDEX "index"
 bool folder_is_index_file(const char *name);
 
 struct folder;
 
-/* Whether there is anything in that folder. */
+/* Returns true if the folder has files in "index". */
 bool folder_has_index(const struct folder *folder);
 
 struct folder_file {
     const char *
-        name; /* below the folder, "index/channel0_0.idx"; zero-terminated, as long as the folder */
+        /* path relative to the folder, such as "index/channel0_0.idx"; valid until folder_close */
+        name;
     bool is_link;
 };
 
-/* Opens a folder: lists its regular files (links to them too), names that begin with '.' left out,
- * in the order of their names, and those of its subfolders (no links) down to `depth` levels (0 =
- * its own files only).  Its sources take their descriptors from the pool, which others use too;
- * NULL: from one that is the folder's own.  NULL with `error` when one cannot be looked into. */
+/* Lists the regular files of a folder (also through links), sorted by name, without names that
+ * start with '.'. Includes subfolders (not through links) down to `depth` levels; 0 = none. Sources
+ * use descriptors of `pool`; if NULL, of a pool of the folder's own. Returns NULL with `error` if a
+ * folder cannot be read. */
 struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path,
                            unsigned depth, ttr_error *error);
 
-/* The same of files in memory, borrowed until folder_close, all of them whatever they are called;
- * TTR_E_MISUSE where two have one name. */
+/* Creates a folder of files in memory, which are borrowed until folder_close; no name is skipped.
+ * Fails with TTR_E_MISUSE if two files have the same name. */
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
                                   const ttr_file *files, size_t n, ttr_error *error);
 
-/* The i-th file; NULL past the end.  And the one of that name, or NULL. */
+/* folder_at returns the i-th file, or NULL after the last. folder_find returns the file with that
+ * name, or NULL. */
 const struct folder_file *folder_at(const struct folder *folder, size_t i);
 const struct folder_file *folder_find(const struct folder *folder, const char *name);
 
-/* The i-th name of something in the folder that is no file of any kind (a FIFO, a socket, a device,
- * or a link that leads nowhere: *is_link), and so was passed over; NULL past the end. */
+/* Returns the i-th skipped entry, which is not a file or folder (a FIFO, a socket, a device, a
+ * dangling link: `*is_link`). Returns NULL after the last. */
 const char *folder_other(const struct folder *folder, size_t i, bool *is_link);
 
-/* The path of the folder, or of one of its files (for messages): written to `to`, cut to `size`. */
+/* Return the path of the folder; write the path of one of its files to `to`, truncated to `size`
+ * bytes. */
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to,
                       size_t size);
 
 #define FOLDER_SIZE_UNKNOWN UINT64_MAX
 
-/* Asks for the bytes that a file has on disk by now, or in memory: FOLDER_SIZE_UNKNOWN where there
- * is no telling; false, and none, where it is gone. */
+/* Stores the current size of a file in bytes, or FOLDER_SIZE_UNKNOWN if stat fails. Returns false
+ * if the file is gone. */
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size);
 
-/* Where a folder lies below the directory that was asked for: the end of its path from a byte on
- * ("" unless that was said; one behind the path is the folder itself). */
+/* folder_set_place records where in the folder's path its name relative to the user's directory
+ * starts; folder_place returns that part ("" if never set). An offset after the end means the
+ * folder itself. */
 void folder_set_place(struct folder *folder, size_t from);
 const char *folder_place(const struct folder *folder);
 
-/* Opens a file; the caller closes the source, before or after the folder.  The sources of a folder
- * share a few descriptors, so that there may be any number of them; with source_chunk they share
- * their memory too.  The bytes are borrowed from a folder in memory. */
+/* Opens a file. The caller closes the source, before or after the folder. Any number of sources may
+ * be open, because they share a few descriptors; use source_chunk to bound the memory of their
+ * windows. Bytes of a folder in memory are borrowed. */
 struct source *folder_source(struct folder *folder, const struct folder_file *file,
                              const struct source_options *options, ttr_error *error);
 
-/* Windows of the folder's sources show no more than `chunk` bytes (rounded by the kind of source)
- * where records let them; 0 = as asked. */
+/* Limits the windows of the folder's sources to `chunk` bytes (rounded by the kind of source),
+ * except for longer records; 0 = no limit. */
 void folder_limit_windows(struct folder *folder, size_t chunk);
 
-/* Reads a whole small file (at most `limit` bytes, else TTR_E_LIMIT) into memory of the seam:
- * *bytes is alloc_free'd by the caller with *n + 1. */
+/* Reads a complete file of at most `limit` bytes, else fails with TTR_E_LIMIT. The caller frees
+ * `*bytes` with alloc_free and a count of `*n + 1`. */
 TTR_MUST ttr_status folder_read(struct folder *folder, const struct folder_file *file,
                                 uint64_t limit, uint8_t **bytes, size_t *n, ttr_error *error);
 
 void folder_close(struct folder *folder);
 
-/* --- Out --- */
+/* --- Output folders --- */
 
 struct folder_sink;
 
-/* How a folder is known that may be replaced: by a file of that name; and which files beside that
- * may be of the same trace, by the first FOLDER_BEGIN bytes of both, uncompressed.  `is_part` NULL:
- * any. */
+/* How to recognise an old trace that may be replaced: `name` is a file that every trace has (such
+ * as "metadata"). `is_part` decides from the first FOLDER_BEGIN decompressed bytes of it and of
+ * another file whether both belong to one trace; NULL accepts every file. */
 #define FOLDER_BEGIN ((size_t)64 << 10)
 
 struct folder_begin {
@@ -101,48 +105,48 @@ struct folder_mark {
     bool (*is_part)(const struct folder_begin *mark, const struct folder_begin *file);
 };
 
-/* A folder to make. */
+/* The output folder to create. */
 struct folder_target {
     const char *path;
     struct folder_mark mark;
     bool overwrite;
-    struct descriptors *shared; /* a pool that others use too; NULL: one of the folder's own */
+    struct descriptors *shared; /* descriptor pool shared with others; NULL creates one */
 };
 
-/* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is
- * replaced as a whole, and only if it looks like a trace: it holds a file called as `mark` says, or
- * a folder in it does, and nothing that no trace has (hidden names, files of text and others that
- * are no part, other folders than "index" in a trace, files beside folders that are one).  NULL
- * with `error` when it cannot be made. */
+/* Creates an output folder. An existing folder that is not empty is refused, unless `overwrite` is
+ * set and it contains nothing but traces. That is: it or a subfolder has a file `mark.name`, and it
+ * has no hidden names, no text files, no other files that `is_part` rejects, no subfolders of a
+ * trace except "index", and no files next to subfolders with traces. Returns NULL with `error` on
+ * failure. */
 struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target,
                                   ttr_error *error);
 
-/* A folder that keeps nothing: to see what would be written. */
+/* Creates an output folder that discards all data but counts it: for dry runs. */
 struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error);
 
-/* Makes a file in it ("index/a.idx": folders are made as needed); the caller writes and ends it
- * with sink_finish or sink_abandon; those not ended go with the folder when that is abandoned, and
- * make its finish fail.  Any number of files may be under way: few of them are open at once.  NULL
- * with `error` when it cannot be made, or is there already. */
+/* Creates a file ("index/a.idx": missing folders are created). The caller ends it with sink_finish
+ * or sink_abandon. folder_abandon also ends files that are still open; folder_finish fails if there
+ * are any. Any number of files may be open, few of them have a descriptor at a time. Returns NULL
+ * with `error` if the file cannot be created or exists already. */
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error);
 
-/* Renames a file or folder in it that has no file under way any more; folders on the way are made.
- * What is not there is left so. */
+/* Renames a file or folder within the output folder and creates missing folders. Files in it must
+ * be ended. Succeeds if `from` does not exist. */
 TTR_MUST ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to,
                                 ttr_error *error);
 
-/* Bytes in all files so far; path of the temporary folder for a signal handler, NULL for one that
- * keeps nothing. */
+/* Return the bytes written to all files so far; and the path of the temporary folder, for a signal
+ * handler, or NULL for a dry run. */
 uint64_t folder_bytes_written(const struct folder_sink *folder);
 const char *folder_temporary(const struct folder_sink *folder);
 
-/* Hands what waits in the buffers of all files under way to the system. */
+/* Writes the buffered bytes of all open files. */
 TTR_MUST ttr_status folder_flush(struct folder_sink *folder, ttr_error *error);
 
-/* Puts the folder in place and frees, also when it fails. */
+/* Renames the folder to its target and frees it. Frees it also on failure. */
 TTR_MUST ttr_status folder_finish(struct folder_sink *folder, ttr_error *error);
 
-/* Removes what was written and frees.  NULL is fine. */
+/* Removes everything written and frees the folder. NULL is allowed. */
 void folder_abandon(struct folder_sink *folder);
 
 #endif

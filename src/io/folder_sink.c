@@ -1,9 +1,9 @@
-/* Folders out: files grow in a hidden folder beside the target, which takes the target's name when
- * all of them are whole.
+/* Output folders: files are written in a hidden temporary folder next to the target, which is
+ * renamed to the target when all files are complete.
  *
- * A trace may have more files than a process may have open, so they share descriptors
- * (io/descriptors.h).  A folder that is replaced changes places with the new one in one step and is
- * removed then; what cannot be exchanged so (some network file systems) is moved aside first. */
+ * A trace may have more files than the process may have descriptors, so the files share a pool
+ * (io/descriptors.h). An old folder is exchanged with the new one atomically and then removed. File
+ * systems without atomic exchange (some network ones) rename the old folder aside first. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -24,31 +24,30 @@
 #include "io/temporary.h"
 
 enum {
-    PART_BUFFER =
-        16
-        << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16 /* descriptors that removing a tree may take */
+    PART_BUFFER_SIZE =
+        16 << 10,   /* bytes of buffer per open file; packets are larger and bypass it */
+    REMOVE_FDS = 16 /* descriptors that nftw may use */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
-    struct part *before, *after; /* of those not ended yet */
-    char *path;                  /* where it grows: below the temporary folder */
-    size_t path_size, name_at;   /* name_at: where in the path its name begins */
+    struct part *previous, *next; /* neighbours in the list of files not ended yet */
+    char *path;                   /* path in the temporary folder */
+    size_t path_size, name_at;    /* name_at: index in `path` of the name within the folder */
     struct shared_file file;
 };
 
 struct folder_sink {
     const struct alloc *alloc;
-    char *target, *temporary; /* temporary: NULL when nothing is to be removed */
+    char *target, *temporary; /* temporary: NULL if there is nothing to remove */
     size_t target_size, temporary_size;
-    bool overwrite, replaces; /* replaces: the target is there already */
-    bool is_nowhere;          /* nothing is kept, everything counted */
-    bool is_broken;           /* a file in it could not be written */
+    bool overwrite, replaces; /* replaces: the target exists already */
+    bool is_dry_run;          /* a dry run: discard and count */
+    bool is_broken;           /* writing one of its files failed */
     struct part *parts;
-    struct descriptors *pool; /* NULL where nothing is kept */
-    uint64_t bytes;           /* of files that ended */
+    struct descriptors *pool; /* NULL for a dry run */
+    uint64_t bytes;           /* bytes of files that are ended */
 };
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -59,14 +58,14 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
     return remove(path);
 }
 
-/* Removes a folder with all that is in it; links are removed, not followed.  0 or the reason. */
+/* Removes a folder recursively without following links. Returns 0 or an errno. */
 static int remove_tree(const char *path)
 {
     errno = 0;
     return nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : errno ? errno : EIO;
 }
 
-static void sink_forget(struct folder_sink *folder)
+static void forget_temporary(struct folder_sink *folder)
 {
     alloc_free(folder->alloc, folder->temporary, folder->temporary_size, 1);
     folder->temporary = NULL;
@@ -75,10 +74,10 @@ static void sink_forget(struct folder_sink *folder)
 static void folder_sink_free(struct folder_sink *folder)
 {
     while (folder->parts)
-        sink_abandon(folder->parts->sink); /* which takes its part out of the list */
+        sink_abandon(folder->parts->sink); /* removes its part from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
-    sink_forget(folder);
+    forget_temporary(folder);
     descriptors_drop(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -98,25 +97,25 @@ static bool set_target(struct folder_sink *folder, const char *path, size_t n, t
     return true;
 }
 
-/* True where a folder has nothing in it, so that nothing is lost when it goes. */
+/* Returns true if a folder has no entries, so that removing it loses nothing. */
 static bool is_empty(const char *path)
 {
     unsigned n = 0;
     DIR *directory = opendir(path);
     if (!directory)
         return false;
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* The stream is not shared with other threads, as POSIX requires for readdir. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, n <= 2 && readdir(directory))
         n++;
-    n += errno ? 3 : 0; /* what cannot be seen may be there */
+    n += errno ? 3 : 0; /* on an error assume that there are entries */
     (void)closedir(directory);
     return n <= 2; /* "." and ".." */
 }
 
-/* Whether a folder, or one in it, holds a regular file of that name; links are not followed into.
- */
-static bool holds_file(const char *path, const char *name, unsigned depth)
+/* Returns true if a folder or one of its subfolders contains a regular file of that name. Does not
+ * follow links to folders. */
+static bool contains_file(const char *path, const char *name, unsigned depth)
 {
     char file[PATH_MAX];
     struct stat about;
@@ -131,15 +130,15 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
         n = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
         bool is_inner = entry->d_name[0] != '.' && n > 0 && (size_t)n < sizeof file &&
                         lstat(file, &about) == 0 && S_ISDIR(about.st_mode);
-        is_found = is_inner && holds_file(file, name, depth - 1);
+        is_found = is_inner && contains_file(file, name, depth - 1);
     }
     if (directory)
         (void)closedir(directory);
     return is_found;
 }
 
-/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line
- * that is whole in the end.  Streams hardly ever are. */
+/* Returns true if a file looks like text: its first 4 KiB are UTF-8 without control characters, and
+ * its last byte is a newline. Stream files of traces hardly ever do. */
 static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
@@ -153,28 +152,29 @@ static bool is_text(const char *path)
     for (ssize_t i = 0; i < n && is_plain; i++)
         is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
     if ((size_t)n == sizeof bytes)
-        while (n > 0 && bytes[n - 1] >= 0x80) /* a character may go on behind what was read */
+        while (n > 0 && bytes[n - 1] >= 0x80) /* the last character may be truncated */
             n--;
     return is_plain && utf8_valid(bytes, (size_t)n);
 }
 
-/* A folder that is looked through before it is replaced. */
+/* State of the search for files that are not part of a trace, in a folder to be replaced. */
 struct old_folder {
     const struct alloc *alloc;
-    char path[PATH_MAX]; /* of what is looked at */
+    char path[PATH_MAX]; /* current path */
     const struct folder_mark *mark;
-    uint8_t *begin; /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
+    /* first FOLDER_BEGIN bytes of the current mark file, then as many of another file */
+    uint8_t *begin;
     size_t mark_n;
-    bool has_mark; /* the folder at hand is a trace */
-    bool is_index; /* it is the index of one */
-    int reason;    /* errno: why not all of it can be seen; 0 = it can */
+    bool has_mark; /* the current folder is a trace */
+    bool is_index; /* the current folder is the index of a trace */
+    int reason;    /* errno if some of it cannot be read, else 0 */
 };
 
-static bool has_foreign(struct old_folder *old);
+static bool find_foreign_entry(struct old_folder *old);
 
-/* The first bytes of a file, uncompressed, for readers take compressed files of a trace too: how
- * many; 0 also where it cannot be read. */
-static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
+/* Reads the first FOLDER_BEGIN bytes of a file, decompressed, since traces may contain compressed
+ * files. Returns their number, 0 also if the file cannot be read. */
+static size_t read_prefix(const struct old_folder *old, uint8_t *bytes)
 {
     const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
     struct window window;
@@ -188,8 +188,8 @@ static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
     return n;
 }
 
-/* "stream" or "stream_12": so files are called whose source has no name for them, whatever is in
- * them. */
+/* Returns true for "stream" and "stream_12": converters use these names for streams without a name
+ * of their own, so the content is not checked. */
 static bool is_stream_name(const char *name)
 {
     static const char word[] = "stream";
@@ -200,8 +200,9 @@ static bool is_stream_name(const char *name)
            (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
 }
 
-/* Whether the regular file at the path is none that can belong to the mark beside it. */
-static bool is_stranger(struct old_folder *old, const char *name)
+/* Returns true if the regular file at old->path does not belong to the trace of the mark file next
+ * to it. */
+static bool is_unrelated_file(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
         return false;
@@ -211,22 +212,23 @@ static bool is_stranger(struct old_folder *old, const char *name)
         return false;
     const struct folder_begin mark = {old->begin, old->mark_n},
                               file = {old->begin + FOLDER_BEGIN,
-                                      read_begin(old, old->begin + FOLDER_BEGIN)};
+                                      read_prefix(old, old->begin + FOLDER_BEGIN)};
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
-/* Looks at what marks the folder at the path, which has it. */
-static void read_mark(struct old_folder *old)
+/* Reads the first bytes of the mark file in the current folder, a trace. */
+static void read_mark_prefix(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
     const int written = snprintf(old->path + n, sizeof old->path - n, "/%s", old->mark->name);
     old->mark_n =
-        written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old, old->begin) : 0;
+        written > 0 && (size_t)written < sizeof old->path - n ? read_prefix(old, old->begin) : 0;
     old->path[n] = '\0';
 }
 
-/* Whether what stands at the path, under this name, is nothing that a trace has. */
-static bool is_foreign(struct old_folder *old, const char *name)
+/* Returns true if the entry at old->path cannot be part of a trace, or a subfolder contains such an
+ * entry. */
+static bool is_foreign_entry(struct old_folder *old, const char *name)
 {
     struct stat about;
     if (lstat(old->path, &about) != 0)
@@ -236,48 +238,49 @@ static bool is_foreign(struct old_folder *old, const char *name)
     if (S_ISREG(about.st_mode) && old->is_index)
         return !folder_is_index_file(name);
     if (S_ISREG(about.st_mode))
-        return !old->has_mark || is_stranger(old, name);
+        return !old->has_mark || is_unrelated_file(old, name);
     if (!S_ISDIR(about.st_mode) || is_empty(old->path))
         return false;
     const bool has_mark = old->has_mark, is_index = old->is_index;
     old->is_index = has_mark && strcmp(name, FOLDER_INDEX) == 0;
-    bool is_found = is_index || (has_mark && !old->is_index) || has_foreign(old);
+    bool is_found = is_index || (has_mark && !old->is_index) || find_foreign_entry(old);
     old->has_mark = has_mark;
     old->is_index = is_index;
     return is_found;
 }
 
-/* Looks for what would be lost, and for what cannot be seen, which might be; it is at the path
- * then. */
-static bool has_foreign(struct old_folder *old)
+/* Searches the current folder for an entry that is not part of a trace, or that cannot be read and
+ * might not be. If there is one, returns true with old->path set to it. */
+static bool find_foreign_entry(struct old_folder *old)
 {
     size_t n = strlen(old->path);
     DIR *directory = opendir(old->path);
     const struct dirent *entry;
     bool is_found = false;
     old->reason = directory ? 0 : errno;
-    old->has_mark = !old->is_index && holds_file(old->path, old->mark->name, 0);
+    old->has_mark = !old->is_index && contains_file(old->path, old->mark->name, 0);
     if (old->has_mark)
-        read_mark(old);
+        read_mark_prefix(old);
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, directory && !is_found && (entry = readdir(directory))) {
         bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
         int written = snprintf(old->path + n, sizeof old->path - n, "/%s", entry->d_name);
         is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n &&
-                   is_foreign(old, entry->d_name);
+                   is_foreign_entry(old, entry->d_name);
         if (!is_found)
             old->path[n] = '\0';
     }
-    if (!is_found && errno) /* not its end */
+    if (!is_found && errno) /* an error instead of the end */
         old->reason = errno;
     if (directory)
         (void)closedir(directory);
     return is_found || old->reason;
 }
 
-/* Whether there is anything but traces in the folder, which would go with them. */
-static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
-                           ttr_error *error)
+/* Fails if the target contains anything but traces, because it would be removed too. Returns true
+ * if it failed. */
+static bool fail_if_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
+                            ttr_error *error)
 {
     struct old_folder old = {
         .alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
@@ -286,23 +289,24 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
         (void)fail_memory(error);
         return true;
     }
-    const bool is_found = n >= 0 && (size_t)n < sizeof old.path && has_foreign(&old);
+    const bool is_found = n >= 0 && (size_t)n < sizeof old.path && find_foreign_entry(&old);
     alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
     if (is_found && old.reason)
         (void)fail_sys(error, old.reason, NO_OFFSET,
-                       "will not replace the folder %s: cannot see all that is in %s",
-                       folder->target, old.path);
+                       "will not replace the folder %s: cannot read all of %s", folder->target,
+                       old.path);
     else if (is_found)
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "will not replace the folder %s: %s in it is no part of a trace; move that "
+                   "will not replace the folder %s: %s in it is not part of a trace; move it "
                    "away, or name another folder",
                    folder->target, old.path);
     return is_found;
 }
 
-/* A folder that is there: may it go? */
-static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark,
-                        ttr_error *error)
+/* Decides whether an existing target may be replaced, and resolves links in its path. Returns false
+ * with `error` if not. */
+static bool check_replaceable(struct folder_sink *folder, const struct folder_mark *mark,
+                              ttr_error *error)
 {
     char real[PATH_MAX];
     if (!is_empty(folder->target)) {
@@ -311,32 +315,33 @@ static bool may_replace(struct folder_sink *folder, const struct folder_mark *ma
                            "will not overwrite the folder %s; remove it, choose another name, or "
                            "ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
+        else if (!contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                       "will not replace the folder %s: it is no trace of this format (no file "
+                       "will not replace the folder %s: it is not a trace of this format (no file "
                        "\"%s\" in it); "
-                       "name one in it that is not there yet",
+                       "name a new folder in it",
                        folder->target, mark->name);
-        if (!folder->overwrite || !holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
-            refuse_foreign(folder, mark, error))
+        if (!folder->overwrite || !contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
+            fail_if_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot find where %s leads", folder->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot resolve the path %s", folder->target);
         return false;
     }
     folder->replaces = true;
-    return set_target(folder, real, strlen(real), error); /* a link stays a link */
+    return set_target(folder, real, strlen(real), error); /* so the link itself stays */
 }
 
-static bool may_create(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
+static bool check_target(struct folder_sink *folder, const struct folder_mark *mark,
+                         ttr_error *error)
 {
     struct stat about;
     if (stat(folder->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
-            return may_replace(folder, mark, error);
-        (void)fail_sys(error, ENOTDIR, NO_OFFSET,
-                       "cannot make the folder %s where there is something else", folder->target);
+            return check_replaceable(folder, mark, error);
+        (void)fail_sys(error, ENOTDIR, NO_OFFSET, "cannot create the folder %s: the name is in use",
+                       folder->target);
         return false;
     }
     if (errno != ENOENT) {
@@ -347,7 +352,7 @@ static bool may_create(struct folder_sink *folder, const struct folder_mark *mar
     if (lstat(folder->target, &about) != 0)
         return true;
     (void)fail_sys(error, ENOENT, NO_OFFSET,
-                   "%s is a link that leads nowhere; remove it or make its target", folder->target);
+                   "%s is a dangling link; remove it or create its target", folder->target);
     return false;
 }
 
@@ -370,11 +375,12 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     if (result == 0) {
         if (folder->replaces && stat(folder->target, &old) == 0)
-            (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU); /* as far as we may */
+            /* best effort: may lack the permission */
+            (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU);
         return true;
     }
     int reason = errno;
-    sink_forget(folder);
+    forget_temporary(folder);
     (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
                    sink_hint(reason));
     return false;
@@ -401,8 +407,8 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     const char *name = slash ? slash + 1 : path;
     size_t name_n = (size_t)(path + n - name);
     if (name_n == 0 || (name_n <= 2 && memcmp(name, "..", name_n) == 0)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "\"%s\" cannot be made anew; name a folder in it", path);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" cannot be created; name a folder in it",
+                   path);
         return NULL;
     }
     struct folder_sink *folder = folder_sink_new(alloc, error);
@@ -412,7 +418,7 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     folder->pool = target->shared ? descriptors_hold(target->shared) : descriptors_new(alloc);
     if (!folder->pool)
         (void)fail_memory(error);
-    else if (set_target(folder, path, n, error) && may_create(folder, &target->mark, error) &&
+    else if (set_target(folder, path, n, error) && check_target(folder, &target->mark, error) &&
              create_temporary(folder, error))
         return folder;
     folder_sink_free(folder);
@@ -423,17 +429,18 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
 {
     struct folder_sink *folder = folder_sink_new(alloc, error);
     if (folder)
-        folder->is_nowhere = true;
+        folder->is_dry_run = true;
     return folder;
 }
 
-/* --- Files in it --- */
+/* --- Files of an output folder --- */
 
-/* An O_APPEND write into the file, opened again where it was closed for another. */
-static int64_t part_push(void *own, const void *bytes, size_t n)
+/* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
+ * then reopened. */
+static int64_t part_write(void *own, const void *bytes, size_t n)
 {
     struct part *part = own;
-    if (part->folder->is_nowhere)
+    if (part->folder->is_dry_run)
         return (int64_t)n;
     int fd = shared_file_take(&part->file);
     int64_t put = fd >= 0 ? write(fd, bytes, n) : -1;
@@ -443,13 +450,14 @@ static int64_t part_push(void *own, const void *bytes, size_t n)
     return put;
 }
 
-/* By a descriptor of its own: one with O_APPEND only appends. */
+/* Overwrites bytes through a second descriptor, because pwrite on one with O_APPEND appends.
+ * Returns 0 or an errno. */
 static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
 {
     const struct part *part = own;
     const uint8_t *from = bytes;
     int fd, reason = 0;
-    if (part->folder->is_nowhere)
+    if (part->folder->is_dry_run)
         return 0;
     while ((fd = open(part->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
         if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool)) {
@@ -475,12 +483,12 @@ static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
 static void part_free(struct part *part)
 {
     const struct alloc *alloc = part->folder->alloc;
-    if (part->before)
-        part->before->after = part->after;
+    if (part->previous)
+        part->previous->next = part->next;
     else if (part->folder->parts == part)
-        part->folder->parts = part->after;
-    if (part->after)
-        part->after->before = part->before;
+        part->folder->parts = part->next;
+    if (part->next)
+        part->next->previous = part->previous;
     alloc_free(alloc, part->path, part->path_size, 1);
     alloc_free(alloc, part, 1, sizeof *part);
 }
@@ -489,18 +497,19 @@ static int part_end(void *own, bool is_whole)
 {
     struct part *part = own;
     struct folder_sink *folder = part->folder;
-    int reason = folder->is_nowhere ? 0 : shared_file_close(&part->file);
+    int reason = folder->is_dry_run ? 0 : shared_file_close(&part->file);
     if (part->sink && is_whole)
         folder->bytes += sink_offset(part->sink);
-    if (!is_whole && !folder->is_nowhere)
+    if (!is_whole && !folder->is_dry_run)
         (void)unlink(part->path);
     folder->is_broken |= is_whole && reason != 0;
     part_free(part);
     return reason;
 }
 
-/* A name that stays in the folder: parts between single slashes, none of them "." or "..". */
-static bool is_inside(const char *name)
+/* Returns true if the name stays within the folder: components separated by single slashes, without
+ * "." and "..". */
+static bool is_name_inside(const char *name)
 {
     for (const char *at = name;; at++) {
         size_t n = strcspn(at, "/");
@@ -512,7 +521,7 @@ static bool is_inside(const char *name)
     }
 }
 
-/* Makes the folders on the way to a file; 0 or the reason. */
+/* Creates the missing folders of a path, from index `from` on. Returns 0 or an errno. */
 static int make_folders(char *path, size_t from)
 {
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -534,9 +543,9 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     part->name_at = (folder->temporary ? strlen(folder->temporary) : 0) + 1;
     part->path_size = part->name_at + strlen(name) + 1;
     part->path = alloc_zero(folder->alloc, part->path_size, 1);
-    part->after = folder->parts;
-    if (part->after)
-        part->after->before = part;
+    part->next = folder->parts;
+    if (part->next)
+        part->next->previous = part;
     folder->parts = part;
     if (!part->path) {
         part_free(part);
@@ -551,11 +560,11 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     return part;
 }
 
-/* Makes the file of a part, empty; 0 or the reason. */
+/* Creates the file of a part. Returns 0 or an errno; EEXIST if a file has that name already. */
 static int create_file(struct part *part)
 {
     const struct folder_sink *folder = part->folder;
-    if (folder->is_nowhere)
+    if (folder->is_dry_run)
         return 0;
     int reason = make_folders(part->path, part->name_at);
     if (reason)
@@ -568,9 +577,10 @@ static int create_file(struct part *part)
 
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
 {
-    char path[PATH_MAX]; /* that the file will have: what messages call it */
-    if (!is_inside(name)) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
+    char path[PATH_MAX]; /* final path, for messages */
+    if (!is_name_inside(name)) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is not a valid file name in a folder",
+                   name);
         return NULL;
     }
     struct part *part = part_new(folder, name);
@@ -586,12 +596,12 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     else if (reason)
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path, sink_hint(reason));
     if (reason) {
-        part_free(part); /* not part_end: a file of that name is another's */
+        part_free(part); /* not part_end, which would remove the other file */
         return NULL;
     }
     part->sink = sink_open_part(
         folder->alloc, path,
-        &(struct sink_part){part_push, part_rewrite, part_end, part, PART_BUFFER}, error);
+        &(struct sink_part){part_write, part_rewrite, part_end, part, PART_BUFFER_SIZE}, error);
     if (!part->sink) {
         (void)part_end(part, false);
         return NULL;
@@ -603,11 +613,11 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
                        ttr_error *error)
 {
     char old[PATH_MAX], new[PATH_MAX];
-    if (folder->is_nowhere)
+    if (folder->is_dry_run)
         return TTR_OK;
-    if (!is_inside(from) || !is_inside(to))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder",
-                    from, to);
+    if (!is_name_inside(from) || !is_name_inside(to))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "\"%s\" and \"%s\" are not valid names in a folder", from, to);
     int old_n = snprintf(old, sizeof old, "%s/%s", folder->temporary, from);
     int new_n = snprintf(new, sizeof new, "%s/%s", folder->temporary, to);
     int reason = (size_t)old_n >= sizeof old || (size_t)new_n >= sizeof new
@@ -615,7 +625,7 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
                      : make_folders(new, strlen(folder->temporary) + 1);
     if (reason == 0 && rename(old, new) != 0 && errno != ENOENT)
         reason = errno;
-    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot name %s/%s in it %s", folder->target,
+    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot rename %s/%s to %s", folder->target,
                              from, to)
                   : TTR_OK;
 }
@@ -623,14 +633,14 @@ ttr_status folder_move(struct folder_sink *folder, const char *from, const char 
 uint64_t folder_bytes_written(const struct folder_sink *folder)
 {
     uint64_t bytes = folder->bytes;
-    for (const struct part *part = folder->parts; part; part = part->after)
+    for (const struct part *part = folder->parts; part; part = part->next)
         bytes += sink_offset(part->sink);
     return bytes;
 }
 
 ttr_status folder_flush(struct folder_sink *folder, ttr_error *error)
 {
-    for (struct part *part = folder->parts; part; part = part->after) {
+    for (struct part *part = folder->parts; part; part = part->next) {
         ttr_status status = sink_flush(part->sink, error);
         if (status != TTR_OK)
             return status;
@@ -643,10 +653,11 @@ const char *folder_temporary(const struct folder_sink *folder)
     return folder->temporary;
 }
 
-/* --- Its end --- */
+/* --- Finishing --- */
 
-/* The old folder is moved aside, the new one into its place; 0 or the reason. */
-static int move_aside(struct folder_sink *folder)
+/* Renames the old folder aside and the new one to the target; undoes the first if the second fails.
+ * Returns 0 or an errno. */
+static int replace_by_two_renames(struct folder_sink *folder)
 {
     char aside[PATH_MAX];
     if (folder->temporary_size > sizeof aside)
@@ -659,24 +670,27 @@ static int move_aside(struct folder_sink *folder)
         (void)rename(aside, folder->target);
         return reason;
     }
-    memcpy(folder->temporary, aside, strlen(aside) + 1); /* as long: same target */
+    /* fits: both names are derived from the same target */
+    memcpy(folder->temporary, aside, strlen(aside) + 1);
     return 0;
 }
 
-/* Exchanges the two folders, after which the old one bears the temporary name; 0 or the reason. */
-static int replace(struct folder_sink *folder)
+/* Exchanges the old and the new folder, so the old one gets the temporary name. Returns 0 or an
+ * errno. */
+static int exchange_with_target(struct folder_sink *folder)
 {
     if (is_empty(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
     if (!folder->overwrite)
-        return EEXIST; /* it was empty when we began */
+        return EEXIST; /* it was empty when the output was created */
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
         return 0;
-    return errno == EINVAL || errno == ENOSYS ? move_aside(folder) : errno;
+    return errno == EINVAL || errno == ENOSYS ? replace_by_two_renames(folder) : errno;
 }
 
-/* Renames without replacing a folder that came into being meanwhile; 0 or the reason. */
-static int put_in_place(const struct folder_sink *folder)
+/* Renames the temporary folder to the target. Fails if a folder was created there meanwhile.
+ * Returns 0 or an errno. */
+static int rename_to_target(const struct folder_sink *folder)
 {
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_NOREPLACE) == 0)
         return 0;
@@ -684,19 +698,19 @@ static int put_in_place(const struct folder_sink *folder)
         return errno;
     return rename(folder->temporary, folder->target) == 0
                ? 0
-               : errno; /* fails where a folder has anything in it */
+               : errno; /* fails if a folder with entries is there */
 }
 
-/* What the new folder replaced. */
+/* Removes the old folder, which has the temporary name now. */
 static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);
     ttr_status status =
         reason ? fail_sys(error, reason, NO_OFFSET,
-                          "%s is whole, but what it replaced could not be removed: it is %s",
+                          "%s is complete, but the folder it replaced could not be removed: %s",
                           folder->target, folder->temporary)
                : TTR_OK;
-    sink_forget(folder);
+    forget_temporary(folder);
     return status;
 }
 
@@ -708,16 +722,17 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
         status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended",
                       folder->parts->path + folder->parts->name_at);
     else if (folder->is_broken)
-        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole",
+        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written completely",
                       folder->target);
-    else if (!folder->is_nowhere) {
-        int reason = folder->replaces ? replace(folder) : put_in_place(folder);
+    else if (!folder->is_dry_run) {
+        int reason = folder->replaces ? exchange_with_target(folder) : rename_to_target(folder);
         if (reason)
-            status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", folder->target);
+            status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
+                              folder->target);
         else if (had_old)
             status = remove_old(folder, error);
         else
-            sink_forget(folder);
+            forget_temporary(folder);
     }
     folder_sink_free(folder);
     return status;

@@ -1,9 +1,7 @@
-/* Folders out: one appears whole or not at all, nothing that is no trace is ever replaced, and many
- * files need few descriptors. */
+/* Tests of output folders: complete or absent, only traces are replaced, and many files use few
+ * descriptors. */
 #include "io/folder.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
 
@@ -57,8 +56,8 @@ static void put(struct folder_sink *folder, const char *name, const char *text)
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
 }
 
-/* A folder that holds the mark with this text. */
-static void put_whole(bool overwrite, const char *text)
+/* Writes and finishes a folder with the mark file, which contains `text`. */
+static void write_complete_folder(bool overwrite, const char *text)
 {
     struct folder_sink *folder = begin(overwrite, NULL);
     assert_non_null(folder);
@@ -66,7 +65,7 @@ static void put_whole(bool overwrite, const char *text)
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
 }
 
-static void a_folder_appears_only_when_it_is_finished(void **state)
+static void folder_appears_when_finished(void **state)
 {
     (void)state;
     struct stat about;
@@ -90,7 +89,7 @@ static void a_folder_appears_only_when_it_is_finished(void **state)
     assert_int_equal(about.st_mode & 0777, 0640);
 }
 
-static void an_abandoned_folder_leaves_nothing_behind(void **state)
+static void abandoned_folder_leaves_no_files(void **state)
 {
     (void)state;
     struct folder_sink *folder = begin(false, NULL);
@@ -104,7 +103,7 @@ static void an_abandoned_folder_leaves_nothing_behind(void **state)
     folder_abandon(NULL);
 }
 
-static void an_abandoned_file_is_not_in_the_folder(void **state)
+static void abandoned_file_is_missing_in_folder(void **state)
 {
     (void)state;
     struct folder_sink *folder = begin(false, NULL);
@@ -118,7 +117,7 @@ static void an_abandoned_file_is_not_in_the_folder(void **state)
     assert_int_equal(files_count(target), 1);
 }
 
-static void a_file_that_was_not_ended_is_misuse(void **state)
+static void unended_file_makes_finish_fail(void **state)
 {
     (void)state;
     ttr_error error;
@@ -131,18 +130,18 @@ static void a_file_that_was_not_ended_is_misuse(void **state)
     assert_int_equal(files_count(place), 0);
 }
 
-static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
+static void existing_trace_needs_overwrite(void **state)
 {
     (void)state;
     ttr_error error;
     struct stat about;
-    put_whole(false, "old");
+    write_complete_folder(false, "old");
     assert_int_equal(mkdir(in_target("index"), 0700) | symlink("/etc", in_target("index/link")), 0);
     assert_int_equal(chmod(target, 0700), 0);
     assert_null(begin(false, &error));
     assert_int_equal(error.sys, EEXIST);
     assert_non_null(strstr(error.text, target));
-    put_whole(true, "new");
+    write_complete_folder(true, "new");
     files_expect(in_target("mark"), "new");
     assert_int_equal(files_count(target), 1);
     assert_int_equal(files_count(place), 1);
@@ -151,12 +150,12 @@ static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
     assert_int_equal(access("/etc/passwd", F_OK), 0);
 }
 
-static void what_is_no_part_of_a_trace_keeps_its_folder(void **state)
+static void foreign_file_prevents_replacement(void **state)
 {
     static const char *const names[] = {".hidden", "notes.txt", "index/notes", "sub/stream"};
     (void)state;
     ttr_error error;
-    put_whole(false, "old");
+    write_complete_folder(false, "old");
     assert_int_equal(mkdir(in_target("index"), 0700), 0);
     files_write(in_target("index/stream.idx"), "x");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -171,60 +170,46 @@ static void what_is_no_part_of_a_trace_keeps_its_folder(void **state)
         assert_int_equal(unlink(in_target(names[i])), 0);
     }
     assert_int_equal(rmdir(in_target("sub")), 0);
-    put_whole(true, "new");
+    write_complete_folder(true, "new");
     files_expect(in_target("mark"), "new");
     assert_int_equal(files_count(target), 1);
 }
 
-/* In place of the C library's: at the n-th entry the disk fails. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return own(directory);
-}
-
-static void a_folder_that_cannot_be_read_to_its_end_is_not_taken_for_empty(void **state)
+static void unreadable_folder_is_not_treated_as_empty(void **state)
 {
     (void)state;
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
     files_write(in_target("thesis"), "years of work");
-    for (fails_at = 1; fails_at <= 3; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 3; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(begin(false, &error));
         assert_int_equal(error.sys, EEXIST);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("thesis"), "years of work");
 }
 
-static void a_trace_is_not_replaced_where_what_is_beside_it_cannot_be_seen(void **state)
+static void unreadable_sibling_prevents_replacement(void **state)
 {
     (void)state;
     ttr_error error;
-    put_whole(false, "old");
+    write_complete_folder(false, "old");
     files_write(in_target("notes.txt"), "what I found\n");
-    for (fails_at = 1; fails_at <= 4; fails_at++) { /* the mark is found by its name */
-        entries_read = 0;
+    /* the first entries are read before the mark is opened by its name */
+    for (readdir_fails_at = 1; readdir_fails_at <= 4; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(begin(true, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
-        assert_non_null(strstr(error.text, "cannot see all that is in"));
+        assert_non_null(strstr(error.text, "cannot read all of"));
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("mark"), "old");
     files_expect(in_target("notes.txt"), "what I found\n");
 }
 
-static void a_folder_that_is_no_trace_is_never_replaced(void **state)
+static void folder_without_trace_is_never_replaced(void **state)
 {
     (void)state;
     ttr_error error;
@@ -239,12 +224,12 @@ static void a_folder_that_is_no_trace_is_never_replaced(void **state)
     assert_int_equal(files_count(place), 1);
 }
 
-static void an_empty_folder_is_taken(void **state)
+static void empty_folder_is_replaced(void **state)
 {
     (void)state;
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
-    put_whole(false, "new");
+    write_complete_folder(false, "new");
     files_expect(in_target("mark"), "new");
     assert_int_equal(unlink(in_target("mark")), 0);
     struct folder_sink *folder = begin(false, NULL);
@@ -256,7 +241,7 @@ static void an_empty_folder_is_taken(void **state)
     assert_int_equal(files_count(place), 1);
 }
 
-static void a_folder_or_file_that_came_meanwhile_is_not_overwritten(void **state)
+static void target_created_meanwhile_is_not_overwritten(void **state)
 {
     (void)state;
     ttr_error error;
@@ -269,16 +254,16 @@ static void a_folder_or_file_that_came_meanwhile_is_not_overwritten(void **state
     assert_int_equal(files_count(place), 1);
 }
 
-static void a_link_to_a_trace_stays_a_link(void **state)
+static void link_to_trace_stays_a_link(void **state)
 {
     (void)state;
     struct stat about;
-    put_whole(false, "old");
+    write_complete_folder(false, "old");
     char real[80];
     (void)snprintf(real, sizeof real, "%s/real.x", place);
     assert_int_equal(rename(target, real), 0);
     assert_int_equal(symlink("real.x", target), 0);
-    put_whole(true, "new");
+    write_complete_folder(true, "new");
     assert_int_equal(lstat(target, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
     (void)strncat(real, "/mark", 6);
@@ -286,7 +271,7 @@ static void a_link_to_a_trace_stays_a_link(void **state)
     assert_int_equal(files_count(place), 2);
 }
 
-static void a_place_that_cannot_be_written_is_named(void **state)
+static void unwritable_path_is_reported_with_its_name(void **state)
 {
     (void)state;
     static const char *const misuse[] = {"", ".", "..", "/", "./", "a/..", "//"};
@@ -308,10 +293,10 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     assert_int_equal(unlink(target) | symlink("nowhere", target), 0);
     assert_null(begin(true, &error));
     assert_int_equal(error.sys, ENOENT);
-    assert_non_null(strstr(error.text, "leads nowhere"));
+    assert_non_null(strstr(error.text, "dangling link"));
 }
 
-static void a_folder_nobody_may_write_in_is_told_with_the_reason(void **state)
+static void read_only_folder_is_reported_with_reason(void **state)
 {
     (void)state;
     ttr_error error;
@@ -327,7 +312,7 @@ static void a_folder_nobody_may_write_in_is_told_with_the_reason(void **state)
     assert_int_equal(chmod(place, 0700), 0);
 }
 
-static void a_name_that_leads_out_of_the_folder_is_misuse(void **state)
+static void name_outside_folder_is_misuse(void **state)
 {
     (void)state;
     static const char *const names[] = {"", "/a", "a/", "..", "../a", "a/../b", "a//b", "./a", "."};
@@ -341,7 +326,7 @@ static void a_name_that_leads_out_of_the_folder_is_misuse(void **state)
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
 }
 
-static void a_second_file_of_one_name_is_refused_and_the_first_stays(void **state)
+static void duplicate_file_name_is_refused(void **state)
 {
     (void)state;
     ttr_error error;
@@ -356,7 +341,7 @@ static void a_second_file_of_one_name_is_refused_and_the_first_stays(void **stat
     files_expect(in_target("mark"), "one");
 }
 
-/* Writes n bytes in pieces and ends everything; the status of what failed first. */
+/* Writes n bytes to one file in small writes, and finishes it. Returns the first error. */
 static ttr_status write_bytes(size_t n, ttr_error *error)
 {
     static const char bytes[1000];
@@ -369,11 +354,11 @@ static ttr_status write_bytes(size_t n, ttr_error *error)
     if (status == TTR_OK)
         return folder_finish(folder, error);
     assert_int_equal(folder_finish(folder, NULL),
-                     TTR_E_IO); /* also a writer that does not look makes no folder */
+                     TTR_E_IO); /* finishing fails also if the caller ignores the failed write */
     return status;
 }
 
-static void a_full_disk_leaves_nothing_and_is_told_with_the_file(void **state)
+static void full_disk_removes_folder_and_names_file(void **state)
 {
     (void)state;
     ttr_error error;
@@ -394,7 +379,7 @@ static void a_full_disk_leaves_nothing_and_is_told_with_the_file(void **state)
     assert_int_equal(enough, TTR_OK);
 }
 
-static void bytes_of_a_file_are_written_anew(void **state)
+static void file_bytes_are_overwritten(void **state)
 {
     (void)state;
     char bytes[16] = "";
@@ -412,8 +397,8 @@ static void bytes_of_a_file_are_written_anew(void **state)
     (void)fclose(file);
 }
 
-/* Nor is one that lacks such a file: what was to be there is lost. */
-static void a_folder_is_not_there_where_bytes_cannot_be_written_anew(void **state)
+/* A failed overwrite makes folder_finish fail, because bytes are missing. */
+static void failed_overwrite_removes_folder(void **state)
 {
     (void)state;
     ttr_error error;
@@ -435,7 +420,7 @@ static void a_folder_is_not_there_where_bytes_cannot_be_written_anew(void **stat
     assert_int_equal(files_count(place), 0);
 }
 
-static void ten_thousand_files_under_way_need_few_descriptors(void **state)
+static void ten_thousand_open_files_use_few_descriptors(void **state)
 {
     (void)state;
     enum { FILES = 10000 };
@@ -445,7 +430,7 @@ static void ten_thousand_files_under_way_need_few_descriptors(void **state)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     struct folder_sink *folder = begin(false, NULL);
     for (int limit = 40; limit <= 200;
-         limit += 160) { /* less and more than the folder would like to have */
+         limit += 160) { /* limits below and above the size of the pool */
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = (rlim_t)limit,
                                                                    .rlim_max = old.rlim_max}),
                          0);
@@ -481,7 +466,7 @@ static void ten_thousand_files_under_way_need_few_descriptors(void **state)
     folder_close(made);
 }
 
-static void a_folder_that_is_nowhere_counts_and_keeps_nothing(void **state)
+static void dry_run_counts_and_writes_nothing(void **state)
 {
     (void)state;
     struct folder_sink *folder = folder_create_nowhere(alloc_default(), NULL);
@@ -519,7 +504,7 @@ static bool writes_through(const struct alloc *alloc)
     return is_fine;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(writes_through);
@@ -530,28 +515,28 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_folder_appears_only_when_it_is_finished),
-        TEST(an_abandoned_folder_leaves_nothing_behind),
-        TEST(an_abandoned_file_is_not_in_the_folder),
-        TEST(a_file_that_was_not_ended_is_misuse),
-        TEST(an_existing_trace_is_refused_unless_asked_to_overwrite),
-        TEST(what_is_no_part_of_a_trace_keeps_its_folder),
-        TEST(a_folder_that_cannot_be_read_to_its_end_is_not_taken_for_empty),
-        TEST(a_trace_is_not_replaced_where_what_is_beside_it_cannot_be_seen),
-        TEST(a_folder_that_is_no_trace_is_never_replaced),
-        TEST(an_empty_folder_is_taken),
-        TEST(a_folder_or_file_that_came_meanwhile_is_not_overwritten),
-        TEST(a_link_to_a_trace_stays_a_link),
-        TEST(a_place_that_cannot_be_written_is_named),
-        TEST(a_folder_nobody_may_write_in_is_told_with_the_reason),
-        TEST(a_name_that_leads_out_of_the_folder_is_misuse),
-        TEST(a_second_file_of_one_name_is_refused_and_the_first_stays),
-        TEST(a_full_disk_leaves_nothing_and_is_told_with_the_file),
-        TEST(bytes_of_a_file_are_written_anew),
-        TEST(a_folder_is_not_there_where_bytes_cannot_be_written_anew),
-        TEST(ten_thousand_files_under_way_need_few_descriptors),
-        TEST(a_folder_that_is_nowhere_counts_and_keeps_nothing),
-        TEST(every_allocation_may_fail),
+        TEST(folder_appears_when_finished),
+        TEST(abandoned_folder_leaves_no_files),
+        TEST(abandoned_file_is_missing_in_folder),
+        TEST(unended_file_makes_finish_fail),
+        TEST(existing_trace_needs_overwrite),
+        TEST(foreign_file_prevents_replacement),
+        TEST(unreadable_folder_is_not_treated_as_empty),
+        TEST(unreadable_sibling_prevents_replacement),
+        TEST(folder_without_trace_is_never_replaced),
+        TEST(empty_folder_is_replaced),
+        TEST(target_created_meanwhile_is_not_overwritten),
+        TEST(link_to_trace_stays_a_link),
+        TEST(unwritable_path_is_reported_with_its_name),
+        TEST(read_only_folder_is_reported_with_reason),
+        TEST(name_outside_folder_is_misuse),
+        TEST(duplicate_file_name_is_refused),
+        TEST(full_disk_removes_folder_and_names_file),
+        TEST(file_bytes_are_overwritten),
+        TEST(failed_overwrite_removes_folder),
+        TEST(ten_thousand_open_files_use_few_descriptors),
+        TEST(dry_run_counts_and_writes_nothing),
+        TEST(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
-/* Folders in: what is listed, in which order, and what is not. */
+/* Tests of input folders: which entries are listed, in which order, and which are skipped. */
 #include "io/folder.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/descriptors.h"
+#include "support/failing_readdir.h"
 #include "support/support.h"
 
 static char place[] = "/tmp/ttr-folder-XXXXXX";
@@ -37,9 +37,9 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* a, b -> a, .hidden, nowhere -> missing, fifo, sub/c, sub/.d, sub/deep/e, .secret/f, around -> .
- */
-static int make_place(void **state)
+/* Creates the files and links: a, b -> a, .hidden, nowhere -> missing, fifo, sub/c, sub/.d,
+ * sub/deep/e, .secret/f, around -> . */
+static int make_test_folder(void **state)
 {
     (void)state;
     if (!mkdtemp(place))
@@ -88,7 +88,7 @@ static void assert_size(const struct folder *folder, const struct folder_file *f
     assert_int_equal(size, expected);
 }
 
-static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(void **state)
+static void listing_is_sorted_and_skips_hidden_and_non_files(void **state)
 {
     (void)state;
     struct folder *folder = folder_open(alloc_default(), NULL, place, 0, NULL);
@@ -108,7 +108,7 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
     folder_close(folder);
 }
 
-static void a_file_whose_path_is_too_long_is_not_taken_for_one_that_is_gone(void **state)
+static void too_long_path_differs_from_missing_file(void **state)
 {
     (void)state;
     char path[PATH_MAX];
@@ -127,7 +127,7 @@ static void a_file_whose_path_is_too_long_is_not_taken_for_one_that_is_gone(void
     folder_close(folder);
 }
 
-static void subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not(void **state)
+static void listing_respects_depth_and_folder_links(void **state)
 {
     (void)state;
     struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
@@ -140,13 +140,13 @@ static void subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not(
     assert_false(folder_has_index(folder));
     uint64_t size;
     assert_int_equal(unlink(in_place("sub/deep/e")), 0);
-    assert_false(folder_file_size(folder, folder_at(folder, 3), &size)); /* it is gone */
+    assert_false(folder_file_size(folder, folder_at(folder, 3), &size)); /* the file is gone */
     assert_int_equal(size, 0);
     write_file("sub/deep/e", "eee");
     folder_close(folder);
 }
 
-static void a_slash_at_the_end_of_the_path_does_not_double(void **state)
+static void trailing_slash_is_not_doubled(void **state)
 {
     (void)state;
     char path[256];
@@ -163,7 +163,7 @@ static void a_slash_at_the_end_of_the_path_does_not_double(void **state)
     folder_close(folder);
 }
 
-static void a_folder_knows_its_place_only_when_told(void **state)
+static void relative_path_is_empty_unless_set(void **state)
 {
     (void)state;
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub/deep"), 0, NULL);
@@ -176,7 +176,7 @@ static void a_folder_knows_its_place_only_when_told(void **state)
     folder_close(folder);
 }
 
-static void a_source_shows_the_bytes_of_a_file(void **state)
+static void source_reads_file_content(void **state)
 {
     (void)state;
     struct window window;
@@ -189,7 +189,7 @@ static void a_source_shows_the_bytes_of_a_file(void **state)
     folder_close(folder);
 }
 
-static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_allowed(void **state)
+static void folder_read_returns_zero_terminated_file_within_limit(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -202,7 +202,7 @@ static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_al
     alloc_free(alloc_default(), bytes, n + 1, 1);
     assert_int_equal(folder_read(folder, folder_find(folder, "b"), 3, &bytes, &n, &error),
                      TTR_E_LIMIT);
-    assert_non_null(strstr(error.text, "/b is larger than the 3 bytes"));
+    assert_non_null(strstr(error.text, "/b exceeds the limit of 3 bytes"));
     assert_null(bytes);
     assert_int_equal(
         folder_read(folder, folder_find(folder, "sub/c"), UINT64_MAX, &bytes, &n, &error), TTR_OK);
@@ -215,7 +215,7 @@ static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_al
     folder_close(folder);
 }
 
-static void a_folder_in_memory_is_like_one_on_disk(void **state)
+static void memory_folder_equals_disk_folder(void **state)
 {
     (void)state;
     const ttr_file files[] = {{"metadata", "meta", 4}, {"index/a", "", 0}, {"a", "stream", 6}};
@@ -237,21 +237,21 @@ static void a_folder_in_memory_is_like_one_on_disk(void **state)
     folder_close(folder);
 }
 
-static void two_files_of_one_name_in_memory_are_refused(void **state)
+static void duplicate_memory_file_names_are_refused(void **state)
 {
     (void)state;
     ttr_error error;
     const ttr_file files[] = {{"a", "1", 1}, {"b", "2", 1}, {"a", "3", 1}};
     assert_null(folder_open_memory(alloc_default(), "trace", files, 3, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    assert_non_null(strstr(error.text, "called a"));
+    assert_non_null(strstr(error.text, "have the name a"));
     struct folder *folder = folder_open_memory(alloc_default(), "trace", NULL, 0, &error);
     assert_null(folder_at(folder, 0));
     assert_null(folder_find(folder, "a"));
     folder_close(folder);
 }
 
-static void what_is_no_folder_is_named(void **state)
+static void non_folder_is_reported_with_its_name(void **state)
 {
     (void)state;
     ttr_error error;
@@ -262,7 +262,8 @@ static void what_is_no_folder_is_named(void **state)
     assert_int_equal(error.sys, ENOENT);
 }
 
-/* A folder "many" of sparse files of one size that look an hour old, so that they may be mapped. */
+/* Creates a folder "many" of sparse files of one size. Their modification time is an hour ago, so
+ * that they can be mapped. */
 static void make_many(unsigned n, off_t size)
 {
     char name[32];
@@ -288,7 +289,7 @@ static void drop_many(const struct folder *folder)
     assert_int_equal(rmdir(in_place("many")), 0);
 }
 
-/* ThreadSanitizer keeps four words for each. */
+/* Factor for memory under ThreadSanitizer, which keeps shadow memory for each word. */
 #define SHADOW 1
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
@@ -312,11 +313,11 @@ enum {
     SMALL_SIZE = 1000,
     LARGE = 512,
     LARGE_SIZE = 400000
-}; /* small ones, too, have more than is read when they are opened */
+}; /* small files too are larger than what opening reads */
 
 static struct source *sources[MANY];
 
-static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **state)
+static void ten_thousand_sources_use_few_descriptors(void **state)
 {
     (void)state;
     struct rlimit old;
@@ -325,7 +326,7 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (rlim_t limit = 40; limit <= 200;
-         limit += 160) { /* less and more than the folder would like to have */
+         limit += 160) { /* limits below and above the size of the pool */
         assert_int_equal(
             setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = limit, .rlim_max = old.rlim_max}),
             0);
@@ -352,33 +353,18 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     folder_close(folder);
 }
 
-/* In place of the C library's: at the n-th entry the disk fails. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return own(directory);
-}
-
-static void a_folder_that_cannot_be_read_to_its_end_is_told(void **state)
+static void readdir_error_is_reported(void **state)
 {
     (void)state;
     ttr_error error = {0};
     make_many(8, SMALL_SIZE);
-    for (fails_at = 1; fails_at < 8; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at < 8; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(folder_open(alloc_default(), NULL, in_place("many"), 0, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, &error);
     assert_non_null(folder);
     drop_many(folder);
@@ -398,7 +384,7 @@ static unsigned open_count(void)
     return n;
 }
 
-static void folders_that_share_a_pool_have_few_descriptors_together(void **state)
+static void folders_with_one_pool_share_descriptors(void **state)
 {
     (void)state;
     struct rlimit old;
@@ -417,14 +403,14 @@ static void folders_that_share_a_pool_have_few_descriptors_together(void **state
                                                    &(struct source_options){.chunk = 16}, NULL));
     }
     assert_in_range(open_count(), before + 1,
-                    before + 16); /* half of what may be open is left to others */
+                    before + 16); /* the pool leaves half of the limit to others */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     for (unsigned i = 0; i < FOLDERS; i++) {
         assert_int_equal(source_fill(sources[i], SMALL_SIZE - 4, 4, &window, NULL), TTR_OK);
         assert_memory_equal(window.bytes, &i, sizeof i);
     }
     assert_in_range(open_count(), before + 17,
-                    before + FOLDERS); /* more are kept open when more may be */
+                    before + FOLDERS); /* with a higher limit the pool keeps more files open */
     for (unsigned i = 0; i < FOLDERS; i++)
         source_close(sources[i]);
     drop_many(folder[0]);
@@ -434,8 +420,8 @@ static void folders_that_share_a_pool_have_few_descriptors_together(void **state
     assert_int_equal(open_count(), before);
 }
 
-/* As many streams as a large machine has cores, read in turn as a merge does. */
-static void many_large_files_at_once_take_little_memory(void **state)
+/* As many streams as a large machine has CPUs, read in turn as a merge does. */
+static void many_large_files_use_little_memory(void **state)
 {
     (void)state;
     make_many(LARGE, LARGE_SIZE);
@@ -461,7 +447,7 @@ static void many_large_files_at_once_take_little_memory(void **state)
             source_close(sources[i]);
         assert_int_equal(sum, 0);
         if (most - before >
-            SHADOW * (24 << 10)) /* windows of 16 MiB, and what else each source takes */
+            SHADOW * (24 << 10)) /* 16 MiB of windows, plus other memory per source */
             fail_msg("%ld KiB", most - before);
         if (no_mmap)
             drop_many(folder);
@@ -489,7 +475,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
                                                    &(struct source_options){.chunk = 4096}, NULL));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")),
-                     0); /* the first opened, so closed for others */
+                     0); /* the file opened first, so the pool has closed it */
     assert_int_equal(source_fill(sources[0], 50000, 10, &window, &error), TTR_E_IO);
     assert_int_equal(error.sys, ESTALE);
     assert_non_null(strstr(error.text, "many/000000"));
@@ -503,7 +489,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     folder_close(folder);
 }
 
-/* Reads its half of the sources to the end, in turn. */
+/* Reads every second source to its end, in turn. */
 static void *read_half(void *own)
 {
     unsigned from = *(const unsigned *)own;
@@ -515,7 +501,7 @@ static void *read_half(void *own)
     return NULL;
 }
 
-static void two_threads_share_the_descriptors_of_a_folder(void **state)
+static void two_threads_share_folder_descriptors(void **state)
 {
     (void)state;
     unsigned from[2] = {0, 100};
@@ -554,7 +540,7 @@ static bool lists_through(const struct alloc *alloc)
     return is_fine;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(lists_through);
@@ -563,24 +549,24 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_listed_by_name_without_hidden_ones_and_what_is_no_file),
-        cmocka_unit_test(a_file_whose_path_is_too_long_is_not_taken_for_one_that_is_gone),
-        cmocka_unit_test(subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not),
-        cmocka_unit_test(a_slash_at_the_end_of_the_path_does_not_double),
-        cmocka_unit_test(a_folder_knows_its_place_only_when_told),
-        cmocka_unit_test(a_source_shows_the_bytes_of_a_file),
-        cmocka_unit_test(a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_allowed),
-        cmocka_unit_test(a_folder_in_memory_is_like_one_on_disk),
-        cmocka_unit_test(two_files_of_one_name_in_memory_are_refused),
-        cmocka_unit_test(what_is_no_folder_is_named),
-        cmocka_unit_test(ten_thousand_files_are_read_at_once_with_few_descriptors),
-        cmocka_unit_test(a_folder_that_cannot_be_read_to_its_end_is_told),
-        cmocka_unit_test(folders_that_share_a_pool_have_few_descriptors_together),
-        cmocka_unit_test(many_large_files_at_once_take_little_memory),
+        cmocka_unit_test(listing_is_sorted_and_skips_hidden_and_non_files),
+        cmocka_unit_test(too_long_path_differs_from_missing_file),
+        cmocka_unit_test(listing_respects_depth_and_folder_links),
+        cmocka_unit_test(trailing_slash_is_not_doubled),
+        cmocka_unit_test(relative_path_is_empty_unless_set),
+        cmocka_unit_test(source_reads_file_content),
+        cmocka_unit_test(folder_read_returns_zero_terminated_file_within_limit),
+        cmocka_unit_test(memory_folder_equals_disk_folder),
+        cmocka_unit_test(duplicate_memory_file_names_are_refused),
+        cmocka_unit_test(non_folder_is_reported_with_its_name),
+        cmocka_unit_test(ten_thousand_sources_use_few_descriptors),
+        cmocka_unit_test(readdir_error_is_reported),
+        cmocka_unit_test(folders_with_one_pool_share_descriptors),
+        cmocka_unit_test(many_large_files_use_little_memory),
         cmocka_unit_test(
             a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),
-        cmocka_unit_test(two_threads_share_the_descriptors_of_a_folder),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(two_threads_share_folder_descriptors),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests_name("folder", tests, make_place, drop_place);
+    return cmocka_run_group_tests_name("folder", tests, make_test_folder, drop_place);
 }

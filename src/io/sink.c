@@ -1,8 +1,9 @@
-/* Writing files that appear whole: a temporary name in the target's folder, renamed at the end.
+/* Output files that appear completely or not at all: written under a temporary name in the target's
+ * folder and renamed at the end.
  *
- * Left out: fsync (a trace can be made again; waiting for the disk is the caller's choice), and
- * SIGPIPE, which belongs to the program: where it is ignored, a closed pipe is reported as EPIPE.
- */
+ * Left out: fsync, because a trace can be written again and waiting for the disk is the caller's
+ * decision; SIGPIPE, which belongs to the program. If SIGPIPE is ignored, a closed pipe is reported
+ * as EPIPE. */
 #include "io/sink.h"
 
 #include <errno.h>
@@ -20,31 +21,31 @@
 #include "base/status.h"
 #include "io/temporary.h"
 
-#define DIRECT ((size_t)8 << 10) /* bytes: so many at once go out without being copied */
+#define UNBUFFERED_MIN ((size_t)8 << 10) /* bytes; writes of this size bypass the buffer */
 
-enum { SINK_BUFFER = 256 << 10 };
+enum { BUFFER_SIZE = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
-    struct sink_part
-        part;        /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
-    int fd;          /* -1 with a push function */
-    int held;        /* a file without a name that all is written to first, -1 = none */
-    uint8_t *prefix; /* what is to stand before that */
+    struct sink_part part; /* callbacks of a sink without descriptor; part.end may be NULL */
+    int fd;                /* -1 if there is a push callback */
+    /* unnamed temporary file that delays all output until sink_finish; -1 = none */
+    int held_fd;
+    uint8_t *prefix; /* bytes to write before the contents of held_fd */
     size_t prefix_n;
-    bool is_owned; /* close fd; false for standard output */
+    bool is_owned; /* close fd at the end; false for standard output */
     bool overwrite;
-    char *target;    /* the path to appear; "standard output" and the like for messages */
-    char *temporary; /* NULL when written directly */
+    char *target;    /* final path, or a name for messages such as "standard output" */
+    char *temporary; /* NULL if the target is written directly */
     size_t target_size, temporary_size;
-    uint8_t *buffer; /* made when first needed */
+    uint8_t *buffer; /* allocated at the first buffered write */
     size_t n, buffer_size;
-    uint64_t offset; /* bytes accepted */
+    uint64_t offset; /* bytes accepted so far */
     bool failed;
     ttr_error failure;
 };
 
-/* The name is not ours (any more): it must not be unlinked. */
+/* Forgets the temporary name, so that it is not unlinked: the file was renamed or never created. */
 static void forget_temporary(struct sink *sink)
 {
     alloc_free(sink->alloc, sink->temporary, sink->temporary_size, 1);
@@ -54,9 +55,9 @@ static void forget_temporary(struct sink *sink)
 static void sink_free(struct sink *sink)
 {
     if (sink->is_owned && sink->fd >= 0)
-        (void)close(sink->fd); /* reached with an open file only when it is given up */
-    if (sink->held >= 0)
-        (void)close(sink->held);
+        (void)close(sink->fd); /* the descriptor is open here only if the output is abandoned */
+    if (sink->held_fd >= 0)
+        (void)close(sink->held_fd);
     if (sink->temporary)
         (void)unlink(sink->temporary);
     if (sink->part.end)
@@ -68,17 +69,17 @@ static void sink_free(struct sink *sink)
     alloc_free(sink->alloc, sink, 1, sizeof *sink);
 }
 
-/* A sink that goes nowhere yet. */
+/* Allocates a sink without a destination. Returns NULL with `error` if memory is out. */
 static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_error *error)
 {
     struct sink *sink = alloc_zero(alloc, 1, sizeof *sink);
     if (sink) {
         sink->alloc = alloc;
         sink->fd = -1;
-        sink->held = -1;
+        sink->held_fd = -1;
         sink->target_size = strlen(target) + 1;
         sink->target = alloc_zero(alloc, sink->target_size, 1);
-        sink->buffer_size = SINK_BUFFER;
+        sink->buffer_size = BUFFER_SIZE;
     }
     if (!sink || !sink->target) {
         if (sink)
@@ -102,36 +103,37 @@ const char *sink_hint(int reason)
     case EACCES:
     case EPERM:
     case EROFS:
-        return " (its folder may not be written to)";
+        return " (is its folder writable?)";
     default:
         return "";
     }
 }
 
-/* Gives the same failure again and again. */
-static ttr_status stuck(const struct sink *sink, ttr_error *error)
+/* Returns the first failure again: every call after it fails alike. */
+static ttr_status repeat_failure(const struct sink *sink, ttr_error *error)
 {
     if (error)
         *error = sink->failure;
     return sink->failure.status;
 }
 
-static ttr_status write_failed(struct sink *sink, int reason, ttr_error *error)
+static ttr_status fail_write(struct sink *sink, int reason, ttr_error *error)
 {
     sink->failed = true;
     (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target,
                    reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
-    return stuck(sink, error);
+    return repeat_failure(sink, error);
 }
 
-/* One write below; waits where a non-blocking descriptor is full. */
-static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
+/* Writes once, at least one byte; polls if a non-blocking descriptor is full. Returns the count, or
+ * -1 with errno. */
+static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
-        int64_t put = sink->held < 0 && sink->part.push
+        int64_t put = sink->held_fd < 0 && sink->part.push
                           ? sink->part.push(sink->part.own, bytes, n)
-                          : write(sink->held >= 0 ? sink->held : sink->fd, bytes, n);
+                          : write(sink->held_fd >= 0 ? sink->held_fd : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
         if (put >= 0 || errno == 0)
@@ -146,17 +148,17 @@ static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, ttr_error *error)
 {
     while (n) {
-        int64_t put = write_some(sink, bytes, n);
+        int64_t put = write_once(sink, bytes, n);
         if (put < 0)
-            return write_failed(sink, errno, error);
+            return fail_write(sink, errno, error);
         bytes += put;
         n -= (size_t)put;
     }
     return TTR_OK;
 }
 
-/* Creates the temporary file with the permissions the process gives to new files.  Not mkostemp:
- * its 0600 would have to be widened by the umask, which cannot be read without changing it for all
+/* Creates the temporary file with the permissions that umask allows. mkostemp is not used: its mode
+ * 0600 would have to be widened by the umask, which cannot be read without changing it for all
  * threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
@@ -180,9 +182,9 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     forget_temporary(sink);
     if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
-                       "cannot replace %s: it is writable but its folder is not, and a new file is "
-                       "needed there until it is "
-                       "whole; write elsewhere, or to standard output redirected into it",
+                       "cannot replace %s: it is writable, but its folder is not, and a temporary "
+                       "file is needed there; "
+                       "write elsewhere, or to standard output redirected into it",
                        sink->target);
     else
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target,
@@ -190,19 +192,19 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     return false;
 }
 
-/* The new file gets the owner and permissions of the one it replaces, as far as we may. */
-static void keep_mode(const struct sink *sink, const struct stat *old)
+/* Gives the new file the owner and permissions of the old one, as far as permitted. */
+static void copy_owner_and_mode(const struct sink *sink, const struct stat *old)
 {
     struct stat now;
     mode_t mode = old->st_mode & 07777;
     bool is_same =
         fstat(sink->fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid;
     if (!is_same && fchown(sink->fd, old->st_uid, old->st_gid) != 0)
-        mode &= 0777; /* set-id bits are for their owner only */
+        mode &= 0777; /* set-user-id and set-group-id bits are only valid with the old owner */
     (void)fchmod(sink->fd, mode);
 }
 
-/* open() refuses sockets; 0 or the reason. */
+/* Connects to a Unix socket, because open() refuses sockets. Returns 0 or an errno. */
 static int connect_socket(struct sink *sink)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -215,7 +217,7 @@ static int connect_socket(struct sink *sink)
     return 0;
 }
 
-/* Devices, FIFOs and sockets are written as they are. */
+/* Opens a device, FIFO or socket to write it directly. */
 static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
 {
     sink->is_owned = true;
@@ -233,12 +235,13 @@ static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
     return reason == 0;
 }
 
-/* An existing regular file: through links to the real one, so that a link stays a link. */
-static bool replace_file(struct sink *sink, const struct stat *old, ttr_error *error)
+/* Prepares the replacement of an existing regular file. Resolves links first, so that a link stays
+ * a link. */
+static bool open_replacement(struct sink *sink, const struct stat *old, ttr_error *error)
 {
     char real[PATH_MAX];
     if (!realpath(sink->target, real)) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot find where %s leads", sink->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot resolve the path %s", sink->target);
         return false;
     }
     size_t size = strlen(real) + 1;
@@ -252,17 +255,17 @@ static bool replace_file(struct sink *sink, const struct stat *old, ttr_error *e
     sink->target_size = size;
     if (!create_temporary(sink, error))
         return false;
-    keep_mode(sink, old);
+    copy_owner_and_mode(sink, old);
     return true;
 }
 
-static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
+static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
 {
     struct stat about;
     sink->overwrite = overwrite;
     if (!*sink->target) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "an empty name is no place to write to; \"-\" is standard output");
+                   "the output name is empty; use \"-\" for standard output");
         return false;
     }
     if (stat(sink->target, &about) == 0) {
@@ -272,7 +275,7 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
         else if (!S_ISREG(about.st_mode))
             return open_direct(sink, S_ISSOCK(about.st_mode), error);
         else if (overwrite)
-            return replace_file(sink, &about, error);
+            return open_replacement(sink, &about, error);
         else
             (void)fail_sys(
                 error, EEXIST, NO_OFFSET,
@@ -280,15 +283,15 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
                 sink->target);
         return false;
     }
-    if (errno != ENOENT) { /* a name too long, say, which the temporary one would not be */
+    /* a name that is too long, for example: the temporary name would hide that */
+    if (errno != ENOENT) {
         (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target,
                        sink_hint(errno));
         return false;
     }
     if (lstat(sink->target, &about) == 0) {
         (void)fail_sys(error, ENOENT, NO_OFFSET,
-                       "%s is a link that leads nowhere; remove it or make its target",
-                       sink->target);
+                       "%s is a dangling link; remove it or create its target", sink->target);
         return false;
     }
     return create_temporary(sink, error);
@@ -297,7 +300,7 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error)
 {
-    /* Opened by its name, a redirected /dev/stdout would be a file to replace. */
+    /* Opening a redirected /dev/stdout by name would replace the file it is redirected to. */
     bool is_stdout = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     struct sink *sink = sink_new(alloc, is_stdout ? "standard output" : path, error);
     if (!sink)
@@ -306,7 +309,7 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
         sink->fd = STDOUT_FILENO;
         return sink;
     }
-    if (open_path(sink, overwrite, error))
+    if (open_target(sink, overwrite, error))
         return sink;
     sink_free(sink);
     return NULL;
@@ -335,22 +338,15 @@ struct sink *sink_open_part(const struct alloc *alloc, const char *name,
 ttr_status sink_flush(struct sink *sink, ttr_error *error)
 {
     if (sink->failed)
-        return stuck(sink, error);
+        return repeat_failure(sink, error);
     size_t n = sink->n;
     sink->n = 0;
     return write_all(sink, sink->buffer, n, error);
 }
 
-ttr_status sink_rest(struct sink *sink, ttr_error *error)
-{
-    ttr_status status = sink_flush(sink, error);
-    alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
-    sink->buffer = NULL;
-    return status;
-}
-
-/* False when memory is out, which then sticks. */
-static bool has_buffer(struct sink *sink)
+/* Allocates the buffer if necessary. Returns false if memory is out; all later calls then fail too.
+ */
+static bool ensure_buffer(struct sink *sink)
 {
     if (!sink->buffer)
         sink->buffer = alloc_resize(sink->alloc, NULL, 0, sink->buffer_size, 1);
@@ -371,15 +367,15 @@ ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_er
 
 ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
-    if (n >= sink->buffer_size || n >= DIRECT)
+    if (n >= sink->buffer_size || n >= UNBUFFERED_MIN)
         return sink_write_now(sink, bytes, n, error);
     if (sink->failed)
-        return stuck(sink, error);
+        return repeat_failure(sink, error);
     if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
         return sink->failure.status;
     if (n > 0) {
-        if (!has_buffer(sink))
-            return stuck(sink, error);
+        if (!ensure_buffer(sink))
+            return repeat_failure(sink, error);
         memcpy(sink->buffer + sink->n, bytes, n);
         sink->n += n;
     }
@@ -387,10 +383,10 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
     return TTR_OK;
 }
 
-/* --- What is written anew --- */
+/* --- Overwriting --- */
 
-/* A file without a name, below TMPDIR; -1 with errno. */
-static int open_nameless(void)
+/* Creates an unnamed file in TMPDIR. Returns its descriptor, or -1 with errno. */
+static int create_unnamed_file(void)
 {
     char name[4096 + TEMPORARY_MORE], target[4096];
     const char *folder = getenv("TMPDIR");
@@ -398,7 +394,7 @@ static int open_nameless(void)
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
         n = snprintf(target, sizeof target, "%s/tracetta", folder);
     for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target;
-         i++) { /* not every file system has such */
+         i++) { /* O_TMPFILE is not supported by all file systems */
         temporary_name(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
@@ -411,7 +407,7 @@ static int open_nameless(void)
 
 bool sink_can_rewrite(const struct sink *sink)
 {
-    return sink->held >= 0 || sink->temporary || sink->part.rewrite;
+    return sink->held_fd >= 0 || sink->temporary || sink->part.rewrite;
 }
 
 ttr_status sink_hold(struct sink *sink, ttr_error *error)
@@ -420,12 +416,13 @@ ttr_status sink_hold(struct sink *sink, ttr_error *error)
         return TTR_OK;
     if (sink->offset)
         return fail(error, TTR_E_MISUSE, sink->offset,
-                    "what is written already cannot be held back");
-    sink->held = open_nameless();
-    return sink->held >= 0
+                    "bytes that are written already cannot be delayed");
+    sink->held_fd = create_unnamed_file();
+    return sink->held_fd >= 0
                ? TTR_OK
                : fail_sys(error, errno, NO_OFFSET,
-                          "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
+                          "%s needs a temporary file; set TMPDIR to a writable folder",
+                          sink->target);
 }
 
 ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
@@ -436,15 +433,15 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
     if (status != TTR_OK)
         return status;
     if (!sink_can_rewrite(sink) || at > sink->offset || n > sink->offset - at)
-        return fail(error, TTR_E_MISUSE, at, "only bytes that are in a file can be written anew");
+        return fail(error, TTR_E_MISUSE, at, "only bytes in a file can be overwritten");
     if (sink->part.rewrite) {
         const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
-        return reason ? write_failed(sink, reason, error) : TTR_OK;
+        return reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     while (n) {
-        ssize_t put = pwrite(sink->held >= 0 ? sink->held : sink->fd, from, n, (off_t)at);
+        ssize_t put = pwrite(sink->held_fd >= 0 ? sink->held_fd : sink->fd, from, n, (off_t)at);
         if (put <= 0 && errno != EINTR)
-            return write_failed(sink, put < 0 ? errno : EIO, error);
+            return fail_write(sink, put < 0 ? errno : EIO, error);
         if (put <= 0)
             continue;
         from += put;
@@ -456,9 +453,8 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
 
 ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
-    if (sink->held < 0 || sink->prefix)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "only what is held can get something before it");
+    if (sink->held_fd < 0 || sink->prefix)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "only delayed output can get a prefix");
     sink->prefix = alloc_resize(sink->alloc, NULL, 0, n, 1);
     if (!sink->prefix)
         return fail_memory(error);
@@ -468,28 +464,28 @@ ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error
     return TTR_OK;
 }
 
-/* Copies what was held to where it goes. */
-static ttr_status release_held(struct sink *sink, ttr_error *error)
+/* Copies the prefix and the held file to the destination. */
+static ttr_status copy_held_file(struct sink *sink, ttr_error *error)
 {
-    int held = sink->held;
+    int held_fd = sink->held_fd;
     uint64_t at = 0, n = sink->offset - sink->prefix_n;
-    sink->held = -1;
+    sink->held_fd = -1;
     ttr_status status = write_all(sink, sink->prefix, sink->prefix_n, error);
     while (status == TTR_OK && at < n) {
-        if (!has_buffer(sink)) {
-            status = stuck(sink, error);
+        if (!ensure_buffer(sink)) {
+            status = repeat_failure(sink, error);
             break;
         }
-        ssize_t got = pread(held, sink->buffer, sink->buffer_size, (off_t)at);
+        ssize_t got = pread(held_fd, sink->buffer, sink->buffer_size, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            status = write_failed(sink, got < 0 ? errno : EIO, error);
+            status = fail_write(sink, got < 0 ? errno : EIO, error);
         else
             status = write_all(sink, sink->buffer, (size_t)got, error);
         at += got > 0 ? (uint64_t)got : 0;
     }
-    (void)close(held);
+    (void)close(held_fd);
     return status;
 }
 
@@ -503,9 +499,9 @@ const char *sink_temporary(const struct sink *sink)
     return sink->temporary;
 }
 
-/* Renames without replacing a file that came into being meanwhile, where the file system can do
- * that; 0 or the reason. */
-static int put_in_place(const struct sink *sink)
+/* Renames to the target. Unless `overwrite`, fails if a file was created there meanwhile, if the
+ * file system can check that. Returns 0 or an errno. */
+static int rename_to_target(const struct sink *sink)
 {
     if (!sink->overwrite) {
         if (renameat2(AT_FDCWD, sink->temporary, AT_FDCWD, sink->target, RENAME_NOREPLACE) == 0)
@@ -519,23 +515,24 @@ static int put_in_place(const struct sink *sink)
 ttr_status sink_finish(struct sink *sink, ttr_error *error)
 {
     ttr_status status = sink_flush(sink, error);
-    if (status == TTR_OK && sink->held >= 0)
-        status = release_held(sink, error);
+    if (status == TTR_OK && sink->held_fd >= 0)
+        status = copy_held_file(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the
-     * same. */
+    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
+     * on Linux. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
-        status = write_failed(sink, errno, error);
+        status = fail_write(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {
         int reason = sink->part.end(sink->part.own, true);
         sink->part.end = NULL;
-        status = reason ? write_failed(sink, reason, error) : TTR_OK;
+        status = reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     if (sink->temporary && status == TTR_OK) {
-        int reason = put_in_place(sink);
+        int reason = rename_to_target(sink);
         if (reason)
-            status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", sink->target);
+            status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
+                              sink->target);
         else
             forget_temporary(sink);
     }

@@ -1,12 +1,11 @@
-/* Bytes out: regular files appear whole or not at all, everything else is written as it comes.
+/* Output: regular files appear completely or not at all, anything else is written directly.
  *
- * A regular file is written to a temporary name beside its target and renamed by sink_finish;
- * sink_abandon removes it.  "-" is standard output.  Devices, FIFOs and sockets that exist are
- * opened and written directly.  Errors stick: the first failed write is repeated by every later
- * call.  Writes are buffered (256 KiB, but for pieces of 8 KiB and more, which go out at once) and
- * survive EINTR and short counts. An existing file that is overwritten keeps its mode, and a link
- * to it stays a link.  SIGPIPE is the program's: where it is ignored, a closed pipe is TTR_E_IO
- * with EPIPE. Thread rule: one thread at a time. */
+ * A regular file is written under a temporary name next to its target, and renamed by sink_finish;
+ * sink_abandon removes it. "-" is standard output. Existing devices, FIFOs and sockets are opened
+ * and written directly. After a failed write all later calls fail with the same error. Writes are
+ * buffered (256 KiB); those of 8 KiB and more bypass the buffer. Interrupted and short writes are
+ * continued. A replaced file keeps its mode, and a link to it stays a link. If the program ignores
+ * SIGPIPE, a closed pipe is TTR_E_IO with EPIPE. Threads: one thread at a time. */
 #ifndef TRACETTA_IO_SINK_H
 #define TRACETTA_IO_SINK_H
 
@@ -16,26 +15,28 @@
 
 struct sink;
 
-/* What may help where the system gives that reason for not writing, to stand behind the path: "
- * (free some space ...)"; "" where nobody knows. */
+/* Returns advice for an errno of a failed write, to be printed after the path: " (free some space
+ * ...)". Returns "" if there is none. */
 const char *sink_hint(int reason);
 
-/* Takes n bytes: returns how many were taken (> 0), or -1 with errno set. */
+/* Writes up to n bytes. Returns the count (> 0), or -1 with errno set. */
 typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
 
-/* Opens a path for writing; "-" and "/dev/stdout" are standard output.  An existing regular file is
- * refused (TTR_E_IO, EEXIST) unless `overwrite`; a directory always. */
+/* Opens a path for writing; "-" and "/dev/stdout" are standard output. An existing regular file is
+ * refused (TTR_E_IO with EEXIST) unless `overwrite`, a directory always. Returns NULL with `error`
+ * on failure. */
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error);
 struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
 
-/* One of many files that are kept elsewhere (io/folder_sink.c). */
+/* Callbacks of a sink with a file that is managed elsewhere (io/folder_sink.c). */
 struct sink_part {
     sink_push push;
     int (*rewrite)(void *own, uint64_t at, const void *bytes,
-                   size_t n); /* 0 or the errno; NULL = it cannot */
+                   size_t n); /* returns 0 or an errno; NULL = not supported */
     int (*end)(void *own,
-               bool is_whole); /* called once, at the end: 0 or the errno of what failed only now */
+               /* called once at the end; returns 0 or the errno of a late failure */
+               bool is_whole);
     void *own;
     size_t buffer_size;
 };
@@ -45,45 +46,42 @@ struct sink *sink_open_part(const struct alloc *alloc, const char *name,
 
 TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
 
-/* The same without a buffer, behind what waits in it: for who writes so many files that even small
- * buffers are a lot. */
+/* Writes without buffering, after the bytes in the buffer: for callers with so many files that even
+ * small buffers use much memory. */
 TTR_MUST ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n,
                                    ttr_error *error);
 
-/* Hands buffered bytes to the system now: for live output. */
+/* Writes the buffered bytes now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
-/* The same, where little or nothing will come behind: the buffer goes, until it is needed again. */
-TTR_MUST ttr_status sink_rest(struct sink *sink, ttr_error *error);
-
-/* Makes what is written wait in a file that nobody sees, until sink_finish: then all of it can be
- * rewritten, wherever it goes.  Before the first write; nothing to do where it can be rewritten
- * anyway. */
+/* Delays all output in an unnamed temporary file until sink_finish, so that any byte of it can be
+ * overwritten. Must precede the first write. Does nothing if the sink can be overwritten anyway. */
 TTR_MUST ttr_status sink_hold(struct sink *sink, ttr_error *error);
 
-/* True where bytes written before can be rewritten: in a regular file that is not in place yet, a
- * part that can, or held. */
+/* Returns true if sink_rewrite works: the sink is a regular file not renamed yet, a part with a
+ * rewrite callback, or held by sink_hold. */
 bool sink_can_rewrite(const struct sink *sink);
 
-/* Writes n bytes anew that were accepted before, from place `at` on. */
+/* Overwrites n accepted bytes from offset `at` on. */
 TTR_MUST ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
                                  ttr_error *error);
 
-/* Puts bytes before all that is held; once. */
+/* Inserts bytes before all output of a sink held by sink_hold; at most once. */
 TTR_MUST ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
 
-/* Bytes accepted so far. */
+/* Returns the number of bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 
-/* The path of the temporary file, or NULL where there is none: for a signal handler that must
- * remove it. Lives as long as the sink. */
+/* Returns the path of the temporary file, for a signal handler that removes it, or NULL. Valid as
+ * long as the sink. */
 const char *sink_temporary(const struct sink *sink);
 
-/* Flushes, renames into place, and frees, also when it fails (the temporary file is then removed).
- */
+/* Flushes, renames to the target and frees the sink. Frees it also on failure, and removes the
+ * temporary file then. */
 TTR_MUST ttr_status sink_finish(struct sink *sink, ttr_error *error);
 
-/* Frees and leaves nothing behind (what went to a pipe is gone). NULL is fine. */
+/* Frees the sink and removes its temporary file. Bytes written to a pipe cannot be revoked. NULL is
+ * allowed. */
 void sink_abandon(struct sink *sink);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sinks: a file appears whole or not at all, errors stick and name the place, links and modes
- * survive. */
+/* Tests of sinks: a file appears completely or not at all, errors repeat and name the path, links
+ * and modes are kept. */
 #include "io/sink.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "support/files.h"
 #include "support/support.h"
 
-/* A folder of this test's own, and a file name in it. */
+/* A temporary folder of the test, and a file path in it. */
 struct place {
     char folder[32], path[64];
 };
@@ -41,7 +41,7 @@ static mode_t mode_of(const char *path)
     return about.st_mode & 07777;
 }
 
-static void a_file_appears_only_when_it_is_finished(void **state)
+static void file_appears_when_finished(void **state)
 {
     (void)state;
     struct place place;
@@ -63,7 +63,7 @@ static void a_file_appears_only_when_it_is_finished(void **state)
     drop_place(&place);
 }
 
-static void an_abandoned_file_leaves_nothing_behind(void **state)
+static void abandoned_file_leaves_no_files(void **state)
 {
     (void)state;
     struct place place;
@@ -76,7 +76,7 @@ static void an_abandoned_file_leaves_nothing_behind(void **state)
     drop_place(&place);
 }
 
-static void an_existing_file_is_refused_unless_asked_to_overwrite(void **state)
+static void existing_file_needs_overwrite(void **state)
 {
     (void)state;
     struct place place;
@@ -98,7 +98,7 @@ static void an_existing_file_is_refused_unless_asked_to_overwrite(void **state)
     drop_place(&place);
 }
 
-static void a_file_that_came_meanwhile_is_not_overwritten(void **state)
+static void file_created_meanwhile_is_not_overwritten(void **state)
 {
     (void)state;
     struct place place;
@@ -113,7 +113,7 @@ static void a_file_that_came_meanwhile_is_not_overwritten(void **state)
     drop_place(&place);
 }
 
-static void a_link_stays_a_link(void **state)
+static void replaced_link_target_keeps_link(void **state)
 {
     (void)state;
     struct place place;
@@ -123,7 +123,7 @@ static void a_link_stays_a_link(void **state)
     assert_int_equal(symlink("out.fxt", link), 0);
     ttr_error error;
     assert_null(sink_open(alloc_default(), link, true, &error));
-    assert_non_null(strstr(error.text, "leads nowhere"));
+    assert_non_null(strstr(error.text, "dangling link"));
     files_write(place.path, "old");
     struct sink *sink = sink_open(alloc_default(), link, true, NULL);
     assert_int_equal(sink_write(sink, "new", 3, NULL), TTR_OK);
@@ -136,7 +136,7 @@ static void a_link_stays_a_link(void **state)
     drop_place(&place);
 }
 
-static void a_name_of_full_length_still_gets_its_temporary_file(void **state)
+static void longest_name_gets_temporary_file(void **state)
 {
     (void)state;
     struct place place;
@@ -152,7 +152,7 @@ static void a_name_of_full_length_still_gets_its_temporary_file(void **state)
     drop_place(&place);
 }
 
-static void a_place_that_cannot_be_written_is_named(void **state)
+static void unwritable_path_is_reported_with_its_name(void **state)
 {
     (void)state;
     ttr_error error;
@@ -165,7 +165,7 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x.fxt"));
 }
 
-static void a_writable_file_in_a_closed_folder_is_explained(void **state)
+static void writable_file_in_read_only_folder_is_explained(void **state)
 {
     (void)state;
     struct place place;
@@ -188,7 +188,7 @@ static void a_writable_file_in_a_closed_folder_is_explained(void **state)
     drop_place(&place);
 }
 
-static void a_full_device_sticks_and_is_told_with_its_name(void **state)
+static void full_device_error_repeats_with_its_name(void **state)
 {
     (void)state;
     struct sink *sink = sink_open(alloc_default(), "/dev/full", false, NULL);
@@ -207,7 +207,7 @@ static void a_full_device_sticks_and_is_told_with_its_name(void **state)
     assert_int_equal(error.sys, ENOSPC);
 }
 
-static void a_closed_pipe_is_told_as_epipe(void **state)
+static void closed_pipe_is_reported_as_epipe(void **state)
 {
     (void)state;
     struct place place;
@@ -226,7 +226,7 @@ static void a_closed_pipe_is_told_as_epipe(void **state)
     drop_place(&place);
 }
 
-/* Reads all that comes after a while. */
+/* Waits, then reads all bytes. */
 static void *read_late(void *own)
 {
     static uint8_t bytes[65536];
@@ -239,7 +239,7 @@ static void *read_late(void *own)
     return NULL;
 }
 
-static void a_full_pipe_that_does_not_block_is_waited_for(void **state)
+static void full_nonblocking_pipe_is_polled(void **state)
 {
     (void)state;
     struct place place;
@@ -267,7 +267,7 @@ static void a_full_pipe_that_does_not_block_is_waited_for(void **state)
     drop_place(&place);
 }
 
-static void a_socket_nobody_listens_on_is_refused(void **state)
+static void socket_without_listener_is_refused(void **state)
 {
     (void)state;
     struct place place;
@@ -284,7 +284,7 @@ static void a_socket_nobody_listens_on_is_refused(void **state)
     drop_place(&place);
 }
 
-static void a_listening_socket_is_connected_to(void **state)
+static void listening_socket_is_connected(void **state)
 {
     (void)state;
     struct place place;
@@ -306,7 +306,8 @@ static void a_listening_socket_is_connected_to(void **state)
     drop_place(&place);
 }
 
-/* Takes bytes in bits of random size, with interruptions, and fails at a byte. */
+/* A push callback's state: accepts random numbers of bytes, with EINTR and EAGAIN between, and
+ * fails at byte `fail_at`. */
 struct taker {
     uint64_t at, fail_at, seed;
     bool is_wrong;
@@ -349,7 +350,8 @@ static ttr_status write_output(struct sink *sink, uint64_t seed)
     return status;
 }
 
-/* Takes at most three bytes at a time, and fails beyond its room. */
+/* A push callback's state: accepts at most three bytes per call, and fails when `room` is used up.
+ */
 struct narrow {
     char got[64];
     size_t n, room;
@@ -368,7 +370,7 @@ static int64_t push_narrow(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-static void short_writes_and_interruptions_lose_nothing(void **state)
+static void short_and_interrupted_writes_continue(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 30; seed++) {
@@ -381,7 +383,7 @@ static void short_writes_and_interruptions_lose_nothing(void **state)
     }
 }
 
-static void what_is_written_now_stands_behind_what_waited_and_needs_no_buffer(void **state)
+static void unbuffered_write_follows_buffered_bytes(void **state)
 {
     (void)state;
     struct narrow to = {.room = sizeof to.got};
@@ -402,7 +404,7 @@ static void what_is_written_now_stands_behind_what_waited_and_needs_no_buffer(vo
     support_heap_check(&heap);
 }
 
-static void a_full_disk_at_any_byte_is_reported_by_finish(void **state)
+static void full_disk_at_any_byte_is_reported_by_finish(void **state)
 {
     (void)state;
     for (uint64_t k = 0; k < OUTPUT; k = k * 2 + 1) {
@@ -455,13 +457,13 @@ static bool write_a_file(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(write_a_file);
 }
 
-static void bytes_of_a_file_can_be_written_anew(void **state)
+static void file_bytes_are_overwritten(void **state)
 {
     (void)state;
     struct place place;
@@ -479,7 +481,7 @@ static void bytes_of_a_file_can_be_written_anew(void **state)
     drop_place(&place);
 }
 
-static void what_is_held_goes_out_in_the_end(void **state)
+static void held_bytes_are_written_at_finish(void **state)
 {
     (void)state;
     struct narrow to = {.room = sizeof to.got};
@@ -498,7 +500,7 @@ static void what_is_held_goes_out_in_the_end(void **state)
     assert_memory_equal(to.got, "hat HEAD body", 13);
 }
 
-static void what_went_out_cannot_be_held_or_rewritten(void **state)
+static void written_bytes_cannot_be_held_or_overwritten(void **state)
 {
     (void)state;
     ttr_error error;
@@ -518,58 +520,30 @@ static void what_went_out_cannot_be_held_or_rewritten(void **state)
     assert_int_equal(error.sys, ENOSPC);
 }
 
-static void a_sink_at_rest_has_no_buffer_and_goes_on_where_it_was(void **state)
-{
-    (void)state;
-    struct place place;
-    struct support_heap heap;
-    char text[16] = "";
-    make_place(&place);
-    support_heap_init(&heap, 0);
-    struct sink *sink = sink_open(&heap.alloc, place.path, false, NULL);
-    assert_non_null(sink);
-    const size_t before = heap.bytes;
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK); /* with nothing to write */
-    assert_int_equal(sink_write(sink, "hello ", 6, NULL), TTR_OK);
-    assert_true(heap.bytes > before);
-    assert_int_equal(sink_rest(sink, NULL), TTR_OK);
-    assert_int_equal(heap.bytes, before);
-    assert_int_equal(sink_write(sink, "there", 5, NULL), TTR_OK);
-    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    FILE *file = fopen(place.path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(text, 1, sizeof text, file), 11);
-    assert_string_equal(text, "hello there");
-    (void)fclose(file);
-    support_heap_check(&heap);
-    drop_place(&place);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_appears_only_when_it_is_finished),
-        cmocka_unit_test(a_sink_at_rest_has_no_buffer_and_goes_on_where_it_was),
-        cmocka_unit_test(an_abandoned_file_leaves_nothing_behind),
-        cmocka_unit_test(an_existing_file_is_refused_unless_asked_to_overwrite),
-        cmocka_unit_test(a_file_that_came_meanwhile_is_not_overwritten),
-        cmocka_unit_test(a_link_stays_a_link),
-        cmocka_unit_test(a_name_of_full_length_still_gets_its_temporary_file),
-        cmocka_unit_test(a_place_that_cannot_be_written_is_named),
-        cmocka_unit_test(a_writable_file_in_a_closed_folder_is_explained),
-        cmocka_unit_test(a_full_device_sticks_and_is_told_with_its_name),
-        cmocka_unit_test(a_closed_pipe_is_told_as_epipe),
-        cmocka_unit_test(a_full_pipe_that_does_not_block_is_waited_for),
-        cmocka_unit_test(a_socket_nobody_listens_on_is_refused),
-        cmocka_unit_test(a_listening_socket_is_connected_to),
-        cmocka_unit_test(short_writes_and_interruptions_lose_nothing),
-        cmocka_unit_test(what_is_written_now_stands_behind_what_waited_and_needs_no_buffer),
-        cmocka_unit_test(a_full_disk_at_any_byte_is_reported_by_finish),
+        cmocka_unit_test(file_appears_when_finished),
+        cmocka_unit_test(abandoned_file_leaves_no_files),
+        cmocka_unit_test(existing_file_needs_overwrite),
+        cmocka_unit_test(file_created_meanwhile_is_not_overwritten),
+        cmocka_unit_test(replaced_link_target_keeps_link),
+        cmocka_unit_test(longest_name_gets_temporary_file),
+        cmocka_unit_test(unwritable_path_is_reported_with_its_name),
+        cmocka_unit_test(writable_file_in_read_only_folder_is_explained),
+        cmocka_unit_test(full_device_error_repeats_with_its_name),
+        cmocka_unit_test(closed_pipe_is_reported_as_epipe),
+        cmocka_unit_test(full_nonblocking_pipe_is_polled),
+        cmocka_unit_test(socket_without_listener_is_refused),
+        cmocka_unit_test(listening_socket_is_connected),
+        cmocka_unit_test(short_and_interrupted_writes_continue),
+        cmocka_unit_test(unbuffered_write_follows_buffered_bytes),
+        cmocka_unit_test(full_disk_at_any_byte_is_reported_by_finish),
         cmocka_unit_test(standard_output_stays_open),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(bytes_of_a_file_can_be_written_anew),
-        cmocka_unit_test(what_is_held_goes_out_in_the_end),
-        cmocka_unit_test(what_went_out_cannot_be_held_or_rewritten),
+        cmocka_unit_test(failed_allocation_is_reported),
+        cmocka_unit_test(file_bytes_are_overwritten),
+        cmocka_unit_test(held_bytes_are_written_at_finish),
+        cmocka_unit_test(written_bytes_cannot_be_held_or_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

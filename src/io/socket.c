@@ -1,4 +1,4 @@
-/* TCP connections on non-blocking descriptors; see the header. */
+/* TCP connections on non-blocking descriptors. */
 #include "io/socket.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { SLICE_MS = 100 }; /* between two questions whether to go on */
+enum { POLL_INTERVAL_MS = 100 }; /* interval between calls of goes_on, in ms */
 
 struct socket {
     const struct alloc *alloc;
@@ -29,7 +29,7 @@ uint64_t socket_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool wait_for(int fd, bool to_send, unsigned limit_ms)
+static bool poll_descriptor(int fd, bool to_send, unsigned limit_ms)
 {
     struct pollfd wait = {.fd = fd, .events = to_send ? POLLOUT : POLLIN};
     return poll(&wait, 1, (int)(limit_ms < INT32_MAX ? limit_ms : INT32_MAX)) > 0;
@@ -50,14 +50,14 @@ struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error)
         socket_close(socket);
         return NULL;
     }
-    /* Requests are small and each waits for its reply; where it is no TCP connection there is
-     * nothing to set. */
+    /* Requests are small and each waits for its reply, so Nagle's algorithm would delay them. On
+     * other connections than TCP the call fails harmlessly. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return socket;
 }
 
-/* Waits for a connection under way: 0, or the errno of its failure; ECANCELED where goes_on said
- * so. */
+/* Waits for a pending connect. Returns 0 or the errno of its failure; ECANCELED if goes_on returned
+ * false, ETIMEDOUT at the deadline. */
 static int await_connection(int fd, const struct socket_target *target, uint64_t deadline)
 {
     for (;;) {
@@ -66,7 +66,9 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
             return ECANCELED;
         if (now >= deadline)
             return ETIMEDOUT;
-        if (wait_for(fd, true, deadline - now < SLICE_MS ? (unsigned)(deadline - now) : SLICE_MS))
+        if (poll_descriptor(fd, true,
+                            deadline - now < POLL_INTERVAL_MS ? (unsigned)(deadline - now)
+                                                              : POLL_INTERVAL_MS))
             break;
     }
     int failed = 0;
@@ -74,9 +76,9 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 ? failed : errno;
 }
 
-/* One address of the host: the connected descriptor, or -1 with errno. */
-static int try_address(const struct addrinfo *address, const struct socket_target *target,
-                       uint64_t deadline)
+/* Connects to one address of the host. Returns the descriptor, or -1 with errno. */
+static int connect_address(const struct addrinfo *address, const struct socket_target *target,
+                           uint64_t deadline)
 {
     int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                     address->ai_protocol);
@@ -92,16 +94,16 @@ static int try_address(const struct addrinfo *address, const struct socket_targe
     return -1;
 }
 
-static int resolve(const struct socket_target *target, struct addrinfo **list)
+static int resolve_host(const struct socket_target *target, struct addrinfo **list)
 {
     static const int families[] = {
         [SOCKET_ANY] = AF_UNSPEC, [SOCKET_IPV4] = AF_INET, [SOCKET_IPV6] = AF_INET6};
-    struct addrinfo wish = {.ai_family = families[target->family],
-                            .ai_socktype = SOCK_STREAM,
-                            .ai_flags = AI_NUMERICSERV};
+    struct addrinfo hints = {.ai_family = families[target->family],
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICSERV};
     char port[8];
     (void)snprintf(port, sizeof port, "%u", (unsigned)target->port);
-    return getaddrinfo(target->host, port, &wish, list);
+    return getaddrinfo(target->host, port, &hints, list);
 }
 
 struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target,
@@ -109,7 +111,7 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
 {
     struct addrinfo *list = NULL;
     uint64_t deadline = socket_now_ms() + target->limit_ms;
-    int failed = resolve(target, &list), fd = -1;
+    int failed = resolve_host(target, &list), fd = -1;
     if (failed) {
         (void)fail(error, TTR_E_IO, NO_OFFSET, "cannot find the host %s: %s (is the name right?)",
                    target->host, gai_strerror(failed));
@@ -117,18 +119,18 @@ struct socket *socket_connect(const struct alloc *alloc, const struct socket_tar
     }
     errno = 0;
     for (const struct addrinfo *at = list; at && fd < 0 && errno != ECANCELED; at = at->ai_next)
-        fd = try_address(at, target, deadline);
+        fd = connect_address(at, target, deadline);
     int reason = errno;
     freeaddrinfo(list);
     if (fd >= 0)
         return socket_adopt(alloc, fd, error);
     if (reason == ECANCELED)
-        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was ended on request",
-                   target->host, (unsigned)target->port);
+        (void)fail(error, TTR_AGAIN, NO_OFFSET, "connecting to %s:%u was cancelled", target->host,
+                   (unsigned)target->port);
     else
         (void)fail_sys(error, reason, NO_OFFSET, "cannot connect to %s:%u%s", target->host,
                        (unsigned)target->port,
-                       reason == ECONNREFUSED ? " (does the daemon run, and is that its port?)"
+                       reason == ECONNREFUSED ? " (is the daemon running, and is that its port?)"
                                               : "");
     return NULL;
 }
@@ -152,8 +154,8 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     do
         got = recv(socket->fd, to, n, 0);
     while (got < 0 && errno == EINTR);
-    /* Who sends several small answers waits with the second until the first is acknowledged; the
-     * system would do that only 40 ms later. */
+    /* Acknowledge at once. A peer with Nagle's algorithm sends its second small reply only after
+     * the first is acknowledged, which the kernel would delay by 40 ms. */
     reason = errno;
     (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     if (got > 0)
@@ -161,7 +163,7 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     if (got < 0 && (reason == EAGAIN || reason == EWOULDBLOCK))
         return 0;
     if (got == 0)
-        (void)fail(error, TTR_E_IO, NO_OFFSET, "the other side has closed the connection");
+        (void)fail(error, TTR_E_IO, NO_OFFSET, "the peer closed the connection");
     else
         (void)fail_sys(error, reason, NO_OFFSET, "the connection is lost");
     return -1;
@@ -169,7 +171,7 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
 
 bool socket_wait(const struct socket *socket, bool to_send, unsigned limit_ms)
 {
-    return wait_for(socket->fd, to_send, limit_ms);
+    return poll_descriptor(socket->fd, to_send, limit_ms);
 }
 
 void socket_close(struct socket *socket)

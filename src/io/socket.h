@@ -1,9 +1,7 @@
-/* Connections over TCP that never make their user wait longer than was said.
- *
- * Sending and receiving take what can go at once; waiting is a call of its own, with a limit, and a
- * signal ends it early. Left out: listening, encryption.  Names are looked up by the system's
- * resolver, whose time limit is its own. Ownership: a socket is its opener's until socket_close.
- * Thread rule: one thread at a time. */
+/* TCP connections with calls that never block longer than the caller allows. Sending and receiving
+ * transfer what is possible at once; socket_wait waits, with a limit, and a signal ends it early.
+ * Left out: listening, encryption. Host names are resolved by getaddrinfo, which has time limits of
+ * its own. Ownership: the caller that opened a socket closes it. Threads: one thread at a time. */
 #ifndef TRACETTA_IO_SOCKET_H
 #define TRACETTA_IO_SOCKET_H
 
@@ -16,41 +14,44 @@ struct socket;
 
 enum socket_family { SOCKET_ANY = 0, SOCKET_IPV4 = 4, SOCKET_IPV6 = 6 };
 
-/* Where to, and how long to try. */
+/* The address to connect to. */
 struct socket_target {
-    const char *host; /* a name or an address */
+    const char *host; /* host name or address */
     uint16_t port;
     enum socket_family family;
-    unsigned limit_ms; /* for all addresses of the host together */
+    unsigned limit_ms; /* limit for all addresses of the host together, in ms */
     bool (*goes_on)(
-        void *own); /* asked several times a second; false ends the attempt.  NULL = always */
+        /* called several times per second; returning false cancels connecting. NULL = never
+         * cancelled */
+        void *own);
     void *own;
 };
 
-/* Connects.  NULL with `error`: TTR_E_IO where nobody answers, TTR_AGAIN where goes_on ended it. */
+/* Connects. Returns NULL with `error`: TTR_E_IO if no address accepts the connection, TTR_AGAIN if
+ * goes_on cancelled it. */
 struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target,
                               ttr_error *error);
 
-/* Makes a socket of a connected descriptor (taken over, also on failure); NULL when memory is out.
- */
+/* Makes a socket of a connected descriptor, and closes the descriptor on failure. Returns NULL with
+ * `error` on failure. */
 struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error);
 
-/* Hands bytes to the system: how many it took, 0 when it takes none now, -1 with `error` when the
+/* Sends up to n bytes. Returns the count, 0 if the send buffer is full, -1 with `error` if the
  * connection is lost. */
 int64_t socket_send(struct socket *socket, const void *bytes, size_t n, ttr_error *error);
 
-/* Takes up to n >= 1 bytes that have come: the count, 0 when there are none now, -1 with `error`
- * when the connection is lost or the other side has closed it. */
+/* Receives up to n >= 1 bytes. Returns the count, 0 if none are available, -1 with `error` if the
+ * connection is lost or closed by the peer. */
 int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *error);
 
-/* Waits until there is something to receive (`to_send`: until more can be sent), at most
- * `limit_ms`; false when the time is over or a signal came. */
+/* Waits until bytes can be received (`to_send`: sent), at most `limit_ms`. Returns false at the
+ * limit or after a signal. */
 bool socket_wait(const struct socket *socket, bool to_send, unsigned limit_ms);
 
-/* Milliseconds of a clock that only goes forward, for limits. */
+/* Returns milliseconds of the monotonic clock, for time limits. */
 uint64_t socket_now_ms(void);
 
-/* Closes and frees; NULL is fine. */
+/* Closes and frees the socket. NULL is allowed. */
 void socket_close(struct socket *socket);
 
 #endif

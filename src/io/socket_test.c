@@ -1,4 +1,4 @@
-/* Connections: to a listener of our own on the loopback, and over pairs of descriptors. */
+/* Tests of connections: to a listener on the loopback interface, and over socket pairs. */
 #include "io/socket.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 enum { PATIENCE_MS = 60000, BRIEF_MS = 300 };
 
-/* A descriptor that listens on some free port of the loopback. */
+/* Returns a descriptor that listens on a free port of the loopback interface. */
 static int listen_anywhere(uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -35,7 +35,7 @@ static struct socket *make_pair(int *other)
     return socket;
 }
 
-static void bytes_go_both_ways_over_a_connection(void **state)
+static void connection_transfers_bytes_both_ways(void **state)
 {
     (void)state;
     uint16_t port;
@@ -59,7 +59,7 @@ static void bytes_go_both_ways_over_a_connection(void **state)
     (void)close(listener);
 }
 
-static void where_nobody_listens_the_error_says_so(void **state)
+static void refused_connection_is_reported(void **state)
 {
     (void)state;
     uint16_t port;
@@ -70,10 +70,10 @@ static void where_nobody_listens_the_error_says_so(void **state)
     assert_null(socket_connect(alloc_default(), &target, &error));
     assert_int_equal(error.status, TTR_E_IO);
     assert_non_null(strstr(error.text, "127.0.0.1"));
-    assert_non_null(strstr(error.text, "does the daemon run"));
+    assert_non_null(strstr(error.text, "is the daemon running"));
 }
 
-static void a_host_that_cannot_be_is_not_found(void **state)
+static void invalid_host_is_not_found(void **state)
 {
     (void)state;
     ttr_error error;
@@ -84,7 +84,7 @@ static void a_host_that_cannot_be_is_not_found(void **state)
     assert_non_null(strstr(error.text, "cannot find the host no host has spaces"));
 }
 
-static void an_address_of_another_family_is_not_taken(void **state)
+static void address_of_other_family_is_not_used(void **state)
 {
     (void)state;
     struct socket_target target = {
@@ -100,8 +100,8 @@ static bool stop(void *own)
     return false;
 }
 
-/* A listener whose queue is full lets further connections wait. */
-static void an_attempt_ends_when_its_time_is_over_or_on_request(void **state)
+/* A listener with a full queue leaves further connects pending. */
+static void connect_ends_at_limit_or_on_request(void **state)
 {
     (void)state;
     uint16_t port;
@@ -128,7 +128,7 @@ static void an_attempt_ends_when_its_time_is_over_or_on_request(void **state)
     (void)close(listener);
 }
 
-static void nothing_there_is_no_error_and_waiting_ends(void **state)
+static void receive_without_bytes_returns_zero(void **state)
 {
     (void)state;
     int other;
@@ -143,7 +143,7 @@ static void nothing_there_is_no_error_and_waiting_ends(void **state)
     socket_close(socket);
 }
 
-static void a_full_connection_takes_nothing_more(void **state)
+static void send_to_full_connection_returns_zero(void **state)
 {
     (void)state;
     int other;
@@ -160,7 +160,7 @@ static void a_full_connection_takes_nothing_more(void **state)
     socket_close(socket);
 }
 
-static void a_connection_that_the_other_side_closed_is_lost(void **state)
+static void connection_closed_by_peer_is_lost(void **state)
 {
     (void)state;
     int other;
@@ -187,13 +187,13 @@ static bool adopt(const struct alloc *alloc)
     return socket != NULL;
 }
 
-static void failing_memory_is_survived(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(adopt);
 }
 
-static void what_is_no_descriptor_cannot_be_adopted(void **state)
+static void invalid_descriptor_is_not_adopted(void **state)
 {
     (void)state;
     ttr_error error;
@@ -204,16 +204,16 @@ static void what_is_no_descriptor_cannot_be_adopted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_go_both_ways_over_a_connection),
-        cmocka_unit_test(where_nobody_listens_the_error_says_so),
-        cmocka_unit_test(a_host_that_cannot_be_is_not_found),
-        cmocka_unit_test(an_address_of_another_family_is_not_taken),
-        cmocka_unit_test(an_attempt_ends_when_its_time_is_over_or_on_request),
-        cmocka_unit_test(nothing_there_is_no_error_and_waiting_ends),
-        cmocka_unit_test(a_full_connection_takes_nothing_more),
-        cmocka_unit_test(a_connection_that_the_other_side_closed_is_lost),
-        cmocka_unit_test(failing_memory_is_survived),
-        cmocka_unit_test(what_is_no_descriptor_cannot_be_adopted),
+        cmocka_unit_test(connection_transfers_bytes_both_ways),
+        cmocka_unit_test(refused_connection_is_reported),
+        cmocka_unit_test(invalid_host_is_not_found),
+        cmocka_unit_test(address_of_other_family_is_not_used),
+        cmocka_unit_test(connect_ends_at_limit_or_on_request),
+        cmocka_unit_test(receive_without_bytes_returns_zero),
+        cmocka_unit_test(send_to_full_connection_returns_zero),
+        cmocka_unit_test(connection_closed_by_peer_is_lost),
+        cmocka_unit_test(failed_allocation_is_reported),
+        cmocka_unit_test(invalid_descriptor_is_not_adopted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,12 @@
-/* Opening a source: what the path is, whether its bytes are compressed, which kind of window shows
- * them; then dispatch.
+/* Opens sources: finds out what the path is, whether its bytes are compressed, and which kind of
+ * window to use; then dispatches to that window's functions.
  *
- * A compressed input gets its decoders (inflate.c) and, unless it is small, a thread that runs them
- * (decode.c).  The first bytes are looked at while opening, so opening a pipe waits for them. */
+ * Order of calls:
+ *   source_open -> open, fstat -> raw stream (stream_raw.c)
+ *               -> decompression streams if the first bytes are a magic number (stream_zip.c)
+ *               -> a thread that runs them, unless the file is small (stream_thread.c)
+ *               -> window: mapped, or buffered (source_mapped.c, source_buffered.c)
+ * Opening reads the first bytes, so opening a pipe waits for them. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -13,26 +17,27 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "io/decode.h"
-#include "io/inflate.h"
+#include "io/stream_thread.h"
+#include "io/stream_zip.h"
 #include "io/source_window.h"
 
 #define LIMIT_DEFAULT (UINT64_C(4) << 30)
 
-/* A compressed file up to here is decoded without a thread: starting one would take longer. */
-enum { SMALL_FILE = 64 << 10 };
+/* Compressed files up to this size, in bytes, are decompressed without a thread: starting one would
+ * take longer. */
+enum { SMALL_FILE_MAX = 64 << 10 };
 
-/* Windows smaller than this are read: to map and unmap them costs several times as much as to copy
- * them. */
-enum { MAPPED_WORTH = 512 << 10 };
+/* Smaller windows are read with pread: mapping and unmapping them costs several times as much as
+ * copying. */
+enum { MAPPED_CHUNK_MIN = 512 << 10 };
 
-/* The same where only parts of them are looked at. */
-enum { MAPPED_SPARSE = 64 << 10 };
+/* The same limit for sparse reading, where mapping avoids reading skipped pages. */
+enum { MAPPED_SPARSE_CHUNK_MIN = 64 << 10 };
 
-/* Whether windows of so many bytes may be mapped. */
-static bool is_mapped_size(size_t chunk, bool is_sparse)
+/* Returns true if windows of `chunk` bytes (0 = default) are large enough to be mapped. */
+static bool is_mappable_size(size_t chunk, bool is_sparse)
 {
-    return !chunk || chunk >= (is_sparse ? MAPPED_SPARSE : MAPPED_WORTH);
+    return !chunk || chunk >= (is_sparse ? MAPPED_SPARSE_CHUNK_MIN : MAPPED_CHUNK_MIN);
 }
 
 void source_close(struct source *source)
@@ -41,9 +46,10 @@ void source_close(struct source *source)
         return;
     if (source->ops)
         source->ops->close(source);
-    feed_close(source->feed);
+    byte_stream_close(source->stream);
     if (source->shared.pool)
-        (void)shared_file_close(&source->shared); /* opened for reading: nothing can be lost */
+        /* opened for reading, so a failed close loses nothing */
+        (void)shared_file_close(&source->shared);
     descriptors_drop(source->shared.pool);
     window_pool_drop(source->windows);
     alloc_free(source->alloc, source->name, source->name_size, 1);
@@ -59,7 +65,8 @@ void source_rest(struct source *source)
     source->shown.n = 0;
 }
 
-/* A source that has a name and options but no bytes yet. */
+/* Allocates a source with a name and options but without bytes. Returns NULL with `error` if memory
+ * is out. */
 static struct source *source_new(const struct alloc *alloc, const char *name,
                                  const struct source_options *options, ttr_error *error)
 {
@@ -84,11 +91,12 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     return source;
 }
 
-/* Puts the raw feed under the source; false when it could not be made. */
-static bool source_take(struct source *source, struct feed *disk, ttr_error *error)
+/* Makes `disk` the raw stream of the source. Fails if it is NULL: memory was out when it was
+ * created. */
+static bool set_raw_stream(struct source *source, struct byte_stream *disk, ttr_error *error)
 {
     source->disk = disk;
-    source->feed = disk;
+    source->stream = disk;
     if (disk)
         disk->name = source->name;
     else
@@ -96,7 +104,7 @@ static bool source_take(struct source *source, struct feed *disk, ttr_error *err
     return disk != NULL;
 }
 
-static const char *open_hint(int reason)
+static const char *open_error_advice(int reason)
 {
     switch (reason) {
     case ENOENT:
@@ -110,17 +118,17 @@ static const char *open_hint(int reason)
     }
 }
 
-/* A descriptor on its way into a source. */
+/* A descriptor that is being made into a source. */
 struct opened {
     int fd;
-    bool is_owned; /* closed with the source */
+    bool is_owned; /* close it with the source */
     const char *name;
     struct descriptors
-        *shared; /* to leave it to where it is a regular file, or NULL; then `name` is its path */
+        *shared; /* pool to transfer a regular file to, or NULL; if set, `name` is the path */
 };
 
-/* The descriptor becomes the source's feed; false when it cannot, it is then still the caller's. */
-static bool take_fd(struct source *source, const struct opened *opened, ttr_error *error)
+/* Makes the descriptor the raw stream of the source. On failure the caller still owns it. */
+static bool set_descriptor(struct source *source, const struct opened *opened, ttr_error *error)
 {
     struct stat about;
     if (fstat(opened->fd, &about) != 0) {
@@ -133,54 +141,55 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
-    /* A shell may have read the beginning of standard input. */
+    /* A shell may have read the beginning of standard input, so start at the current position. */
     off_t at = is_regular && !opened->shared ? lseek(opened->fd, 0, SEEK_CUR) : 0;
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
         source->disk_size = (uint64_t)about.st_size - start;
     source->in.mapped.start = start;
-    if (!source_take(source,
-                     feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start),
-                     error))
+    if (!set_raw_stream(
+            source,
+            stream_raw_from_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start),
+            error))
         return false;
     if (is_regular && opened->shared) {
         source->shared = (struct shared_file){
             .pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
         shared_file_adopt(&source->shared, opened->fd, &about);
-        feed_share(source->disk, &source->shared);
+        stream_raw_use_pool(source->disk, &source->shared);
     }
     return true;
 }
 
-/* Puts decoders over compressed bytes; false when memory is out. */
-static bool decompress(struct source *source, const struct source_options *options,
-                       ttr_error *error)
+/* Puts decompression streams over compressed bytes. Returns false if memory is out. */
+static bool add_decompression(struct source *source, const struct source_options *options,
+                              ttr_error *error)
 {
     if (options && options->no_decompress)
         return true;
-    bool is_done = inflate_over(source->alloc, &source->feed, &source->compression);
-    bool is_small = source->disk_size && source->disk_size <= SMALL_FILE;
-    if (is_done && source->feed != source->disk && !is_small)
-        is_done = decode_ahead(source->alloc, &source->feed, source->disk);
+    bool is_done = stream_zip_open(source->alloc, &source->stream, &source->compression);
+    bool is_small = source->disk_size && source->disk_size <= SMALL_FILE_MAX;
+    if (is_done && source->stream != source->disk && !is_small)
+        is_done = stream_thread_open(source->alloc, &source->stream, source->disk);
     if (!is_done)
         (void)fail_memory(error);
     return is_done;
 }
 
-/* Chooses the window of a descriptor. */
+/* Chooses between a mapped and a buffered window for a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
     bool no_mmap =
-        options && (options->no_mmap || !is_mapped_size(options->chunk, options->is_sparse));
+        options && (options->no_mmap || !is_mappable_size(options->chunk, options->is_sparse));
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;
-    if (source->feed != source->disk || !source->disk->may_grow || no_mmap)
+    if (source->stream != source->disk || !source->disk->may_grow || no_mmap)
         return;
-    int fd = feed_take_fd(source->disk);
+    int fd = stream_raw_acquire_fd(source->disk);
     bool is_safe = fd >= 0 && source_file_is_safe_to_map(fd);
     if (fd >= 0)
-        feed_give_fd(source->disk);
+        stream_raw_release_fd(source->disk);
     if (!is_safe)
         return;
     source->ops = &source_mapped_ops;
@@ -196,7 +205,7 @@ void source_narrow(struct source *source, size_t chunk)
         return;
     source->chunk = source->options.chunk = chunk;
     source->options.is_sparse = true;
-    if (!is_mapped || is_mapped_size(chunk, true))
+    if (!is_mapped || is_mappable_size(chunk, true))
         return;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;
@@ -206,13 +215,13 @@ static struct source *open_fd(const struct alloc *alloc, const struct opened *op
                               const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, opened->name, options, error);
-    if (!source || !take_fd(source, opened, error)) {
+    if (!source || !set_descriptor(source, opened, error)) {
         source_close(source);
         if (opened->is_owned)
             (void)close(opened->fd);
         return NULL;
     }
-    if (decompress(source, options, error)) {
+    if (add_decompression(source, options, error)) {
         choose_window(source, options);
         return source;
     }
@@ -234,7 +243,7 @@ struct source *source_open(const struct alloc *alloc, const char *path,
     if (fd < 0) {
         int reason = errno;
         (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s",
-                       *path ? path : "a file without a name", open_hint(reason));
+                       *path ? path : "a file without a name", open_error_advice(reason));
         return NULL;
     }
     struct source *source =
@@ -267,13 +276,13 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
     if (!source)
         return NULL;
     source->disk_size = n;
-    if (!source_take(source, feed_of_memory(alloc, bytes, n), error) ||
-        !decompress(source, options, error)) {
+    if (!set_raw_stream(source, stream_raw_from_memory(alloc, bytes, n), error) ||
+        !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;
     }
     source->ops = &source_stream_ops;
-    if (source->feed != source->disk)
+    if (source->stream != source->disk)
         return source;
     source->ops = &source_memory_ops;
     source->in.memory.bytes = bytes;
@@ -287,8 +296,8 @@ struct source *source_open_pull(const struct alloc *alloc, source_pull pull, voi
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!source_take(source, feed_of_pull(alloc, pull, own), error) ||
-        !decompress(source, options, error)) {
+    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, own), error) ||
+        !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;
     }
@@ -315,11 +324,11 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
     const struct window *shown = &source->shown;
     if (offset < shown->offset)
         return fail(error, TTR_E_MISUSE, offset,
-                    "%s: byte %llu is before the window, which begins at %llu", source->name,
+                    "%s: byte %llu is before the window, which starts at %llu", source->name,
                     (unsigned long long)offset, (unsigned long long)shown->offset);
     if (need > source->limit)
         return fail(error, TTR_E_LIMIT, offset,
-                    "%s: a record at byte %llu wants %zu bytes, over the limit of %llu",
+                    "%s: a record at byte %llu needs %zu bytes, more than the limit of %llu",
                     source->name, (unsigned long long)offset, need,
                     (unsigned long long)source->limit);
     ttr_status status = source->ops->fill(source, offset, need, error);
@@ -329,14 +338,14 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
 
 void source_needless(struct source *source, uint64_t from, uint64_t to)
 {
-    source->needless_from = from;
-    source->needless_to = to;
+    source->unneeded_from = from;
+    source->unneeded_to = to;
 }
 
 bool source_is_seekable(const struct source *source)
 {
     return source->ops == &source_memory_ops ||
-           (source->disk && source->feed == source->disk && source->disk->may_grow);
+           (source->disk && source->stream == source->disk && source->disk->may_grow);
 }
 
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n,
@@ -344,12 +353,12 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
 {
     if (!source_is_seekable(source)) {
         (void)fail(error, TTR_E_UNSUPPORTED, offset,
-                   "%s is read as it comes: there is no looking ahead to byte %llu", source->name,
+                   "%s is not seekable: cannot read ahead at byte %llu", source->name,
                    (unsigned long long)offset);
         return -1;
     }
     if (source->ops != &source_memory_ops)
-        return feed_read_at(source->disk, offset, to, n, error);
+        return stream_raw_read_at(source->disk, offset, to, n, error);
     uint64_t left = offset < source->in.memory.n ? source->in.memory.n - offset : 0;
     n = n < left ? n : (size_t)left;
     if (n)
@@ -360,7 +369,7 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
 void source_foretell(const struct source *source, uint64_t offset, size_t n)
 {
     if (source_is_seekable(source) && source->ops != &source_memory_ops)
-        feed_foretell(source->disk, offset, n);
+        stream_raw_prefetch(source->disk, offset, n);
 }
 
 const char *source_compression(const struct source *source)
@@ -375,23 +384,23 @@ uint64_t source_disk_size(const struct source *source)
 
 uint64_t source_disk_used(const struct source *source)
 {
-    /* Mapped and borrowed bytes never pass the feed. */
-    uint64_t used = source->ops == &source_stream_ops ? feed_used(source->disk)
+    /* Mapped and borrowed bytes do not pass through the stream. */
+    uint64_t used = source->ops == &source_stream_ops ? byte_stream_offset(source->disk)
                                                       : source->shown.offset + source->shown.n;
     bool is_past =
-        source->disk_size && used > source->disk_size; /* a jump went further than the input */
+        source->disk_size && used > source->disk_size; /* a skip went beyond the end of the input */
     return is_past ? source->disk_size : used;
 }
 
 uint64_t source_end(const struct source *source)
 {
     const struct window *shown = &source->shown;
-    uint64_t behind = shown->n ? shown->offset + shown->n : 0;
+    uint64_t end = shown->n ? shown->offset + shown->n : 0;
     if (source_is_seekable(source))
-        return behind > source->disk_size ? behind : source->disk_size;
+        return end > source->disk_size ? end : source->disk_size;
     if (!shown->at_end)
         return UINT64_MAX;
-    if (behind || source->ops != &source_stream_ops)
-        return behind ? behind : shown->offset;
-    return feed_used(source->feed);
+    if (end || source->ops != &source_stream_ops)
+        return end ? end : shown->offset;
+    return byte_stream_offset(source->stream);
 }

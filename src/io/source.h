@@ -1,12 +1,17 @@
-/* Bytes in: files, pipes, memory and compressed streams behind one window.
+/* Buffered input: files, pipes, memory and compressed streams through one interface.
  *
- * A source shows a window of consecutive bytes.  source_fill makes the window begin at the given
- * offset and hold at least `need` bytes if the input has them; the window's bytes stay valid until
- * the next source_fill or source_close.  The window never goes backwards, so pipes and compressed
- * files work like any other.  Nothing may be read past the window. Memory: about 1 to 4 MiB a
- * source, more only while a single record needs it (bounded by `limit`). Thread rule: one thread at
- * a time; a compressed source (unless it is a small file) runs its decoder on a thread of its own
- * behind the window, and a pull function is then called from there. */
+ * A source shows a window of consecutive bytes of its input:
+ *
+ *     input    |.......|=========================|..........|
+ *                      ^ offset      window      ^ offset + n
+ *
+ * source_fill moves the window: it starts at the given offset and has at least `need` bytes, unless
+ * the input ends before. The bytes of the window are valid until the next source_fill or
+ * source_close. The window never moves backwards, so pipes and compressed files work like regular
+ * files. Bytes outside the window must not be read. Memory: 1 to 4 MiB per source, more only while
+ * a single record needs it (bounded by `limit`). Threads: one thread at a time. A compressed
+ * source, unless it is a small file, decompresses on a thread of its own; a pull callback is then
+ * called from that thread. */
 #ifndef TRACETTA_IO_SOURCE_H
 #define TRACETTA_IO_SOURCE_H
 
@@ -19,29 +24,32 @@ struct descriptors;
 struct window_pool;
 
 struct window {
-    const uint8_t *bytes; /* first byte shown, never NULL after a good fill */
-    size_t n;             /* bytes shown */
-    uint64_t offset;      /* their place in the uncompressed input */
+    const uint8_t *bytes; /* first byte of the window; never NULL after a successful fill */
+    size_t n;             /* bytes in the window */
+    uint64_t offset;      /* offset of the first byte in the uncompressed input */
     bool at_end;          /* the input ends with this window */
 };
 
 struct source_options {
-    bool no_mmap;       /* pread even where mapping looks safe */
-    bool no_decompress; /* take the bytes as they are */
-    size_t chunk; /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped), small ones are
-                     never mapped; see source_chunk */
-    bool is_sparse; /* much of the file will be passed over: small windows are mapped, too, so that
-                       only what is looked at is read */
-    uint64_t limit; /* most bytes one window may grow to; 0 = 4 GiB */
+    bool no_mmap;       /* use pread even if mapping would be safe */
+    bool no_decompress; /* return compressed bytes as they are */
+    /* bytes per refill; 0 = default (1 MiB, mapped 4 MiB). Small chunks are never mapped. See
+     * source_chunk */
+    size_t chunk;
+    /* most of the file will be skipped: map smaller windows too, so that only pages that are
+     * accessed are read */
+    bool is_sparse;
+    uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
     struct descriptors
-        *shared; /* the source holds no descriptor of its own for a regular file; NULL = it does */
-    struct window_pool *windows; /* where the source has its first window, if its chunk is of their
-                                    size; may be NULL */
+        /* pool that provides the descriptor of a regular file; NULL = the source keeps one open */
+        *shared;
+    /* pool that provides the first window if its size is `chunk`; may be NULL */
+    struct window_pool *windows;
 };
 
-/* The chunk with which the windows of n sources that are open at once take 8 MiB together, or up to
- * 18 where they are hundreds, 12 where they are more, or a page each, as long as records are small.
- */
+/* Returns the chunk size for n sources that are open at once. Together their windows then use 8
+ * MiB; up to 18 MiB for hundreds of sources; 12 MiB, or one page each, for more. Long records need
+ * more. */
 static inline size_t source_chunk(size_t n)
 {
     const size_t least = (size_t)32 << 10, usual = ((size_t)8 << 20) / (n ? n : 1) & ~(size_t)0xfff,
@@ -51,20 +59,20 @@ static inline size_t source_chunk(size_t n)
     return n <= ((size_t)18 << 20) / least ? least : small < 4096 ? 4096 : small;
 }
 
-/* Reads up to n bytes into `to`: the count, 0 at the end, or -1 with errno set.  For inputs that
- * live elsewhere. */
+/* Reads up to n bytes into `to`. Returns the count, 0 at the end, or -1 with errno set. Callback
+ * for inputs that are not files. */
 typedef int64_t (*source_pull)(void *own, void *to, size_t n);
 
-/* Opens a path: a regular file (mapped where safe: local, not open for writing elsewhere), a FIFO,
- * a device, or "-" for standard input.  gzip, zstd, lz4 (frame), bzip2 and xz are recognised by
- * content and decoded, also several members one after another and one inside the other (at most 4
- * levels).  The first bytes are looked at here, so a pipe is waited for.  A directory is
- * TTR_E_MISUSE.  NULL with `error` filled when it cannot be opened. */
+/* Opens a path: a regular file, a FIFO, a device, or "-" for standard input. Regular files are
+ * mapped if that is safe: local and not open for writing. gzip, zstd, lz4 (frame), bzip2 and xz are
+ * recognised by content and decompressed, also with several members and up to 4 nested levels.
+ * Reads the first bytes, so it waits for a pipe. Returns NULL with `error` on failure; a directory
+ * is TTR_E_MISUSE. */
 struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error);
 
-/* The same over memory (borrowed until close), an open file descriptor (taken over, and closed also
- * when this fails), or a pull function (source_close waits for a call under way to return). */
+/* Like source_open, over memory (borrowed until close), a descriptor (owned by the source, closed
+ * also on failure), or a pull callback (source_close waits for a running call). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
 struct source *source_open_fd(const struct alloc *alloc, int fd,
@@ -72,63 +80,62 @@ struct source *source_open_fd(const struct alloc *alloc, int fd,
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
                                 const struct source_options *options, ttr_error *error);
 
-/* A source of bytes that its user gives it, as they come over a connection: the window ends
- * (at_end) where they do, until more are given. `name` stands for it in messages.  source_give
- * copies; what a window showed before is then gone.  False when memory is out. */
+/* source_open_given creates a source without input; the caller appends bytes with source_give as
+ * they arrive over a connection. The window ends (at_end) with the bytes appended so far. `name` is
+ * used in messages. source_give copies the bytes, invalidates the window, and returns false if
+ * memory is out. */
 struct source *source_open_given(const struct alloc *alloc, const char *name, ttr_error *error);
 TTR_MUST bool source_give(struct source *source, const void *bytes, size_t n);
 
-/* Moves the window to begin at `offset` (not before the present window's offset) and to hold at
- * least `need` bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with
- * an empty window at the end, or past it. A jump past the window costs nothing where the source is
- * seekable; elsewhere what lies between is read and forgotten. at_end is known for sure only when
- * `need` could not be met: a pipe may end just after a full window.  A file that grows after at_end
- * shows the new bytes at a later fill. A failure below (TTR_E_IO; a damaged compressed stream:
- * TTR_E_MALFORMED or TTR_E_TRUNCATED with the place in the compressed file in its text) is told
- * once, by the first fill that cannot have its `need`; the window then holds what came before it,
- * and at the next fill it is at_end.  TTR_E_LIMIT when `need` is over the limit; the window is then
- * unchanged. */
+/* Moves the window to start at `offset`, which is not before the current window's offset, and to
+ * have at least `need` bytes; fewer only at the end of the input (at_end is then set). An empty
+ * window at or after the end is TTR_OK. Skipping beyond the window is free if the source is
+ * seekable; otherwise the bytes between are read and discarded. at_end is reliable only if `need`
+ * was not met: a pipe may end exactly after a full window. If a file grows after at_end, a later
+ * fill returns the new bytes. A read error is reported once, by the first fill that cannot meet its
+ * `need`; the window then has the bytes before the error, and the next fill sets at_end. Errors are
+ * TTR_E_IO, or for damaged compressed data TTR_E_MALFORMED and TTR_E_TRUNCATED with the compressed
+ * offset in the text. TTR_E_LIMIT if `need` exceeds the limit; the window is unchanged then. */
 TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need,
                                 struct window *window, ttr_error *error);
 
-/* Says that bytes from one place up to another are not wanted: a window that is read need not have
- * them, where it ends before what is behind them anyway. Holds until it is said of others. */
+/* Declares that bytes [from, to) are not needed. A buffered window may leave them out if nothing
+ * after them is needed. Valid until the next call. */
 void source_needless(struct source *source, uint64_t from, uint64_t to);
 
-/* True for memory and for regular files that are not compressed: jumps cost nothing and
- * source_peek_at works. */
+/* Returns true for memory and uncompressed regular files: skipping is free and source_peek_at
+ * works. */
 bool source_is_seekable(const struct source *source);
 
-/* Frees what a window takes, where that is the source's own: nothing is shown any more, and nothing
- * may be asked for. */
+/* Frees the memory of the window. The source must not be filled again after that. */
 void source_rest(struct source *source);
 
-/* Copies up to n bytes from any `offset`, also before the window, which stays as it is: the count,
- * fewer only at the end of the input, or -1 with `error` where reading fails or the source is not
- * seekable (TTR_E_UNSUPPORTED). */
+/* Copies up to n bytes from any `offset`, also before the window, which stays unchanged. Returns
+ * the count, less than n only at the end of the input. Returns -1 with `error` if reading fails or
+ * the source is not seekable (TTR_E_UNSUPPORTED). */
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n,
                        ttr_error *error);
 
-/* Says that source_peek_at will soon be asked for such bytes: a disk can have many of them under
- * way at once.  Does nothing where that is of no use. */
+/* Announces a future source_peek_at, so that the kernel can read several ranges from disk
+ * concurrently. Does nothing for other sources than regular files. */
 void source_foretell(const struct source *source, uint64_t offset, size_t n);
 
-/* What is known: "gzip", "zstd", "lz4", "bzip2", "xz" or ""; the size on disk (0 = unknown); bytes
- * consumed from disk so far. */
+/* Return the compression ("gzip", "zstd", "lz4", "bzip2", "xz" or ""), the size on disk in bytes (0
+ * = unknown), and the bytes read from disk so far. */
 const char *source_compression(const struct source *source);
 uint64_t source_disk_size(const struct source *source);
 uint64_t source_disk_used(const struct source *source);
 
-/* Where the uncompressed bytes end, as far as it is known by now: a file may still grow.
- * UINT64_MAX: not known yet. */
+/* Returns the offset of the end of the uncompressed input as known now (a file may still grow), or
+ * UINT64_MAX if unknown. */
 uint64_t source_end(const struct source *source);
 
-/* Gives a regular file windows of so many bytes where it would have larger ones, and as if it had
- * been opened as sparse.  Before the first fill. */
+/* Reduces the windows of a regular file to `chunk` bytes and treats it as opened with is_sparse.
+ * Must precede the first fill. Does nothing for other sources. */
 void source_narrow(struct source *source, size_t chunk);
 
-/* Opens the same regular file once more from its beginning, for a look ahead; NULL where that
- * cannot be (a pipe, memory, a file that came as a descriptor, or an open that fails). */
+/* Opens the same regular file again from its start, for reading ahead. Returns NULL for a pipe,
+ * memory or a descriptor, and if opening fails. */
 struct source *source_again(const struct source *source);
 
 void source_close(struct source *source);

@@ -1,4 +1,4 @@
-/* Sources that share a file with others: their windows get smaller and show the same. */
+/* Tests of source_narrow: smaller windows show the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,17 +7,19 @@
 #include "support/support.h"
 
 #define INPUT 300000u
-#define PAGE 4096u /* what a mapped window may show more, where it begins */
+/* a mapped window may be larger by up to a page, because it starts at a page boundary */
+#define PAGE 4096u
 
 static uint8_t byte_at(uint64_t at)
 {
     return (uint8_t)(at * 2654435761u >> 24);
 }
 
-static void narrow_windows_show_the_same_bytes_and_no_more(void **state)
+static void narrowed_windows_show_same_bytes(void **state)
 {
     (void)state;
-    static const size_t chunks[] = {16384, 65536}; /* read; mapped where it may be */
+    /* one size that is read, one that may be mapped */
+    static const size_t chunks[] = {16384, 65536};
     char path[] = "/tmp/tracetta-narrow-XXXXXX";
     static uint8_t bytes[INPUT];
     for (size_t i = 0; i < INPUT; i++)
@@ -32,7 +34,8 @@ static void narrow_windows_show_the_same_bytes_and_no_more(void **state)
             source_open(alloc_default(), path, &(struct source_options){.no_mmap = i / 2}, NULL);
         assert_non_null(source);
         source_narrow(source, chunk);
-        source_narrow(source, 2 * chunk); /* is no narrowing */
+        /* not smaller than the current windows, so without effect */
+        source_narrow(source, 2 * chunk);
         for (uint64_t at = 0; at < INPUT; at += 9001) {
             assert_int_equal(source_fill(source, at, 3000, &window, NULL), TTR_OK);
             assert_int_equal(window.offset, at);
@@ -46,7 +49,6 @@ static void narrow_windows_show_the_same_bytes_and_no_more(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_windows_show_the_same_bytes_and_no_more)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(narrowed_windows_show_same_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

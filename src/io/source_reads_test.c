@@ -1,4 +1,5 @@
-/* How often files are read: hundreds of small ones cost their system calls. */
+/* Tests of the number of system calls per file, which dominate the cost of hundreds of small files.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 static uint8_t bytes[MOST];
 
-/* A new file of n bytes. */
+/* Creates a file of n random bytes. */
 static void make_file(char *path, size_t n)
 {
     uint64_t seed = 5;
@@ -29,8 +30,8 @@ static void append(const char *path, size_t from, size_t to)
     assert_int_equal(close(fd), 0);
 }
 
-/* Calls of this process that read, but the one that finds it out; 0 where the system does not tell.
- */
+/* Returns the number of read calls of this process, without the one that finds it out; 0 if
+ * /proc/self/io does not count them. */
 static unsigned long count_reads(void)
 {
     char text[512];
@@ -43,7 +44,8 @@ static unsigned long count_reads(void)
     return at ? strtoul(at + strlen("syscr: "), NULL, 10) : 0;
 }
 
-/* The same; skips the test where there is no telling, as under tools that read for themselves. */
+/* Like count_reads, but skips the test if calls are not counted, as under tools that read files
+ * themselves. */
 static unsigned long reads(void)
 {
     const unsigned long before = count_reads(), now = count_reads();
@@ -57,7 +59,7 @@ static unsigned long reads_since(unsigned long before)
     return count_reads() - before - 1;
 }
 
-static void a_small_file_is_read_by_two_calls(void **state)
+static void small_file_needs_two_reads(void **state)
 {
     (void)state;
     char path[] = "/tmp/tracetta-reads-XXXXXX";
@@ -68,7 +70,7 @@ static void a_small_file_is_read_by_two_calls(void **state)
         source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
     assert_int_equal(reads_since(before), 1);
     assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
-    assert_int_equal(reads_since(before), 3); /* one of them asked for the number */
+    assert_int_equal(reads_since(before), 3); /* one of the three is the read of the counter */
     assert_true(window.at_end);
     assert_int_equal(window.n, 700);
     assert_memory_equal(window.bytes, bytes, 700);
@@ -76,7 +78,7 @@ static void a_small_file_is_read_by_two_calls(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void what_was_looked_at_when_a_file_was_opened_is_not_read_again(void **state)
+static void peeked_bytes_are_not_read_again(void **state)
 {
     (void)state;
     char path[] = "/tmp/tracetta-reads-XXXXXX";
@@ -94,7 +96,7 @@ static void what_was_looked_at_when_a_file_was_opened_is_not_read_again(void **s
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_file_that_was_small_when_it_was_opened_is_read_on(void **state)
+static void file_grown_after_open_is_read_on(void **state)
 {
     (void)state;
     char path[] = "/tmp/tracetta-reads-XXXXXX";
@@ -121,7 +123,7 @@ static void a_file_that_was_small_when_it_was_opened_is_read_on(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void what_a_file_had_when_it_was_opened_may_not_be_all(void **state)
+static void file_longer_than_its_known_size_is_read_completely(void **state)
 {
     (void)state;
     char path[] = "/tmp/tracetta-reads-XXXXXX";
@@ -139,7 +141,7 @@ static void what_a_file_had_when_it_was_opened_may_not_be_all(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(void **state)
+static void unneeded_bytes_are_not_read(void **state)
 {
     (void)state;
     char path[] = "/tmp/tracetta-reads-XXXXXX";
@@ -151,7 +153,7 @@ static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(v
     assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 500);
     assert_int_equal(source_fill(source, 100, 450, &window, NULL),
-                     TTR_OK); /* asked for, they are there */
+                     TTR_OK); /* needed bytes are read even if declared unneeded */
     assert_in_range(window.n, 450, 600);
     assert_memory_equal(window.bytes, bytes + 100, window.n);
     assert_int_equal(source_fill(source, 1500, 10, &window, NULL), TTR_OK);
@@ -161,7 +163,7 @@ static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(v
     source = source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
     source_needless(source, 500, 590);
     assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 600); /* the next ones are within reach */
+    assert_int_equal(window.n, 600); /* the following bytes fit into the same read */
     assert_memory_equal(window.bytes, bytes, window.n);
     source_close(source);
     assert_int_equal(unlink(path), 0);
@@ -170,11 +172,11 @@ static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_file_is_read_by_two_calls),
-        cmocka_unit_test(what_was_looked_at_when_a_file_was_opened_is_not_read_again),
-        cmocka_unit_test(a_file_that_was_small_when_it_was_opened_is_read_on),
-        cmocka_unit_test(what_a_file_had_when_it_was_opened_may_not_be_all),
-        cmocka_unit_test(bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them),
+        cmocka_unit_test(small_file_needs_two_reads),
+        cmocka_unit_test(peeked_bytes_are_not_read_again),
+        cmocka_unit_test(file_grown_after_open_is_read_on),
+        cmocka_unit_test(file_longer_than_its_known_size_is_read_completely),
+        cmocka_unit_test(unneeded_bytes_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

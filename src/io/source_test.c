@@ -1,5 +1,5 @@
-/* Sources over plain bytes: every way of splitting, growing, cutting and failing gives the same
- * bytes as the whole. */
+/* Tests of sources over uncompressed bytes: every split, growth, truncation and failure returns the
+ * same bytes as one read. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { INPUT = 3 << 20 };
 
-/* Bytes by their place, so that a shift by any distance shows. */
+/* Bytes computed from their offset, so that a shift by any distance is detected. */
 static uint8_t byte_at(uint64_t i)
 {
     return (uint8_t)((i * 2654435761u) >> 13);
@@ -31,8 +31,8 @@ static uint8_t *new_input(size_t n)
     return bytes;
 }
 
-/* The file looks an hour old: where nobody may ask whether it is being written, young files are not
- * mapped. */
+/* Creates a file with a modification time an hour ago: without a lease, young files are not mapped.
+ */
 static void write_file(const char *path, size_t n)
 {
     uint8_t *bytes = new_input(n);
@@ -45,25 +45,25 @@ static void write_file(const char *path, size_t n)
     alloc_free(alloc_default(), bytes, n, 1);
 }
 
-/* A path in a folder of this test's own. */
-struct place {
+/* A file path in a temporary folder of the test. */
+struct test_path {
     char folder[32], path[48];
 };
 
-static void make_place(struct place *place)
+static void make_test_path(struct test_path *test_path)
 {
-    (void)snprintf(place->folder, sizeof place->folder, "/tmp/ttr-source-XXXXXX");
-    assert_non_null(mkdtemp(place->folder));
-    (void)snprintf(place->path, sizeof place->path, "%s/input.bin", place->folder);
+    (void)snprintf(test_path->folder, sizeof test_path->folder, "/tmp/ttr-source-XXXXXX");
+    assert_non_null(mkdtemp(test_path->folder));
+    (void)snprintf(test_path->path, sizeof test_path->path, "%s/input.bin", test_path->folder);
 }
 
-static void drop_place(const struct place *place)
+static void remove_test_path(const struct test_path *test_path)
 {
-    (void)unlink(place->path);
-    assert_int_equal(rmdir(place->folder), 0);
+    (void)unlink(test_path->path);
+    assert_int_equal(rmdir(test_path->folder), 0);
 }
 
-/* Whether the folder of tests lies where files are mapped at all. */
+/* Returns true if files in the test's folder can be mapped. */
 static bool may_map(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -81,7 +81,7 @@ static void check_window(const struct window *window, uint64_t offset)
             fail_msg("byte %llu is wrong", (unsigned long long)(offset + i));
 }
 
-/* Reads to the end with records of random sizes; gives the bytes read. */
+/* Reads to the end in records of random sizes. Returns the number of bytes read. */
 static uint64_t read_records(struct source *source, size_t longest, uint64_t seed)
 {
     struct window window;
@@ -99,14 +99,14 @@ static uint64_t read_records(struct source *source, size_t longest, uint64_t see
     }
 }
 
-/* An input that comes in scripted pieces. */
+/* A pull callback's state: returns the input in pieces. */
 struct script {
-    uint64_t at, n;   /* bytes given so far, bytes in all */
-    uint64_t fail_at; /* the read at or after this byte fails with `reason`; UINT64_MAX never */
+    uint64_t at, n;   /* bytes returned so far, bytes in total */
+    uint64_t fail_at; /* the read at or after this byte fails with `reason`; UINT64_MAX: never */
     int reason;
-    uint64_t seed;       /* 0: one byte a read */
-    unsigned interrupts; /* one in so many reads gives EINTR; 0 never */
-    uint64_t asked;      /* the largest read asked for */
+    uint64_t seed;       /* 0: one byte per read */
+    unsigned interrupts; /* one in this many reads returns EINTR; 0: never */
+    uint64_t asked;      /* largest read requested */
 };
 
 static int64_t script_pull(void *own, void *to, size_t n)
@@ -132,7 +132,7 @@ static int64_t script_pull(void *own, void *to, size_t n)
     return (int64_t)give;
 }
 
-static void any_split_of_a_pulled_input_reads_as_the_whole(void **state)
+static void pulled_input_of_any_split_reads_equal(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -150,7 +150,7 @@ static void any_split_of_a_pulled_input_reads_as_the_whole(void **state)
     }
 }
 
-static void memory_reads_as_the_whole_in_chunks_of_any_size(void **state)
+static void memory_in_any_chunk_size_reads_equal(void **state)
 {
     (void)state;
     size_t n = 50000;
@@ -168,7 +168,7 @@ static void memory_reads_as_the_whole_in_chunks_of_any_size(void **state)
     alloc_free(alloc_default(), bytes, n, 1);
 }
 
-static void memory_of_no_bytes_is_an_empty_window_at_the_end(void **state)
+static void empty_memory_is_empty_window_at_end(void **state)
 {
     (void)state;
     struct source *source = source_open_memory(alloc_default(), NULL, 0, NULL, NULL);
@@ -180,35 +180,35 @@ static void memory_of_no_bytes_is_an_empty_window_at_the_end(void **state)
     source_close(source);
 }
 
-static void a_file_reads_the_same_mapped_and_not(void **state)
+static void mapped_and_unmapped_file_read_equal(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
+    struct test_path test_path;
+    make_test_path(&test_path);
     static const size_t sizes[] = {0, 1, 4095, 4096, 65535, 65536, 65537, INPUT};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes * 4; i++) {
         size_t n = sizes[i / 4];
-        write_file(place.path, n);
+        write_file(test_path.path, n);
         struct source_options options = {.no_mmap = i % 2,
                                          .chunk = i / 2 % 2 ? (i % 2 ? 10000 : 600000) : 0};
-        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct source *source = source_open(alloc_default(), test_path.path, &options, NULL);
         assert_non_null(source);
         assert_int_equal(source_disk_size(source), n);
         assert_int_equal(read_records(source, 20000, i + 1), n);
         assert_int_equal(source_disk_used(source), n);
         source_close(source);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_descriptor_reads_from_where_it_stands(void **state)
+static void descriptor_is_read_from_its_position(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, 200000);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, 200000);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
-        int fd = open(place.path, O_RDONLY | O_CLOEXEC);
+        int fd = open(test_path.path, O_RDONLY | O_CLOEXEC);
         assert_int_equal(lseek(fd, 70001, SEEK_SET), 70001);
         struct source_options options = {.no_mmap = no_mmap};
         struct source *source = source_open_fd(alloc_default(), fd, &options, NULL);
@@ -222,75 +222,76 @@ static void a_descriptor_reads_from_where_it_stands(void **state)
         source_close(source);
         assert_int_equal(fcntl(fd, F_GETFD), -1);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_file_that_shrinks_ends_where_it_was_cut(void **state)
+static void truncated_file_ends_at_new_size(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
+    struct test_path test_path;
+    make_test_path(&test_path);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
-        write_file(place.path, INPUT);
+        write_file(test_path.path, INPUT);
         struct source_options options = {.no_mmap = no_mmap, .chunk = 600000};
-        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct source *source = source_open(alloc_default(), test_path.path, &options, NULL);
         struct window window;
-        bool is_mapped = !no_mmap && may_map(place.path);
+        bool is_mapped = !no_mmap && may_map(test_path.path);
         assert_int_equal(source_fill(source, 0, 1000, &window, NULL), TTR_OK);
-        assert_int_equal(truncate(place.path, 50000), 0);
+        assert_int_equal(truncate(test_path.path, 50000), 0);
         assert_int_equal(source_fill(source, 1000, 300000, &window, NULL), TTR_OK);
         assert_true(window.at_end);
         check_window(&window, 1000);
-        assert_true(window.n == 49000 || !is_mapped); /* pread had more in its buffer already */
-        assert_int_equal(truncate(place.path, 500), 0);
+        /* pread has more bytes in its buffer already */
+        assert_true(window.n == 49000 || !is_mapped);
+        assert_int_equal(truncate(test_path.path, 500), 0);
         assert_int_equal(source_fill(source, 1000 + window.n, 1, &window, NULL), TTR_OK);
         assert_true(window.at_end);
         assert_int_equal(window.n, 0);
         source_close(source);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_file_that_grows_shows_the_new_bytes_after_its_end(void **state)
+static void grown_file_shows_new_bytes(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
+    struct test_path test_path;
+    make_test_path(&test_path);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
-        write_file(place.path, 100000);
+        write_file(test_path.path, 100000);
         struct source_options options = {.no_mmap = no_mmap};
-        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct source *source = source_open(alloc_default(), test_path.path, &options, NULL);
         struct window window;
         assert_int_equal(source_fill(source, 0, 200000, &window, NULL), TTR_OK);
         assert_true(window.at_end);
         assert_int_equal(window.n, 100000);
-        write_file(place.path, 150000);
+        write_file(test_path.path, 150000);
         assert_int_equal(source_fill(source, 99990, 200000, &window, NULL), TTR_OK);
         assert_true(window.at_end);
         assert_int_equal(window.n, 50010);
         check_window(&window, 99990);
         source_close(source);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_file_open_for_writing_is_not_mapped(void **state)
+static void file_open_for_writing_is_not_mapped(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, INPUT);
-    int writer = open(place.path, O_WRONLY | O_CLOEXEC);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, INPUT);
+    int writer = open(test_path.path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(futimens(writer, NULL), 0);
     assert_false(source_file_is_safe_to_map(writer));
-    struct source *source = source_open(alloc_default(), place.path, NULL, NULL);
+    struct source *source = source_open(alloc_default(), test_path.path, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 100000, &window, NULL), TTR_OK);
     assert_int_equal(ftruncate(writer, 10), 0);
-    check_window(&window, 0); /* a mapping would be gone: SIGBUS */
+    check_window(&window, 0); /* a mapping would raise SIGBUS here */
     source_close(source);
     assert_int_equal(close(writer), 0);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
 static long resident_kib(void)
@@ -303,16 +304,16 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static void resident_memory_stays_flat_over_a_large_file(void **state)
+static void large_file_uses_constant_memory(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, 1);
-    assert_int_equal(truncate(place.path, 256 << 20), 0);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, 1);
+    assert_int_equal(truncate(test_path.path, 256 << 20), 0);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
         struct source_options options = {.no_mmap = no_mmap};
-        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct source *source = source_open(alloc_default(), test_path.path, &options, NULL);
         struct window window = {0};
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
@@ -329,18 +330,18 @@ static void resident_memory_stays_flat_over_a_large_file(void **state)
         assert_true(most - before < 12 << 10);
         source_close(source);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_small_file_takes_little_memory(void **state)
+static void small_file_uses_little_memory(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, 300);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, 300);
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    struct source *source = source_open(&heap.alloc, place.path, NULL, NULL);
+    struct source *source = source_open(&heap.alloc, test_path.path, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 8, &window, NULL), TTR_OK);
     assert_true(window.at_end);
@@ -348,10 +349,10 @@ static void a_small_file_takes_little_memory(void **state)
     source_close(source);
     assert_true(heap.peak < 70000);
     support_heap_check(&heap);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_bogus_need_costs_no_more_than_twice_the_input(void **state)
+static void bogus_need_allocates_at_most_twice_the_input(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -367,7 +368,7 @@ static void a_bogus_need_costs_no_more_than_twice_the_input(void **state)
     support_heap_check(&heap);
 }
 
-static void a_need_over_the_limit_is_refused_and_nothing_moves(void **state)
+static void need_over_limit_leaves_window_unchanged(void **state)
 {
     (void)state;
     struct script script = {.n = 200000, .fail_at = UINT64_MAX, .seed = 7};
@@ -381,7 +382,7 @@ static void a_need_over_the_limit_is_refused_and_nothing_moves(void **state)
     source_close(source);
 }
 
-static void an_offset_before_the_window_is_misuse(void **state)
+static void offset_before_window_is_misuse(void **state)
 {
     (void)state;
     struct script script = {.n = 5000, .fail_at = UINT64_MAX, .seed = 7};
@@ -393,14 +394,14 @@ static void an_offset_before_the_window_is_misuse(void **state)
     source_close(source);
 }
 
-/* Three files and windows for two of them: the third has one of its own, and so has the first when
- * it needs a larger one. */
-static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
+/* Three files, and pooled windows for two of them. The third allocates its window, and so does the
+ * first when it needs a larger one. */
+static void pooled_windows_show_same_bytes(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, INPUT);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, INPUT);
     struct window_pool *pool = window_pool_new(alloc_default(), 2, 16384);
     struct source_options options = {.chunk = 16384, .windows = pool};
     struct source *source[3];
@@ -408,8 +409,8 @@ static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
     uint64_t at = 0;
     assert_non_null(pool);
     for (size_t i = 0; i < 3; i++)
-        assert_non_null(source[i] = source_open(alloc_default(), place.path, &options, NULL));
-    window_pool_drop(pool); /* the sources hold it */
+        assert_non_null(source[i] = source_open(alloc_default(), test_path.path, &options, NULL));
+    window_pool_drop(pool); /* the sources have references to the pool */
     for (; at < INPUT; at += 9001)
         for (size_t i = 0; i < 3; i++) {
             const size_t need = i == 0 && at > 100000 && at < 200000 ? 40000 : 3000;
@@ -419,7 +420,7 @@ static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
         }
     for (size_t i = 0; i < 3; i++)
         source_close(source[i]);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
 /* One source of each kind over the same bytes. */
@@ -441,17 +442,17 @@ static struct source *open_kind(enum kind kind, const char *path, const uint8_t 
     return source;
 }
 
-static void jumps_show_the_same_bytes_from_every_kind_of_source(void **state)
+static void jumps_in_every_kind_show_same_bytes(void **state)
 {
     (void)state;
-    struct place place;
+    struct test_path test_path;
     struct script script;
     uint8_t *bytes = new_input(INPUT);
-    make_place(&place);
-    write_file(place.path, INPUT);
+    make_test_path(&test_path);
+    write_file(test_path.path, INPUT);
     for (enum kind kind = 0; kind < KINDS; kind++) {
         uint64_t seed = 11;
-        struct source *source = open_kind(kind, place.path, bytes, &script);
+        struct source *source = open_kind(kind, test_path.path, bytes, &script);
         struct window window = {0};
         for (uint64_t at = 5; at < INPUT; at += support_random(&seed) % 200000) {
             assert_int_equal(source_fill(source, at, 3000, &window, NULL), TTR_OK);
@@ -461,21 +462,21 @@ static void jumps_show_the_same_bytes_from_every_kind_of_source(void **state)
         source_close(source);
     }
     alloc_free(alloc_default(), bytes, INPUT, 1);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_jump_past_the_end_is_an_empty_window_there(void **state)
+static void jump_past_end_shows_empty_window(void **state)
 {
     (void)state;
     static const uint64_t places[] = {INPUT, INPUT + 1, (uint64_t)1 << 40, INT64_MAX, UINT64_MAX};
-    struct place place;
+    struct test_path test_path;
     struct script script;
     uint8_t *bytes = new_input(INPUT);
-    make_place(&place);
-    write_file(place.path, INPUT);
+    make_test_path(&test_path);
+    write_file(test_path.path, INPUT);
     for (enum kind kind = 0; kind < KINDS; kind++)
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            struct source *source = open_kind(kind, place.path, bytes, &script);
+            struct source *source = open_kind(kind, test_path.path, bytes, &script);
             struct window window;
             assert_int_equal(source_fill(source, 100, 1, &window, NULL), TTR_OK);
             for (int again = 0; again < 2; again++) {
@@ -488,10 +489,10 @@ static void a_jump_past_the_end_is_an_empty_window_there(void **state)
             source_close(source);
         }
     alloc_free(alloc_default(), bytes, INPUT, 1);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void given_bytes_are_shown_up_to_where_they_end(void **state)
+static void given_bytes_end_the_window(void **state)
 {
     (void)state;
     struct window window = {.n = 9};
@@ -514,7 +515,7 @@ static void given_bytes_are_shown_up_to_where_they_end(void **state)
     source_close(source);
 }
 
-static void a_window_beyond_what_is_given_waits_for_the_bytes_there(void **state)
+static void window_after_given_bytes_waits_for_them(void **state)
 {
     (void)state;
     struct window window;
@@ -542,13 +543,13 @@ static bool give_some(const struct alloc *alloc)
     return is_fine;
 }
 
-static void giving_survives_failing_memory(void **state)
+static void failed_give_leaves_source_usable(void **state)
 {
     (void)state;
     support_fail_each(give_some);
 }
 
-static void a_jump_over_a_read_error_tells_it(void **state)
+static void jump_over_read_error_reports_it(void **state)
 {
     (void)state;
     struct script script = {.n = 5000, .fail_at = 3000, .reason = EIO, .seed = 7};
@@ -563,18 +564,18 @@ static void a_jump_over_a_read_error_tells_it(void **state)
     source_close(source);
 }
 
-static void any_place_of_a_file_or_memory_can_be_peeked_at(void **state)
+static void peek_at_reads_any_offset(void **state)
 {
     (void)state;
     static const uint64_t places[] = {INPUT - 5, 0, 700000, 1, INPUT, UINT64_MAX};
-    struct place place;
+    struct test_path test_path;
     struct script script;
     ttr_error error;
     uint8_t *bytes = new_input(INPUT);
-    make_place(&place);
-    write_file(place.path, INPUT);
+    make_test_path(&test_path);
+    write_file(test_path.path, INPUT);
     for (enum kind kind = 0; kind < KIND_PULLED; kind++) {
-        struct source *source = open_kind(kind, place.path, bytes, &script);
+        struct source *source = open_kind(kind, test_path.path, bytes, &script);
         struct window window;
         assert_int_equal(source_fill(source, 300, 1000, &window, NULL), TTR_OK);
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -589,15 +590,15 @@ static void any_place_of_a_file_or_memory_can_be_peeked_at(void **state)
         check_window(&window, window.offset);
         source_close(source);
     }
-    struct source *source = open_kind(KIND_PULLED, place.path, bytes, &script);
+    struct source *source = open_kind(KIND_PULLED, test_path.path, bytes, &script);
     assert_int_equal(source_peek_at(source, 0, bytes, 1, &error), -1);
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
     source_close(source);
     alloc_free(alloc_default(), bytes, INPUT, 1);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_read_error_is_told_once_after_all_bytes_before_it(void **state)
+static void read_error_is_reported_once_after_all_bytes(void **state)
 {
     (void)state;
     for (uint64_t k = 0; k < 3000; k = k * 2 + 1) {
@@ -619,7 +620,7 @@ static void a_read_error_is_told_once_after_all_bytes_before_it(void **state)
     }
 }
 
-/* Writes to a descriptor in bits with pauses, then closes it. */
+/* Writes to a descriptor in small pieces with pauses, then closes it. */
 static void *write_slowly(void *own)
 {
     int fd = *(const int *)own;
@@ -638,7 +639,7 @@ static void *write_slowly(void *own)
     return NULL;
 }
 
-static void a_pipe_reads_as_the_whole_also_when_it_does_not_block(void **state)
+static void blocking_and_nonblocking_pipe_read_equal(void **state)
 {
     (void)state;
     for (int flags = 0; flags <= O_NONBLOCK; flags += O_NONBLOCK) {
@@ -656,15 +657,15 @@ static void a_pipe_reads_as_the_whole_also_when_it_does_not_block(void **state)
     }
 }
 
-static void a_fifo_and_a_device_are_read_as_they_come(void **state)
+static void fifo_and_device_are_read(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    assert_int_equal(mkfifo(place.path, 0600), 0);
-    int fd = open(place.path, O_RDWR | O_CLOEXEC);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    assert_int_equal(mkfifo(test_path.path, 0600), 0);
+    int fd = open(test_path.path, O_RDWR | O_CLOEXEC);
     assert_int_equal(write(fd, "\x00\x01", 2), 2);
-    struct source *source = source_open(alloc_default(), place.path, NULL, NULL);
+    struct source *source = source_open(alloc_default(), test_path.path, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 2, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 2);
@@ -674,16 +675,16 @@ static void a_fifo_and_a_device_are_read_as_they_come(void **state)
     assert_int_equal(source_fill(source, 0, 1, &window, NULL), TTR_OK);
     assert_true(window.at_end);
     source_close(source);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void standard_input_reads_a_file_from_where_it_stands_and_stays_open(void **state)
+static void standard_input_is_read_from_its_position(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, 100000);
-    int saved = dup(STDIN_FILENO), fd = open(place.path, O_RDONLY | O_CLOEXEC);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, 100000);
+    int saved = dup(STDIN_FILENO), fd = open(test_path.path, O_RDONLY | O_CLOEXEC);
     assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
     assert_int_equal(lseek(STDIN_FILENO, 7, SEEK_SET), 7);
     struct source *source = source_open(alloc_default(), "-", NULL, NULL);
@@ -698,17 +699,17 @@ static void standard_input_reads_a_file_from_where_it_stands_and_stays_open(void
     assert_true(is_open >= 0);
     (void)close(saved);
     (void)close(fd);
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void a_descriptor_that_cannot_be_read_is_told_by_the_first_fill(void **state)
+static void unreadable_descriptor_fails_at_first_fill(void **state)
 {
     (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, 100);
+    struct test_path test_path;
+    make_test_path(&test_path);
+    write_file(test_path.path, 100);
     for (int i = 0; i < 2; i++) {
-        int fd = open(i ? "/dev/null" : place.path, O_WRONLY | O_CLOEXEC);
+        int fd = open(i ? "/dev/null" : test_path.path, O_WRONLY | O_CLOEXEC);
         struct source *source = source_open_fd(alloc_default(), fd, NULL, NULL);
         struct window window;
         ttr_error error;
@@ -716,10 +717,10 @@ static void a_descriptor_that_cannot_be_read_is_told_by_the_first_fill(void **st
         assert_int_equal(error.sys, EBADF);
         source_close(source);
     }
-    drop_place(&place);
+    remove_test_path(&test_path);
 }
 
-static void what_cannot_be_opened_is_named_with_the_reason(void **state)
+static void failed_open_names_file_and_reason(void **state)
 {
     (void)state;
     ttr_error error;
@@ -735,7 +736,7 @@ static void what_cannot_be_opened_is_named_with_the_reason(void **state)
     assert_int_equal(error.sys, EBADF);
 }
 
-/* Opens and reads one input of each kind; false when memory ran out on the way. */
+/* Opens and reads one input of each kind. Returns false if memory ran out. */
 static bool read_all_kinds(const struct alloc *alloc)
 {
     struct script script = {.n = 300000, .fail_at = UINT64_MAX, .seed = 3};
@@ -757,7 +758,7 @@ static bool read_all_kinds(const struct alloc *alloc)
     return is_through;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(read_all_kinds);
@@ -766,34 +767,34 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_split_of_a_pulled_input_reads_as_the_whole),
-        cmocka_unit_test(memory_reads_as_the_whole_in_chunks_of_any_size),
-        cmocka_unit_test(windows_of_a_pool_show_what_those_of_their_own_do),
-        cmocka_unit_test(memory_of_no_bytes_is_an_empty_window_at_the_end),
-        cmocka_unit_test(a_file_reads_the_same_mapped_and_not),
-        cmocka_unit_test(a_descriptor_reads_from_where_it_stands),
-        cmocka_unit_test(a_file_that_shrinks_ends_where_it_was_cut),
-        cmocka_unit_test(a_file_that_grows_shows_the_new_bytes_after_its_end),
-        cmocka_unit_test(a_file_open_for_writing_is_not_mapped),
-        cmocka_unit_test(resident_memory_stays_flat_over_a_large_file),
-        cmocka_unit_test(a_small_file_takes_little_memory),
-        cmocka_unit_test(a_bogus_need_costs_no_more_than_twice_the_input),
-        cmocka_unit_test(a_need_over_the_limit_is_refused_and_nothing_moves),
-        cmocka_unit_test(an_offset_before_the_window_is_misuse),
-        cmocka_unit_test(jumps_show_the_same_bytes_from_every_kind_of_source),
-        cmocka_unit_test(a_jump_past_the_end_is_an_empty_window_there),
-        cmocka_unit_test(a_jump_over_a_read_error_tells_it),
-        cmocka_unit_test(given_bytes_are_shown_up_to_where_they_end),
-        cmocka_unit_test(a_window_beyond_what_is_given_waits_for_the_bytes_there),
-        cmocka_unit_test(giving_survives_failing_memory),
-        cmocka_unit_test(any_place_of_a_file_or_memory_can_be_peeked_at),
-        cmocka_unit_test(a_read_error_is_told_once_after_all_bytes_before_it),
-        cmocka_unit_test(a_pipe_reads_as_the_whole_also_when_it_does_not_block),
-        cmocka_unit_test(a_fifo_and_a_device_are_read_as_they_come),
-        cmocka_unit_test(standard_input_reads_a_file_from_where_it_stands_and_stays_open),
-        cmocka_unit_test(a_descriptor_that_cannot_be_read_is_told_by_the_first_fill),
-        cmocka_unit_test(what_cannot_be_opened_is_named_with_the_reason),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(pulled_input_of_any_split_reads_equal),
+        cmocka_unit_test(memory_in_any_chunk_size_reads_equal),
+        cmocka_unit_test(pooled_windows_show_same_bytes),
+        cmocka_unit_test(empty_memory_is_empty_window_at_end),
+        cmocka_unit_test(mapped_and_unmapped_file_read_equal),
+        cmocka_unit_test(descriptor_is_read_from_its_position),
+        cmocka_unit_test(truncated_file_ends_at_new_size),
+        cmocka_unit_test(grown_file_shows_new_bytes),
+        cmocka_unit_test(file_open_for_writing_is_not_mapped),
+        cmocka_unit_test(large_file_uses_constant_memory),
+        cmocka_unit_test(small_file_uses_little_memory),
+        cmocka_unit_test(bogus_need_allocates_at_most_twice_the_input),
+        cmocka_unit_test(need_over_limit_leaves_window_unchanged),
+        cmocka_unit_test(offset_before_window_is_misuse),
+        cmocka_unit_test(jumps_in_every_kind_show_same_bytes),
+        cmocka_unit_test(jump_past_end_shows_empty_window),
+        cmocka_unit_test(jump_over_read_error_reports_it),
+        cmocka_unit_test(given_bytes_end_the_window),
+        cmocka_unit_test(window_after_given_bytes_waits_for_them),
+        cmocka_unit_test(failed_give_leaves_source_usable),
+        cmocka_unit_test(peek_at_reads_any_offset),
+        cmocka_unit_test(read_error_is_reported_once_after_all_bytes),
+        cmocka_unit_test(blocking_and_nonblocking_pipe_read_equal),
+        cmocka_unit_test(fifo_and_device_are_read),
+        cmocka_unit_test(standard_input_is_read_from_its_position),
+        cmocka_unit_test(unreadable_descriptor_fails_at_first_fill),
+        cmocka_unit_test(failed_open_names_file_and_reason),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,21 @@
-/* Inside a source: the three kinds of window and what they share.  Only the files of this folder
- * look in here.
+/* The internals of a source: the kinds of window and their shared state. Private to src/io.
  *
- *   memory   shows the caller's bytes where they lie          source_stream.c
- *   stream   a buffer refilled from a feed                    source_stream.c
- *   given    what its user appended                           source_stream.c
- *   mapped   a sliding mapping of a regular file              source_file.c */
+ *   kind     bytes                                            implemented in
+ *   memory   the caller's bytes                               source_buffered.c
+ *   stream   a buffer refilled from a byte stream             source_buffered.c
+ *   given    a buffer that the caller appends to              source_buffered.c
+ *   mapped   a moving mapping of a regular file               source_mapped.c */
 #ifndef TRACETTA_IO_SOURCE_WINDOW_H
 #define TRACETTA_IO_SOURCE_WINDOW_H
 
 #include "io/descriptors.h"
-#include "io/feed.h"
+#include "io/byte_stream.h"
 #include "io/source.h"
 #include "io/window_pool.h"
 
 struct source_ops {
-    /* Moves source->shown; offset is not before the present window, need not over the limit.  On
-     * failure `shown` still holds what there is. */
+    /* Moves source->shown. `offset` is not before the current window, and `need` is within the
+     * limit. On failure `shown` has the bytes before the error. */
     ttr_status (*fill)(struct source *source, uint64_t offset, size_t need, ttr_error *error);
     void (*close)(struct source *source);
 };
@@ -23,20 +23,20 @@ struct source_ops {
 struct source {
     const struct source_ops *ops;
     const struct alloc *alloc;
-    char *name; /* as messages call it */
+    char *name; /* file name for messages */
     size_t name_size;
     const char *compression;
-    struct feed *disk; /* the raw bytes; owned by `feed` */
-    struct feed *feed; /* what the window shows: `disk` or a decoder over it */
-    bool has_path;     /* `name` is the path of a regular file, opened with `options` */
+    struct byte_stream *disk;   /* raw stream at the bottom; owned through `stream` */
+    struct byte_stream *stream; /* topmost stream: `disk`, or decompression over it */
+    bool has_path;              /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
-    struct shared_file shared;   /* pool NULL = the descriptor is the feed's */
-    struct window_pool *windows; /* may be NULL */
-    uint64_t disk_size;          /* 0 = unknown */
-    size_t chunk;                /* 0 = the default of the kind */
+    struct shared_file shared;   /* shared.pool is NULL if `disk` owns the descriptor */
+    struct window_pool *windows; /* pool of windows; may be NULL */
+    uint64_t disk_size;          /* bytes; 0 = unknown */
+    size_t chunk;                /* bytes per refill; 0 = default of the kind */
     uint64_t limit;
     struct window shown;
-    uint64_t needless_from, needless_to; /* see source_needless */
+    uint64_t unneeded_from, unneeded_to; /* range declared by source_needless */
     union {
         struct {
             const uint8_t *bytes;
@@ -44,32 +44,32 @@ struct source {
         } memory;
         struct {
             uint8_t *bytes;
-            size_t capacity, start, n; /* shown: [start, start + n) */
-            bool is_lent;              /* bytes: by source->windows */
-            uint64_t passed; /* given: this many of the bytes to come lie before the window */
-        } stream;            /* also of the kind `given` */
+            size_t capacity, start, n; /* the window is [start, start + n) */
+            bool is_borrowed;          /* `bytes` is borrowed from source->windows */
+            uint64_t passed;           /* kind given: number of bytes to discard when they arrive */
+        } buffer;                      /* also used by the kind given */
         struct {
             uint8_t *map; /* NULL while nothing is mapped */
             size_t n;
-            uint64_t at;    /* offset in the file of map[0], a multiple of the page size */
-            uint64_t start; /* offset in the file where the input begins */
-            int fd;         /* during a fill */
+            uint64_t at;    /* file offset of map[0], a multiple of the page size */
+            uint64_t start; /* file offset at which the input starts */
+            int fd;         /* valid during a fill */
             size_t page;
         } mapped;
     } in;
 };
 
-/* A place to point at while nothing can be shown. */
+/* Address of an empty window. */
 extern const uint8_t source_nothing[1];
 
 extern const struct source_ops source_memory_ops, source_stream_ops, source_given_ops,
     source_mapped_ops;
 
-/* Appends to a source of the kind `given`; false when memory is out. */
+/* Appends bytes to a source of the kind given. Returns false if memory is out. */
 bool source_stream_append(struct source *source, const void *bytes, size_t n);
 
-/* True when mapping `fd`, a regular file, cannot be expected to end in SIGBUS: local, large enough
- * to be worth it, and nobody writes it. */
+/* Returns true if mapping the regular file `fd` is safe from SIGBUS and worthwhile: local, not open
+ * for writing, at least 64 KiB. */
 bool source_file_is_safe_to_map(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* Temporary names; see the header. */
+/* Names for temporary files: 6 random letters and digits after the target's name. */
 #include "io/temporary.h"
 
 #include <stdint.h>
@@ -7,7 +7,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { NAME_KEPT = 200 }; /* of a long file name in its temporary name: a name may have 255 bytes */
+/* bytes of the target's name that are kept: file names are limited to 255 bytes */
+enum { NAME_KEPT_MAX = 200 };
 
 void temporary_name(char *to, size_t size, const char *target)
 {
@@ -16,10 +17,10 @@ void temporary_name(char *to, size_t size, const char *target)
     int folder = slash ? (int)(slash + 1 - target) : 0;
     uint8_t random[6] = {0};
     if (getrandom(random, sizeof random, GRND_NONBLOCK) <
-        0) /* only early in boot: O_EXCL keeps us safe */
+        0) /* fails only early in boot; O_EXCL of the caller prevents collisions then */
         memcpy(random, &(pid_t){getpid()}, sizeof(pid_t));
     char end[7] = {0};
     for (size_t i = 0; i < sizeof random; i++)
         end[i] = letters[random[i] % (sizeof letters - 1)];
-    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT, target + folder, end);
+    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT_MAX, target + folder, end);
 }

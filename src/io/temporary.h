@@ -1,16 +1,17 @@
-/* Names for what is not whole yet: hidden, beside the target, so that a rename within one file
- * system puts it in place. */
+/* Names for files and folders that are not complete yet. They are hidden and in the target's
+ * folder, so that a rename within one file system completes them. */
 #ifndef TRACETTA_IO_TEMPORARY_H
 #define TRACETTA_IO_TEMPORARY_H
 
 #include <stddef.h>
 
-#define TEMPORARY_MORE \
-    (sizeof "..XXXXXX")     /* bytes that a temporary name has more than its target, at most */
+#define TEMPORARY_MORE                                                            \
+    (sizeof "..XXXXXX")     /* maximum number of bytes added to the target's path \
+                             */
 #define TEMPORARY_TRIES 100 /* names to try before giving up */
 
-/* Writes ".NAME.XXXXXX" beside `target` into `to`, which has room for the target, its zero and
- * TEMPORARY_MORE; another one at every call. */
+/* Writes the path ".NAME.XXXXXX" in the folder of `target` to `to`, which has room for the target,
+ * a zero and TEMPORARY_MORE. Each call returns another name. */
 void temporary_name(char *to, size_t size, const char *target);
 
 #endif

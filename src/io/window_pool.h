@@ -1,9 +1,8 @@
-/* Windows of many files in one block of memory, which the system can give in large pages: to touch
- * it costs a tenth of touching as much in small ones.
- *
- * A window is taken by the first fill of a source whose file is larger, and is its until the pool
- * goes; whoever finds none left has memory of its own. Ownership: the pool goes when the last who
- * holds it drops it.  Thread rule: one thread at a time. */
+/* Windows for many files in one allocation, which the kernel can back with huge pages: first access
+ * to it costs a tenth of that in 4 KiB pages. A source takes a window at its first fill, if its
+ * file is larger than the window, and keeps it until the pool is freed. If none is left, the source
+ * allocates a window itself. Ownership: the pool is reference-counted. Threads: one thread at a
+ * time. */
 #ifndef TRACETTA_IO_WINDOW_POOL_H
 #define TRACETTA_IO_WINDOW_POOL_H
 
@@ -13,21 +12,22 @@
 
 struct window_pool;
 
-/* A pool of up to n windows of `each` bytes that is held once; NULL when memory is out, or address
- * space limited, where what no window takes is missed. Their memory is asked for with the first of
- * them. */
+/* Creates a pool of n windows of `each` bytes with one reference. Allocates their memory when the
+ * first is taken. Returns NULL if memory is out, or if address space is limited, because unused
+ * windows would count against the limit. */
 struct window_pool *window_pool_new(const struct alloc *alloc, size_t n, size_t each);
 
-/* Others that hold it, and the end of holding; NULL is fine for both. */
+/* window_pool_hold adds a reference; window_pool_drop removes one and frees the pool after the
+ * last. NULL is allowed for both. */
 struct window_pool *window_pool_hold(struct window_pool *pool);
 void window_pool_drop(struct window_pool *pool);
 
-/* A window of `each` bytes, not zeroed; NULL when they are used up, memory is out, or those of the
- * pool have another size. */
+/* Returns a window of `each` bytes, not zeroed. Returns NULL if all are taken, memory is out, or
+ * the pool's windows have another size. */
 uint8_t *window_pool_take(struct window_pool *pool, size_t each);
 
-/* Gives a window back.  The next one taken is this, if it was the last to be taken: who reads
- * sources one after another needs one window. */
+/* Returns a window to the pool. Only the window taken last can be reused: that is enough for a
+ * caller that reads sources one after another. */
 void window_pool_give(struct window_pool *pool, const uint8_t *window);
 
 #endif

@@ -1,4 +1,5 @@
-/* Windows of a pool: as many as it has, one behind another, and no memory before the first. */
+/* Tests of the window pool: number of windows, adjacent addresses, and no memory before the first.
+ */
 #include "io/window_pool.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "io/source.h"
 #include "support/support.h"
 
-static void a_pool_lends_no_more_windows_than_it_has(void **state)
+static void pool_returns_at_most_n_windows(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -22,7 +23,7 @@ static void a_pool_lends_no_more_windows_than_it_has(void **state)
     memset(first, 1, 200);
     assert_null(window_pool_take(pool, 100));
     assert_null(window_pool_take(NULL, 100));
-    window_pool_give(pool, first); /* not the last one */
+    window_pool_give(pool, first); /* not the window taken last, so it is not reused */
     assert_null(window_pool_take(pool, 100));
     window_pool_give(pool, second);
     assert_ptr_equal(window_pool_take(pool, 100), second);
@@ -31,7 +32,7 @@ static void a_pool_lends_no_more_windows_than_it_has(void **state)
     support_heap_check(&heap);
 }
 
-static void without_memory_there_are_no_windows(void **state)
+static void failed_allocation_returns_no_window(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -47,7 +48,7 @@ static void without_memory_there_are_no_windows(void **state)
     support_heap_check(&heap);
 }
 
-static void a_source_at_rest_has_no_window_and_knows_how_far_it_was_read(void **state)
+static void resting_source_frees_window_and_keeps_offset(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -78,9 +79,9 @@ static void a_source_at_rest_has_no_window_and_knows_how_far_it_was_read(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pool_lends_no_more_windows_than_it_has),
-        cmocka_unit_test(without_memory_there_are_no_windows),
-        cmocka_unit_test(a_source_at_rest_has_no_window_and_knows_how_far_it_was_read),
+        cmocka_unit_test(pool_returns_at_most_n_windows),
+        cmocka_unit_test(failed_allocation_returns_no_window),
+        cmocka_unit_test(resting_source_frees_window_and_keeps_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,45 +351,6 @@ uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t r
     return (uint32_t)(to - field);
 }
 
-bool layout_fields_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements)
-{
-    static const struct field_elements as[LOAD_COUNT] = {
-        [LOAD_U8] = {.width = 1},
-        [LOAD_U16LE] = {.width = 2},
-        [LOAD_U32LE] = {.width = 4},
-        [LOAD_U64LE] = {.width = 8},
-        [LOAD_U16BE] = {.width = 2, .is_big_endian = true},
-        [LOAD_U32BE] = {.width = 4, .is_big_endian = true},
-        [LOAD_U64BE] = {.width = 8, .is_big_endian = true},
-        [LOAD_S8] = {.width = 1, .is_signed = true},
-        [LOAD_S16LE] = {.width = 2, .is_signed = true},
-        [LOAD_S32LE] = {.width = 4, .is_signed = true},
-        [LOAD_S16BE] = {.width = 2, .is_big_endian = true, .is_signed = true},
-        [LOAD_S32BE] = {.width = 4, .is_big_endian = true, .is_signed = true},
-    };
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    if (walk->unbegun || walk->op == layout_walk_over)
-        return false;
-    const struct op *op = walk->op + 1;
-    const bool is_element =
-        op->step.code >= GIVE_ELEMENT && op->step.code < GIVE_NOTHING && op->step.jump;
-    uint64_t *const left = is_element ? &walk->loops.left[walk->loops.depth - 1] : NULL;
-    if (!left || *left == 0)
-        return false;
-    const bool is_single =
-        op->step.code == GIVE_ELEMENT_F32LE || op->step.code == GIVE_ELEMENT_F32BE;
-    const unsigned load = is_single ? op->step.code == GIVE_ELEMENT_F32LE ? LOAD_U32LE : LOAD_U32BE
-                                    : op->step.code - GIVE_ELEMENT;
-    *elements = as[load];
-    elements->is_single = is_single;
-    elements->bytes = walk->run.bits.base + (walk->run.bits.at >> 3);
-    elements->stride = (uint32_t)(op->step.amount >> 3);
-    elements->n = *left < most ? (uint32_t)*left : most;
-    *left -= elements->n;
-    walk->run.bits.at += elements->n * op->step.amount;
-    return elements->width;
-}
-
 uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;

@@ -5,9 +5,6 @@
 #include <assert.h>
 
 #include "base/bits.h"
-#include "base/endian.h"
-
-#define RUN_MOST 32768u /* numbers between two calls of `relieve` */
 
 static void encode_value(struct encode *encode, const struct type *type);
 
@@ -92,21 +89,21 @@ static void put_scalar(struct bitput *put, const struct type *type, const ttr_va
 
 static const ttr_field nothing = {.name = {"", 0}};
 
-/* The next field; one without a value behind the last, so that wrong types harm nobody. */
-static const ttr_field *next(struct encode *encode)
+/* Returns the next field without a step. After the last field it returns one without a value, so
+ * that wrong types do no harm. */
+static const ttr_field *next(const struct encode *encode)
 {
-    const ttr_field *field = alike_peek(&encode->walk);
-    return field ? field : &nothing;
+    return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
 }
 
+/* The same, with a step. */
 static const ttr_field *take(struct encode *encode)
 {
-    const ttr_field *field = alike_next(&encode->walk);
-    return field ? field : &nothing;
+    return encode->at < encode->n ? &encode->field[encode->at++] : &nothing;
 }
 
 /* How many elements, or bytes, the next value has. */
-static uint64_t length_of(struct encode *encode)
+static uint64_t length_of(const struct encode *encode)
 {
     const ttr_value *value = &next(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
@@ -121,51 +118,16 @@ static void put_missing(struct encode *encode, const struct type *type)
         encode_value(encode, type->element);
 }
 
-static bool is_number(const struct type *type)
-{
-    return type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY && type->kind != TYPE_SEQUENCE &&
-           type->kind != TYPE_STRING && type->kind != TYPE_TEXT && type->kind != TYPE_BLOB;
-}
-
-/* Whether elements of a type are laid down as they lie there. */
-static bool is_as_it_lies(const struct type *type, const struct alike_run *run,
-                          const struct bitput *put)
-{
-    const unsigned bits = 8 * run->width;
-    const bool is_float = type->kind == TYPE_FLOAT,
-               is_fixed = is_float || (type->kind != TYPE_VAR_UINT && type->kind != TYPE_VAR_INT);
-    const bool has_order = bits == 8 || !type->is_big_endian;
-    return is_fixed && is_float == (run->first->type == TTR_TYPE_FLOAT) && type->bits == bits &&
-           !type->is_reversed && has_order && type->align <= 6 && bits % (1u << type->align) == 0 &&
-           put->at % 8 == 0;
-}
-
-/* Numbers that stand together. */
-static void put_run(struct encode *encode, const struct type *type, const struct alike_run *run)
-{
-    bitput_align(&encode->put, type->align);
-    if (is_as_it_lies(type, run, &encode->put)) {
-        bitput_bytes(&encode->put, run->bytes, (size_t)run->n * run->width);
-        return;
-    }
-    ttr_value value = *run->first;
-    for (uint32_t i = 0; i < run->n; i++) {
-        value.v.u = alike_number(run->first, run->bytes + (size_t)i * run->width, run->width);
-        put_scalar(&encode->put, type, &value);
-    }
-}
-
 /* Elements of an array, or bytes as numbers of 8 bits. */
 static void put_elements(struct encode *encode, const struct type *type)
 {
-    if (alike_is_over(&encode->walk) && type->kind == TYPE_ARRAY && !type->has_inline_length) {
+    if (encode->at == encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
         put_missing(encode, type);
         return;
     }
     const uint64_t length = length_of(encode);
     const ttr_value value = take(encode)->value;
     const struct type *element = type->element;
-    struct alike_run run;
     bitput_align(&encode->put, type->has_inline_length
                                    ? type->minimum_align
                                    : type->align); /* even where there are no elements */
@@ -176,19 +138,8 @@ static void put_elements(struct encode *encode, const struct type *type)
         bitput_bytes(&encode->put, value.text.p, value.text.n);
         return;
     }
-    for (uint32_t i = 0; i < value.count && !alike_is_over(&encode->walk);) {
-        if (encode->relieve && encode->put.to->n >= ENCODE_RELIEF)
-            encode->relieve(encode->own, &encode->put);
-        const uint32_t left = value.count - i,
-                       most = encode->relieve && left > RUN_MOST ? RUN_MOST : left;
-        if (is_number(element) && alike_take_run(&encode->walk, most, &run)) {
-            put_run(encode, element, &run);
-            i += run.n;
-        } else {
-            encode_value(encode, element);
-            i++;
-        }
-    }
+    for (uint32_t i = 0; i < value.count && encode->at < encode->n; i++)
+        encode_value(encode, element);
 }
 
 void encode_members(struct encode *encode, const struct type *type)

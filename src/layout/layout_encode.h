@@ -14,27 +14,21 @@
 #define TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 
 #include "base/bitput.h"
-#include "layout/element_runs.h"
+#include "model/context.h"
 #include "model/type.h"
 
 struct encode {
     struct bitput put;
-    struct alike_walk walk;
-    void (*relieve)(void *own,
-                    struct bitput *put); /* called between elements of arrays where the buffer has
-                                            ENCODE_RELIEF bytes; NULL = it has them all */
-    void *own;
+    const ttr_field *field; /* all fields, borrowed */
+    size_t n, at;           /* how many there are; index of the next one */
 };
 
-#define ENCODE_RELIEF ((size_t)256 << 10)
-
-/* Begins with n fields, of which elements may stand together; values: of these, NULL where none do.
- */
-static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n,
-                                const struct buffer *values)
+/* Begins with n fields. */
+static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n)
 {
-    alike_begin(&encode->walk, field, n, values);
-    encode->relieve = NULL;
+    encode->field = field;
+    encode->n = n;
+    encode->at = 0;
 }
 
 /* Encodes the next fields as the members of a struct (a root: no field stands for itself). */

@@ -36,9 +36,9 @@ static void check(const struct type *type, const ttr_field *field, size_t n, con
     buffer_init(&buffer, alloc_default());
     struct encode encode;
     encode.put = bitput_begin(&buffer);
-    encode_begin(&encode, field, n, NULL);
+    encode_begin(&encode, field, n);
     encode_members(&encode, type);
-    assert_int_equal(encode.walk.at, n);
+    assert_int_equal(encode.at, n);
     support_assert_hex(buffer.bytes, buffer.n, hex);
     buffer_free(&buffer);
 }
@@ -258,9 +258,9 @@ static void fields_of_another_shape_do_no_harm(void **state)
     for (size_t n = 0; n <= 4; n++) {
         struct encode encode;
         encode.put = bitput_begin(&buffer);
-        encode_begin(&encode, field, n, NULL);
+        encode_begin(&encode, field, n);
         encode_members(&encode, &type);
-        assert_int_equal(encode.walk.at, n);
+        assert_int_equal(encode.at, n);
         assert_true(encode.put.at <= 80);
     }
     buffer_free(&buffer);

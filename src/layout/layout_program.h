@@ -329,9 +329,6 @@ static inline const uint8_t *straight_begin(const ttr_fields *fields)
 /* layout_fields_take where there is no straight way, or it ended. */
 uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room);
 
-/* For layout_field_ops. */
-bool layout_fields_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements);
-
 /* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps.
  */
 void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);

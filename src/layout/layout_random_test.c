@@ -645,8 +645,8 @@ static void held_fields_are_those_one_by_one(void **state)
         "s:s t:s u:u64",
         "n:u8 a:[p.n]u8",
         "n:u8 a:[p.n]u8 v:|p.n(a=0..1:u16,b=2..255:{x:s y:u8})",
-        "t:T16 w:T5 b:B3 x:u16> y:i32> z:f32 e:{} i:i8 o:b8 f:f32> d:f64 g:i16 h:u32> j:u64> "
-        "k:i16> l:i32 m:i64",
+        ("t:T16 w:T5 b:B3 x:u16> y:i32> z:f32 e:{} i:i8 o:b8 f:f32> d:f64 g:i16 h:u32> j:u64> "
+         "k:i16> l:i32 m:i64"),
         "x:u8 c:S16 u:U",
         "a:[:u8]u32> b:[:u8]f32>",
     };

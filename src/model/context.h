@@ -30,43 +30,6 @@ struct offer {
 
 #define OFFERS 256u /* chains of them */
 
-/* Elements of an array that are numbers, where they lie: borrowed like the event's payload. */
-struct field_elements {
-    const uint8_t *bytes; /* `n` of them, each `stride` bytes behind the one before */
-    uint32_t n, stride;
-    uint8_t width; /* bytes of each: 1, 2, 4 or 8 */
-    bool is_big_endian;
-    bool is_signed;
-    bool is_single; /* IEEE 754 of four bytes; else what v.u is the bits of */
-};
-
-/* The i-th of them, as v.u has it. */
-static inline uint64_t field_element(const struct field_elements *elements, uint32_t i)
-{
-    const uint8_t *p = elements->bytes + (size_t)i * elements->stride;
-    const unsigned spare = 64 - 8u * elements->width;
-    uint64_t x;
-    switch (elements->width) {
-    case 1:
-        x = *p;
-        break;
-    case 2:
-        x = elements->is_big_endian ? load_u16be(p) : load_u16le(p);
-        break;
-    case 4:
-        x = elements->is_big_endian ? load_u32be(p) : load_u32le(p);
-        break;
-    default:
-        x = elements->is_big_endian ? load_u64be(p) : load_u64le(p);
-    }
-    if (!elements->is_single)
-        return elements->is_signed ? (uint64_t)((int64_t)(x << spare) >> spare) : x;
-    const uint32_t bits = (uint32_t)x;
-    float single;
-    memcpy(&single, &bits, sizeof single);
-    return bits_of_double(single);
-}
-
 /* Fields of the events of one schema, which stay from one event to the next: only what differs is
  * written anew. */
 struct held_fields {
@@ -105,10 +68,6 @@ struct field_ops {
     /* Whether anything but zeros stands behind the end of the text that was given last, one by one,
      * in the room that the trace has for it; NULL: nothing is known to. */
     bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
-    /* Steps over up to `most` > 0 fields that differ from the one given last, an element of an
-     * array, in nothing but their numbers: false where the next is none, or they are not told so;
-     * NULL: they never are. */
-    bool (*elements)(ttr_fields *fields, uint32_t most, struct field_elements *elements);
     bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
@@ -326,14 +285,6 @@ static inline const struct type *field_type(const ttr_fields *fields)
 {
     const struct field_ops *ops = fields->ops;
     return ops && ops->type ? ops->type(fields) : NULL;
-}
-
-/* See field_ops.elements. */
-static inline bool fields_take_elements(ttr_fields *fields, uint32_t most,
-                                        struct field_elements *elements)
-{
-    const struct field_ops *ops = fields->ops;
-    return ops && ops->elements && ops->elements(fields, most, elements);
 }
 
 /* See field_ops.goes_on; false of what is no text. */

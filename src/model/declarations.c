@@ -36,7 +36,8 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
     struct event_class class = {.id = 0};
     uint64_t events = 0;
-    if (!in || !in->format->describe || !in->format->describe(in, i, &class, &events))
+    if (!in || !in->format->description ||
+        !in->format->description->describe(in, i, &class, &events))
         return false;
     *about = (ttr_class){.size = size,
                          .name = class.name,
@@ -66,11 +67,11 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     if (!in && !ttr_reader_report(reader, index, &report))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu",
                     index);
-    if (!in || !in->format->print)
+    if (!in || !in->format->description || !in->format->description->print)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "this trace holds no description that could be printed");
     buffer_clear(&in->description);
-    ttr_status status = in->format->print(in, language, &in->description, error);
+    ttr_status status = in->format->description->print(in, language, &in->description, error);
     if (status == TTR_OK && in->description.failed)
         status = fail_memory(error);
     if (status == TTR_OK && in->description.n)

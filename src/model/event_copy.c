@@ -16,7 +16,6 @@
     1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one \
           of several */
 #define GOES_ON 2u       /* the text had more than zeros behind its end, which are gone */
-#define LIKE_MOST 24u    /* fields of structs that are told as alike */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
@@ -45,9 +44,6 @@ struct packed_walk {
     const struct type *root;   /* that the field given last is in */
     ttr_field repeated;        /* of elements that stand together, without its value */
     uint32_t repeats;          /* of them that are left */
-    struct cursor first, like; /* the struct that those being given are like; what is left of it for
-                                  the one being given */
-    uint32_t likes;            /* of them that are left, with that one */
     const struct type *chosen; /* the declared type of the field given last, where it says so; only
                                   as good as `about` */
     uint16_t depth;
@@ -221,23 +217,6 @@ static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
     return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
 }
 
-/* In how many bytes values of structs that are alike stand, or the lengths of texts before them. */
-static uint8_t like_width(const ttr_value *value)
-{
-    switch (value->type) {
-    case TTR_TYPE_BOOL:
-    case TTR_TYPE_UINT:
-    case TTR_TYPE_INT:
-    case TTR_TYPE_FLOAT:
-        return width_of(value->type, value->bits);
-    case TTR_TYPE_TEXT:
-    case TTR_TYPE_BYTES:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
 static bool give_repeated(struct packed_walk *walk, ttr_field *field)
 {
     uint8_t low[8] = {0};
@@ -295,90 +274,20 @@ static inline bool take_value(struct cursor *from, const struct packed_head *hea
     return scalar != NULL;
 }
 
-/* The value of a field of a struct that is like the first one. */
-static bool take_like_value(struct cursor *from, ttr_value *value)
-{
-    uint8_t low[8] = {0};
-    const uint8_t width = like_width(value);
-    const uint8_t *bytes = cursor_take(from, width);
-    if (!bytes)
-        return false;
-    memcpy(low, bytes, width);
-    if (!is_counted_bytes(value->type)) {
-        value->v.u = width ? widened(value->type, load_u64le(low), width) : value->v.u;
-        return true;
-    }
-    const uint32_t n = load_u32le(low);
-    const uint8_t *text = cursor_take(from, n);
-    value->text = (ttr_text){(const char *)text, n};
-    return text != NULL;
-}
-
-static __attribute__((noinline)) bool give_like(struct packed_walk *walk, ttr_field *field)
-{
-    struct packed_head head;
-    if (cursor_left(&walk->like) == 0)
-        walk->like = walk->first;
-    if (!take_head(walk, &walk->like, &head, field) || !take_value(&walk->like, &head, field) ||
-        !take_like_value(&walk->at, &field->value))
-        return false;
-    walk->likes -= cursor_left(&walk->like) == 0;
-    if (walk->likes == 0 && !cursor_skip(&walk->at, walk->behind))
-        return false;
-    follow_types(walk, field);
-    return true;
-}
-
-/* Structs that are like the one that ends where the head before `at` begins. */
-static bool begin_like(struct packed_walk *walk, const ttr_event *event, uint32_t n,
-                       ttr_field *field)
-{
-    struct cursor all = cursor_over(event->payload, event->payload_size, 0);
-    const uint8_t *sizes = cursor_take(&walk->at, 8);
-    const uint64_t end = walk->at.offset - HEAD - 8;
-    const uint32_t back = sizes ? load_u32le(sizes) : 0, bytes = sizes ? load_u32le(sizes + 4) : 0;
-    if (!sizes || back > end || !cursor_skip(&all, end - back))
-        return false;
-    walk->first = walk->like = cursor_part(&all, back);
-    walk->likes = n;
-    walk->behind = (uint8_t)((8 - bytes % 8) % 8);
-    return n && give_like(walk, field);
-}
-
 static bool packed_next(ttr_fields *fields, ttr_field *field)
 {
     struct packed_walk *walk = (struct packed_walk *)fields->state;
     struct packed_head head;
     if (walk->repeats)
         return give_repeated(walk, field);
-    if (walk->likes)
-        return give_like(walk, field);
     if (!take_head(walk, &walk->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
-        return field->value.type == TTR_TYPE_STRUCT
-                   ? begin_like(walk, fields->event, head.count, field)
-                   : begin_repeated(walk, head.count, field);
+        return begin_repeated(walk, head.count, field);
     if (!take_value(&walk->at, &head, field))
         return false;
     follow_types(walk, field);
     return true;
-}
-
-static bool packed_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements)
-{
-    struct packed_walk *walk = (struct packed_walk *)fields->state;
-    const uint32_t n = walk->repeats < most ? walk->repeats : most;
-    const uint8_t *bytes = n ? cursor_take(&walk->at, (size_t)n * walk->width) : NULL;
-    if (!bytes)
-        return false;
-    *elements = (struct field_elements){.bytes = bytes,
-                                        .n = n,
-                                        .stride = walk->width,
-                                        .width = walk->width,
-                                        .is_signed = walk->repeated.value.type == TTR_TYPE_INT};
-    walk->repeats -= n;
-    return walk->repeats || cursor_skip(&walk->at, walk->behind);
 }
 
 static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
@@ -451,8 +360,7 @@ const struct field_ops packed_field_ops = {.begin = packed_begin,
                                            .label = packed_label,
                                            .frames = packed_frames,
                                            .type = packed_type,
-                                           .goes_on = packed_goes_on,
-                                           .elements = packed_elements};
+                                           .goes_on = packed_goes_on};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -586,155 +494,6 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
     return true;
 }
 
-/* Adds the elements behind one that was just added, as many as the walk tells at once. */
-static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_field *field,
-                         ttr_fields *fields)
-{
-    struct field_elements elements;
-    const uint32_t most = repeat->n ? UINT32_MAX - repeat->n : 0;
-    if (!most || !fields_take_elements(fields, most, &elements))
-        return;
-    const bool is_as_kept = elements.width == repeat->width && elements.stride == elements.width &&
-                            !elements.is_single && (elements.width == 1 || !elements.is_big_endian);
-    uint32_t n = is_as_kept ? elements.n : 0;
-    buffer_add(to, elements.bytes, (size_t)n * elements.width);
-    repeat->n += n;
-    for (; n < elements.n; n++) {
-        field->value.v.u = field_element(&elements, n);
-        if (add_element(to, repeat, field, fields))
-            continue;
-        end_repeat(to, repeat);
-        add(t, to, field, fields);
-    }
-}
-
-/* Structs in an array while they are added: the fields of one are gathered, and compared with those
- * of the one before. */
-struct likeness {
-    ttr_field first[LIKE_MOST], next[LIKE_MOST];
-    uint32_t first_n, next_n; /* of the one that others are compared with, and of that under way; 0:
-                                 there is none */
-    size_t first_at, at;      /* in the buffer: the first, and the head of those like it */
-    uint32_t n;               /* of these */
-};
-
-/* Whether all that a field says fits behind a first one: what only the walk knows while it is
- * there, and what is in an array, does not. */
-static bool is_gathered(const ttr_field *field, const ttr_fields *fields)
-{
-    const ttr_value *value = &field->value;
-    const uint8_t width = like_width(value);
-    if (value->type == TTR_TYPE_ARRAY || field->choices || field->depth >= PACKED_DEEPEST ||
-        has_labels(value))
-        return false;
-    if (is_counted_bytes(value->type))
-        return value->text.n < UINT32_MAX - 8 && !text_goes_on(fields, value);
-    return width == 0 || widened(value->type, value->v.u, width) == value->v.u;
-}
-
-static bool is_named_alike(const ttr_field *a, const ttr_field *b)
-{
-    return a->name_id == b->name_id && a->name.n == b->name.n &&
-           (a->name.n == 0 || memcmp(a->name.p, b->name.p, a->name.n) == 0);
-}
-
-/* Whether two fields differ in nothing but their values. */
-static bool is_like(const ttr_field *a, const ttr_field *b)
-{
-    const ttr_value *x = &a->value, *y = &b->value;
-    return x->type == y->type && x->hint == y->hint && x->bits == y->bits && x->base == y->base &&
-           x->text_id == y->text_id && a->depth == b->depth && a->group == b->group &&
-           (is_counted_bytes(x->type) || x->count == y->count) && is_named_alike(a, b);
-}
-
-static void end_like(struct buffer *to, struct likeness *like)
-{
-    if (like->n && !to->failed) {
-        const size_t bytes = to->n - like->at - HEAD - 8;
-        const struct packed_head head = {.type = TTR_TYPE_STRUCT | IS_REPEATED,
-                                         .depth = (uint8_t)like->first[0].depth,
-                                         .count = like->n};
-        to->failed = to->n - like->first_at > UINT32_MAX;
-        memcpy(to->bytes + like->at, &head, sizeof head);
-        store_u32le(to->bytes + like->at + HEAD, (uint32_t)(like->at - like->first_at));
-        store_u32le(to->bytes + like->at + HEAD + 4, (uint32_t)bytes);
-        buffer_add_zeros(to, (8 - bytes % 8) % 8);
-    }
-    like->n = 0;
-}
-
-static void add_like(struct buffer *to, struct likeness *like)
-{
-    if (like->n++ == 0) {
-        like->at = to->n;
-        buffer_add_zeros(to, HEAD + 8);
-    }
-    for (uint32_t i = 0; i < like->next_n; i++) {
-        const ttr_value *value = &like->next[i].value;
-        const bool is_text = is_counted_bytes(value->type);
-        uint8_t low[8];
-        store_u64le(low, is_text ? value->text.n : value->v.u);
-        buffer_add(to, low, like_width(value));
-        if (is_text)
-            buffer_add(to, value->text.p, value->text.n);
-    }
-}
-
-/* Adds the struct under way, all of which is there. */
-static void end_struct(ttr *t, struct buffer *to, struct likeness *like)
-{
-    /* cppcheck-suppress ctuuninitvar */
-    bool is_alike = like->next_n && like->first_n == like->next_n;
-    for (uint32_t i = 0; is_alike && i < like->next_n; i++)
-        is_alike = is_like(&like->first[i], &like->next[i]);
-    if (is_alike) {
-        add_like(to, like);
-    } else if (like->next_n) {
-        end_like(to, like);
-        like->first_at = to->n;
-        like->first_n = like->next_n;
-        for (uint32_t i = 0; i < like->next_n; i++) {
-            add(t, to, &like->next[i], NULL);
-            like->first[i] = like->next[i];
-        }
-    }
-    like->next_n = 0;
-}
-
-/* Adds what is there of the struct under way: it goes on with something else, or the array does. */
-static void end_structs(ttr *t, struct buffer *to, struct likeness *like)
-{
-    end_like(to, like);
-    for (uint32_t i = 0; i < like->next_n; i++)
-        add(t, to, &like->next[i], NULL);
-    like->first_n = like->next_n = 0;
-}
-
-/* Whether a field has to do with structs in arrays at all: most have not. */
-static inline bool is_of_structs(const struct likeness *like, const ttr_field *field)
-{
-    return like->next_n || like->first_n || (field->depth && field->value.type == TTR_TYPE_STRUCT);
-}
-
-/* Takes a field of a struct in an array; false where it is none, or one that does not fit in. */
-static __attribute__((noinline)) bool gather(ttr *t, struct buffer *to, struct likeness *like,
-                                             const ttr_field *field, const ttr_fields *fields)
-{
-    if (like->next_n && field->depth <= like->next[0].depth)
-        end_struct(t, to, like);
-    const bool is_first = like->next_n == 0, is_begin = field->value.type == TTR_TYPE_STRUCT &&
-                                                        field->depth && !field->name.n &&
-                                                        !field->name_id;
-    if (is_first && !is_begin && !like->first_n)
-        return false;
-    if ((is_first && !is_begin) || like->next_n == LIKE_MOST || !is_gathered(field, fields)) {
-        end_structs(t, to, like);
-        return false;
-    }
-    like->next[like->next_n++] = *field;
-    return true;
-}
-
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
 {
     add(t, to, field, NULL);
@@ -766,24 +525,13 @@ static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer
 {
     ttr_field field;
     struct repeat repeat = {.n = 0};
-    struct likeness like;
-    like.first_n = like.next_n = like.n = 0;
     while (ttr_fields_next(fields, &field)) {
-        if (is_of_structs(&like, &field) && gather(t, to, &like, &field, fields)) {
-            end_repeat(to, &repeat);
+        if (is_plain_element(&field) && add_element(to, &repeat, &field, fields))
             continue;
-        }
-        if (is_plain_element(&field) && add_element(to, &repeat, &field, fields)) {
-            add_elements(t, to, &repeat, &field, fields);
-            continue;
-        }
         end_repeat(to, &repeat);
         add(t, to, &field, fields);
     }
     end_repeat(to, &repeat);
-    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them
-                                 would cost more than most events do */
-    end_structs(t, to, &like);
 }
 
 /* What the packet of an event says, which the copy is not in any more. */

@@ -6,11 +6,7 @@
  * bytes each, padded to 8, and a pointer to the declared type of what was chosen among several.
  * Elements without names that differ in their values only stand together: one head with bit 6 of
  * the type set, whose count says how many they are, and the values in as many bytes (1, 2, 4 or 8)
- * as `bits` asks for, padded to 8.  Copies have these, not what builders make. Structs in an array
- * that differ from one before them in their values only, neither arrays nor labelled values nor
- * such that were chosen being in them: a head with the same bit set, whose count says how many they
- * are, [how far back the first one begins u32 | bytes of all values u32], and the values in the
- * order of the fields: numbers as above, texts with 4 bytes of length before them; padded to 8.
+ * as `bits` asks for, padded to 8.  Copies have these, not what builders make.
  * Memory only, host byte order. */
 #ifndef TRACETTA_MODEL_EVENT_COPY_H
 #define TRACETTA_MODEL_EVENT_COPY_H

@@ -334,30 +334,6 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_free(t);
 }
 
-/* The same element by element, some of them told at once. */
-static void check_elements(const ttr *t, const ttr_event *copy, const uint64_t *value, uint32_t n)
-{
-    for (uint32_t most = 1; most <= n + 1; most++) {
-        ttr_fields fields;
-        ttr_field field;
-        struct field_elements elements;
-        uint32_t got = 0;
-        ttr_fields_begin(t, copy, &fields);
-        assert_true(ttr_fields_next(&fields, &field));
-        assert_false(fields_take_elements(&fields, most, &elements));
-        while (ttr_fields_next(&fields, &field) && field.depth) {
-            assert_true(field.value.v.u == value[got++]);
-            if (!fields_take_elements(&fields, most, &elements))
-                continue;
-            assert_in_range(elements.n, 1, most);
-            for (uint32_t i = 0; i < elements.n; i++)
-                assert_true(field_element(&elements, i) == value[got++]);
-        }
-        assert_int_equal(got, n);
-        assert_int_equal(field.value.v.u, 7); /* what is behind */
-    }
-}
-
 /* An array of what is given, and a copy of its event: that has the same fields, each as it was. */
 static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uint32_t n)
 {
@@ -407,7 +383,6 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
         test_free(own);
     }
     const uint32_t size = copy.payload_size;
-    check_elements(t, &copy, value, n);
     buffer_free(&bytes);
     ttr_builder_free(builder);
     ttr_free(t);
@@ -516,8 +491,8 @@ static void expect_same_field(const ttr_field *a, const ttr_field *b)
 }
 
 /* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing
- * behind its bytes.  Gives the bytes of the copy. */
-static size_t expect_same_copies(ttr *t, const ttr_event *event, bool is_cut)
+ * after its bytes. */
+static void expect_same_copies(ttr *t, const ttr_event *event)
 {
     struct buffer bytes, again;
     ttr_event copy, second;
@@ -538,7 +513,7 @@ static size_t expect_same_copies(ttr *t, const ttr_event *event, bool is_cut)
         expect_same_field(&a, &b);
     }
     assert_false(ttr_fields_next(&other, &b));
-    for (uint32_t cut = 0; is_cut && cut < bytes.n; cut++) {
+    for (uint32_t cut = 0; cut < bytes.n; cut++) {
         uint8_t *own = test_malloc(cut + 1);
         memcpy(own, bytes.bytes, cut);
         copy.payload = own;
@@ -551,14 +526,12 @@ static size_t expect_same_copies(ttr *t, const ttr_event *event, bool is_cut)
         }
         test_free(own);
     }
-    const size_t n = bytes.n;
     buffer_free(&bytes);
     buffer_free(&again);
-    return n;
 }
 
-/* An array of structs between arrays of numbers; how many bytes its copy takes. */
-static size_t structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
+/* Copies an array of structs between arrays of numbers. */
+static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
@@ -576,20 +549,16 @@ static size_t structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
             put_struct(builder, &seed, oddity);
     }
     assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
-    const size_t bytes = expect_same_copies(t, ttr_batch_at(&batch, 0), n <= 20);
+    expect_same_copies(t, ttr_batch_at(&batch, 0));
     ttr_builder_free(builder);
     ttr_free(t);
-    return bytes;
 }
 
-static void structs_of_a_copy_are_those_of_the_event_and_take_what_their_values_need(void **state)
+static void structs_of_a_copy_are_those_of_the_event(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++)
-        (void)structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
-    const size_t few = structs_copied(7, 1000, 0), many = structs_copied(7, 11000, 0);
-    assert_in_range((many - few) / 10000, 1,
-                    1 + 2 + 4 + 24 + 8); /* number, integer, text with its length, float */
+        structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
 }
 
 /* A variant of two options of one kind, inside another one. */
@@ -716,7 +685,7 @@ int main(void)
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
         cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
         cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
-        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event_and_take_what_their_values_need),
+        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event),
         cmocka_unit_test(copies_know_which_option_was_chosen),
         cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),

@@ -97,9 +97,9 @@ static void shift_times(struct input *in)
     }
 }
 
-static void count(struct input *in, uint32_t from)
+static void count(struct input *in)
 {
-    for (uint32_t i = from; i < in->n; i++) {
+    for (uint32_t i = 0; i < in->n; i++) {
         const ttr_event *event = &in->events[i];
         if (event->kind == TTR_KIND_GAP) {
             in->gaps++;
@@ -139,14 +139,14 @@ static void note_times(struct input *in)
 static void decode_ahead(void *own)
 {
     struct input *in = own;
-    in->spare_n = in->format->ahead(in, in->spare, in->batch);
+    in->spare_n = in->format->reader->ahead(in, in->spare, in->batch);
 }
 
 /* Lets the next batch be decoded while this one is in use. */
 static void look_ahead(struct input *in)
 {
     ttr *t = in->base.t;
-    if (!t->ahead || !in->format->ahead || in->flags & TTR_READ_DEFINITIONS ||
+    if (!t->ahead || !in->format->reader->ahead || in->flags & TTR_READ_DEFINITIONS ||
         in->pending != TTR_OK)
         return;
     if (!in->spare)
@@ -196,16 +196,14 @@ static ttr_status tell_pending(const struct input *in, ttr_error *error)
     return in->pending;
 }
 
-/* What is known of a batch of at least one event is kept, but that the first `counted` are counted;
- * a failure behind it is told when it was given. */
-static void settle_batch(struct input *in, uint32_t counted, ttr_status status,
-                         const ttr_error *error)
+/* Counts a batch of at least one event. A failure after it is reported by the next read. */
+static void settle_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     note_times(in);
     if (status != TTR_OK)
         keep_pending(in, status, error);
-    count(in, counted);
+    count(in);
 }
 
 /* Says which format failed, unless it was not the trace's doing. */
@@ -240,7 +238,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
             in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
-    ttr_status status = take_ahead(in) ? TTR_OK : in->format->next(in, error);
+    ttr_status status = take_ahead(in) ? TTR_OK : in->format->reader->next(in, error);
     sign(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
@@ -250,7 +248,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     if (in->time_offset)
         shift_times(in);
-    settle_batch(in, 0, status, error);
+    settle_batch(in, status, error);
     look_ahead(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
@@ -259,7 +257,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
 /* Those of definitions are read as they are; so are times that are moved. */
 static bool can_stop(const struct input *in)
 {
-    return in->format->stops && in->base.order == TTR_ORDER_TIME &&
+    return in->format->reader->stops && in->base.order == TTR_ORDER_TIME &&
            !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
 }
 
@@ -275,11 +273,9 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     in->events = in->lent = some->events;
     in->batch = some->room;
     in->until = some->until;
-    in->run = some->run;
     in->is_stopped = false;
-    in->n = some->n;
-    const uint32_t counted = in->n;
-    ttr_status status = in->format->next(in, error);
+    in->n = 0;
+    ttr_status status = in->format->reader->next(in, error);
     sign(in, status, error);
     some->n = in->n;
     some->is_stopped = in->is_stopped && status == TTR_OK;
@@ -288,7 +284,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    settle_batch(in, counted, status, error);
+    settle_batch(in, status, error);
     return TTR_OK;
 }
 
@@ -328,13 +324,13 @@ static void input_close(ttr_reader *reader)
     const struct alloc *alloc = &in->base.t->counted;
     free_events(in);
     if (in->own)
-        in->format->close(in);
+        in->format->reader->close(in);
     source_close(in->source);
     notes_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->own, 1, in->format->reader_size);
+    alloc_free(alloc, in->own, 1, in->format->reader->state_size);
     alloc_free(alloc, in->pending_error, 1, sizeof *in->pending_error);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -358,8 +354,6 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     struct input *in = (struct input *)reader;
     if (index > 0)
         return false;
-    if (in->format->settle)
-        in->format->settle(in);
     report->format = in->format->name;
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);
@@ -418,8 +412,8 @@ static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
         from = INT64_MIN;
     if (__builtin_sub_overflow(to_ns, in->time_offset, &to) || to_ns == INT64_MAX)
         to = INT64_MAX;
-    if (in->format->range)
-        in->format->range(in, from, to);
+    if (in->format->reader->range)
+        in->format->reader->range(in, from, to);
 }
 
 static void input_crowd(ttr_reader *reader, uint32_t batch)
@@ -432,7 +426,7 @@ static void input_crowd(ttr_reader *reader, uint32_t batch)
 static uint32_t input_kinds(ttr_reader *reader)
 {
     struct input *in = (struct input *)reader;
-    return in->format->kinds ? in->format->kinds(in) : READER_ANY_KIND;
+    return in->format->reader->kinds ? in->format->reader->kinds(in) : READER_ANY_KIND;
 }
 
 static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
@@ -473,7 +467,7 @@ static ttr_status set_up(struct input *in, const char *path, const ttr_read_opti
                          ttr_error *error)
 {
     ttr *t = in->base.t;
-    in->own = alloc_zero(&t->counted, 1, in->format->reader_size);
+    in->own = alloc_zero(&t->counted, 1, in->format->reader->state_size);
     in->id = context_add_source(t, path, in->format->name);
     if (!in->own || in->id == UINT16_MAX)
         return fail_memory(error);
@@ -498,7 +492,8 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
         (void)fail_memory(error);
         return NULL;
     }
-    in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order, .reports = 1};
+    in->base =
+        (ttr_reader){.t = t, .ops = &input_ops, .order = format->reader->order, .reports = 1};
     in->format = format;
     in->source = source;
     in->batch = t->ahead ? INPUT_BATCH_JOBS : INPUT_BATCH;
@@ -508,7 +503,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     buffer_init(&in->description, &t->counted);
     ttr_status status = set_up(in, path, options, error);
     if (status == TTR_OK)
-        status = format->open(in, error);
+        status = format->reader->open(in, error);
     if (status == TTR_OK)
         return in;
     if (error)

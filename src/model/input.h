@@ -28,7 +28,7 @@
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *own; /* the format's state, format->reader_size bytes */
+    void *own; /* the format's state, format->reader->state_size bytes */
     struct source *source;
     struct window window; /* what input_fill gave */
     struct notes notes;
@@ -41,7 +41,6 @@ struct input {
                       offset; else INT64_MAX */
     bool is_stopped; /* the next event is at `stopped_at`, which is not before that */
     int64_t stopped_at;
-    struct reader_run *run;  /* see reader_some; for formats that stop */
     struct ahead_task task;  /* decoding into `spare` while `events` are in use */
     ttr_event *spare;        /* room for as many; NULL: nothing is done ahead */
     uint32_t spare_n;        /* events in it */

@@ -34,20 +34,17 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
     return hand_over(out, error);
 }
 
-/* A failure sticks to the sink, which tells it when the rest comes. */
-void output_relieve(struct ttr_writer *out)
+ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
+                               ttr_status status, ttr_error *error)
 {
-    struct buffer *text = &out->buffer;
-    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half &&
-                          !out->shared && !(out->flags & TTR_WRITE_STRICT);
-    ttr_error told;
-    if (text->n < DRAIN_AT || !is_alone || text->failed)
-        return;
-    const uint8_t last = text->bytes[text->n - 1];
-    const bool is_fine = sink_write(out->sink, text->bytes, text->n - 1, &told) == TTR_OK;
-    (void)is_fine;
-    buffer_clear(text);
-    buffer_add_byte(text, last);
+    if (status != TTR_E_NOMEM)
+        return status;
+    const ttr *t = out->t;
+    const ttr_text path = event->source < t->sources_n
+                              ? ttr_text_get(t, t->sources[event->source].path)
+                              : (ttr_text){"", 0};
+    return fail(error, status, event->offset, "out of memory for an event of %.*s", (int)path.n,
+                path.p);
 }
 
 bool output_can_rewrite(const struct ttr_writer *out)
@@ -84,15 +81,15 @@ void output_free(struct ttr_writer *out)
     const struct alloc *alloc = &out->t->counted;
     output_drop_shared(out);
     output_drop_half(out);
-    if (out->own && out->format->drop)
-        out->format->drop(out);
+    if (out->own && out->format->writer->drop)
+        out->format->writer->drop(out);
     sink_abandon(out->sink);
     folder_abandon(out->folder);
     buffer_free(&out->buffer);
     options_free(alloc, out->format_options, out->format_options_n);
-    alloc_free(alloc, out->told, out->format->losses_n, sizeof *out->told);
-    alloc_free(alloc, out->ledger, out->format->losses_n, sizeof *out->ledger);
-    alloc_free(alloc, out->own, 1, out->format->writer_size);
+    alloc_free(alloc, out->told, out->format->writer->losses_n, sizeof *out->told);
+    alloc_free(alloc, out->ledger, out->format->writer->losses_n, sizeof *out->ledger);
+    alloc_free(alloc, out->own, 1, out->format->writer->state_size);
     alloc_free(alloc, out, 1, sizeof *out);
 }
 
@@ -100,13 +97,13 @@ static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *option
 {
     const struct alloc *alloc = &out->t->counted;
     const struct format *format = out->format;
-    out->own = alloc_zero(alloc, 1, format->writer_size);
-    out->ledger = alloc_zero(alloc, format->losses_n, sizeof *out->ledger);
-    out->told = alloc_zero(alloc, format->losses_n, sizeof *out->told);
-    if (!out->own || (format->losses_n && (!out->ledger || !out->told)))
+    out->own = alloc_zero(alloc, 1, format->writer->state_size);
+    out->ledger = alloc_zero(alloc, format->writer->losses_n, sizeof *out->ledger);
+    out->told = alloc_zero(alloc, format->writer->losses_n, sizeof *out->told);
+    if (!out->own || (format->writer->losses_n && (!out->ledger || !out->told)))
         return fail_memory(error);
-    if (format->losses_n)
-        memcpy(out->ledger, format->losses, format->losses_n * sizeof *out->ledger);
+    if (format->writer->losses_n)
+        memcpy(out->ledger, format->writer->losses, format->writer->losses_n * sizeof *out->ledger);
     if (!options)
         return TTR_OK;
     out->flags = options->flags;
@@ -131,7 +128,7 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     buffer_init(&out->buffer, &t->counted);
     ttr_status status = set_up(out, options, error);
     if (status == TTR_OK)
-        status = format->create(out, error);
+        status = format->writer->create(out, error);
     if (status == TTR_OK)
         return out;
     if (error)
@@ -179,7 +176,7 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 {
     if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
         return TTR_OK;
-    for (size_t i = 0; i < out->format->losses_n; i++)
+    for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
             return fail_option(
                 error,
@@ -196,7 +193,7 @@ bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(voi
     const bool is_fresh =
                    out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
                is_strict = out->flags & TTR_WRITE_STRICT;
-    if (!is_fresh || is_strict || !out->format->pass || out->folder || threads == 0)
+    if (!is_fresh || is_strict || !out->format->writer->pass || out->folder || threads == 0)
         return false;
     return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST,
                         &(struct output_again){open, own});
@@ -206,8 +203,8 @@ bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh =
         out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    const bool is_scattered = is_fresh && out->format->takes_scattered &&
-                              out->format->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_scattered = is_fresh && out->format->writer->takes_scattered &&
+                              out->format->writer->takes_scattered(out, in) && reader_scatter(in);
     out->is_scattered |= is_scattered;
     return is_scattered;
 }
@@ -254,7 +251,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = output_settle_shared(out, &own);
     if (status == TTR_OK)
-        status = out->format->finish(out, &own);
+        status = out->format->writer->finish(out, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
@@ -309,7 +306,7 @@ size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
     ttr_error own = {0};
     const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
     (void)stick(out, status, &own, NULL);
-    for (size_t i = 0; i < out->format->losses_n; i++)
+    for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
             out->told[n++] = out->ledger[i];
     *losses = out->told;

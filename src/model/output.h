@@ -4,7 +4,7 @@
  * batch), which hands the buffer to the sink when it is large.  A format that writes a folder makes
  * its files with folder_add and ends each with sink_finish before its `finish` is over; those it
  * does not end are abandoned with the folder, after its `drop`.  Losses are counted with the index
- * of the rule in format->losses. */
+ * of the rule in format->writer->losses. */
 #ifndef TRACETTA_MODEL_OUTPUT_H
 #define TRACETTA_MODEL_OUTPUT_H
 
@@ -19,7 +19,7 @@ struct output_shared;
 struct ttr_writer {
     ttr *t;
     const struct format *format;
-    void *own;                  /* the format's state, format->writer_size bytes */
+    void *own;                  /* the format's state, format->writer->state_size bytes */
     struct sink *sink;          /* NULL for a format that writes a folder */
     struct folder_sink *folder; /* and NULL for one that does not */
     struct buffer buffer;
@@ -27,7 +27,7 @@ struct ttr_writer {
     uint64_t events;
     uint64_t bytes; /* written in all, once it has ended */
     bool has_ended;
-    ttr_loss *ledger;  /* format->losses with counts */
+    ttr_loss *ledger;  /* format->writer->losses with counts */
     ttr_loss *told;    /* those with count > 0, for ttr_losses */
     uint64_t lost_any; /* sum of counts */
     ttr_status stuck;
@@ -45,7 +45,7 @@ struct ttr_writer {
 /* The value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
-/* Counts n losses of rule `index` of format->losses. */
+/* Counts n losses of rule `index` of format->writer->losses. */
 static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n,
                                     uint64_t offset)
 {
@@ -72,10 +72,10 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
  * holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
-/* The same in the midst of an event that has more than fits in memory, all but the last byte;
- * nothing where others write, too, or no loss is accepted (TTR_WRITE_STRICT), which is only known
- * in the end. */
-void output_relieve(struct ttr_writer *out);
+/* Returns the status of writing an event. If memory is out, the error names the event: its file and
+ * its offset. */
+TTR_MUST ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
+                                        ttr_status status, ttr_error *error);
 
 /* A `write` for formats whose events stand alone: appends each but definitions, and hands over what
  * has come together. */
@@ -90,7 +90,7 @@ TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         append(out, event);
-        status = output_drain(out, error);
+        status = output_event_status(out, event, output_drain(out, error), error);
     }
     return status;
 }

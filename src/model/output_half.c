@@ -23,7 +23,7 @@ struct output_half {
 static void write_half(void *own)
 {
     struct output_half *half = own;
-    half->status = half->writer->format->write(half->writer, &half->batch, &half->error);
+    half->status = half->writer->format->writer->write(half->writer, &half->batch, &half->error);
 }
 
 static bool make_half(struct ttr_writer *out)
@@ -77,7 +77,7 @@ static void join(struct ttr_writer *out, struct ttr_writer *half)
     buffer_clear(&half->buffer);
     out->events += half->events;
     half->events = 0;
-    for (size_t i = 0; half->lost_any && i < out->format->losses_n; i++) {
+    for (size_t i = 0; half->lost_any && i < out->format->writer->losses_n; i++) {
         ttr_loss *loss = &out->ledger[i], *more = &half->ledger[i];
         loss->first_offset = loss->count ? loss->first_offset : more->first_offset;
         loss->count += more->count;
@@ -108,14 +108,14 @@ static ttr_status write_halves(struct ttr_writer *out, const ttr_batch *batch, t
         half->batch.pick += n;
     else
         half->batch.event += n;
-    half->writer->format->pass(half->writer, &first);
+    half->writer->format->writer->pass(half->writer, &first);
     ahead_post(out->t->ahead, &half->task);
-    ttr_status status = out->format->write(out, &first, error);
+    ttr_status status = out->format->writer->write(out, &first, error);
     balance(half);
     if (!ahead_take(out->t->ahead, &half->task))
         write_half(half);
     join(out, half->writer);
-    out->format->pass(out, &half->batch);
+    out->format->writer->pass(out, &half->batch);
     if (status == TTR_OK && half->status != TTR_OK)
         *error = half->error;
     return status == TTR_OK ? half->status : status;
@@ -123,9 +123,9 @@ static ttr_status write_halves(struct ttr_writer *out, const ttr_batch *batch, t
 
 ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const bool is_shared =
-        out->t->ahead && out->format->pass && batch->n >= LEAST && is_divisible(out->t, batch);
+    const bool is_shared = out->t->ahead && out->format->writer->pass && batch->n >= LEAST &&
+                           is_divisible(out->t, batch);
     if (is_shared && (out->half || make_half(out)))
         return write_halves(out, batch, error);
-    return out->format->write(out, batch, error);
+    return out->format->writer->write(out, batch, error);
 }

@@ -114,14 +114,14 @@ static void write_claimed(struct hand *hand, uint64_t number, const ttr_batch *b
     struct slot *slot = &hand->shared->slot[number % SLOTS];
     struct buffer *text = &hand->text[number % SLOTS], own = writer->buffer;
     writer->buffer = *text;
-    slot->status = writer->format->write(writer, batch, &slot->error);
+    slot->status = writer->format->writer->write(writer, batch, &slot->error);
     if (slot->status == TTR_OK && writer->buffer.failed)
         slot->status = fail_memory(&slot->error);
     *text = writer->buffer;
     writer->buffer = own;
     slot->text = text;
     slot->has_lost = writer->lost_any > 0;
-    for (size_t i = 0; slot->has_lost && i < writer->format->losses_n; i++) {
+    for (size_t i = 0; slot->has_lost && i < writer->format->writer->losses_n; i++) {
         slot->lost[i] = writer->ledger[i];
         writer->ledger[i].count = writer->ledger[i].first_offset = 0;
     }
@@ -163,7 +163,7 @@ static void meet_batch(struct hand *hand, uint64_t number, const ttr_batch *batc
     if (atomic_load(&shared->is_ending))
         return;
     if (!claim(shared, number)) {
-        hand->writer->format->pass(hand->writer, batch);
+        hand->writer->format->writer->pass(hand->writer, batch);
         return;
     }
     slot->print = print_of(batch);
@@ -252,7 +252,7 @@ static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
         status = sink_write(out->sink, slot->text->bytes, slot->text->n, error);
     else
         *error = slot->error;
-    for (size_t i = 0; slot->has_lost && i < out->format->losses_n; i++) {
+    for (size_t i = 0; slot->has_lost && i < out->format->writer->losses_n; i++) {
         ttr_loss *loss = &out->ledger[i];
         loss->first_offset = loss->count ? loss->first_offset : slot->lost[i].first_offset;
         loss->count += slot->lost[i].count;
@@ -329,7 +329,7 @@ ttr_status output_write_shared(struct ttr_writer *out, const ttr_batch *batch, t
     if (status != TTR_OK)
         return status;
     if (is_taken(shared, batch)) {
-        out->format->pass(hand->writer, batch);
+        out->format->writer->pass(hand->writer, batch);
         out->events += count_events(batch);
     } else {
         write_claimed(hand, shared->at, batch);
@@ -351,7 +351,7 @@ void output_drop_shared(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
     struct output_shared *shared = out->shared;
-    const size_t rules = out->format->losses_n;
+    const size_t rules = out->format->writer->losses_n;
     if (!shared)
         return;
     send_away(shared);
@@ -375,7 +375,7 @@ void output_drop_shared(struct ttr_writer *out)
 static bool make_parts(struct output_shared *shared, unsigned threads)
 {
     const struct alloc *alloc = &shared->out->t->counted;
-    const size_t rules = shared->out->format->losses_n;
+    const size_t rules = shared->out->format->writer->losses_n;
     bool is_fine = true;
     for (unsigned k = 0; k < SLOTS && rules && is_fine; k++)
         is_fine =

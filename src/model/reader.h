@@ -9,96 +9,17 @@
 struct format;
 struct input;
 struct notes;
-struct reader_run;
 struct renames;
 
-/* A read of the events before a time, for who reads many inputs in turn (reader_read_some). */
+/* A read of the events before a time, for a merge of many inputs (reader_read_some). */
 struct reader_some {
     int64_t until;     /* no event at this time or later is wanted, though some may come */
     ttr_event *events; /* where to put them; valid until the next read */
     uint32_t room;     /* at least INPUT_BATCH_LEAST */
-    uint32_t
-        n; /* in: how many the run found there just before; out: how many there are; may be 0 */
-    struct reader_run *run; /* room for one, zeroed before the first read and kept as long as the
-                               reader; NULL = none */
-    bool is_stopped; /* out: the next event is at `next`, which is not before `until`; else there
-                        may be more before that */
+    uint32_t n;        /* out: how many there are; may be 0 */
+    bool is_stopped;   /* out: the next event is at `next`, which is not before `until`; else there
+                          may be more before that */
     int64_t next;
-};
-
-/* All that a reader needs to go on in the usual case, in READER_RUN bytes: who reads hundreds of
- * inputs in turn keeps these side by side, where one visit looks at two lines of the cache instead
- * of twenty.  The reader fills it in when it was read and the usual case goes on.  A run gives
- * views, or only finds events; then views are made when these are given, all that is needed for one
- * being where it was until the run or the reader goes on. */
-#define READER_RUN 128u
-
-/* An event that a run found, in a line of the cache.  Its bytes are at hand when it is found; when
- * its turn comes they lie in one of hundreds of pages, more than the processor knows the places of.
- * So those of a small one are taken along. */
-#define READER_SLIM_BYTES 40u
-
-struct reader_slim {
-    const uint8_t *
-        payload; /* where the run has it; NULL: this is none, and all else of it is 0 but `bytes` */
-    void *own;   /* what the run knows the event's class by */
-    uint32_t size;
-    uint16_t lane;                    /* the run's number */
-    uint16_t body;                    /* the run's, too */
-    uint8_t bytes[READER_SLIM_BYTES]; /* of the payload, all where it has no more */
-};
-
-_Static_assert(sizeof(struct reader_slim) == 64, "a line of the cache");
-
-/* Its key: its time since the begin of what is merged at once, above the place of its slim. */
-#define READER_PLACE_BITS 20u
-#define READER_PLACE ((UINT64_C(1) << READER_PLACE_BITS) - 1)
-
-/* What a run is asked for. */
-struct reader_hunt {
-    int64_t since, until;     /* events before or behind are not for the run */
-    struct reader_slim *slim; /* where to put events, and their keys: time << READER_PLACE_BITS plus
-                                 `key_base`, which grows by one each */
-    uint64_t *key, key_base;
-    uint32_t room;   /* at least 1 */
-    uint16_t lane;   /* of the run */
-    uint32_t n;      /* out */
-    bool is_stopped; /* out: see reader_some */
-    int64_t next;
-};
-
-struct reader_run;
-
-/* Slims of runs of one kind, of which views are wanted. */
-struct reader_slims {
-    union reader_place *runs; /* by lane */
-    const struct reader_slim *slim;
-    uint64_t origin; /* what the time in a key is to be added to */
-    bool are_kept;   /* longer than the slims: payloads are to be where the runs have them */
-    const uint64_t *keys_end; /* of keys that are there: views of those behind the ones asked for
-                                 are wanted next */
-};
-
-struct reader_run_ops {
-    /* Gives events as reader_read_some does; false where something else is to be done, which that
-     * does, maybe behind some events. */
-    bool (*go)(struct reader_run *run, struct reader_some *some);
-    /* Only finds them, all up to the time or as many as there is room for; false where that cannot
-     * be: then nothing was taken, and reader_read_some goes on from where the run was. */
-    bool (*hunt)(struct reader_run *run, struct reader_hunt *hunt);
-    /* Makes views of the events with these keys, up to the first that is none: how many. */
-    uint32_t (*view)(const struct reader_slims *slims, const uint64_t *key, uint32_t n,
-                     ttr_event *to);
-};
-
-struct reader_run {
-    const struct reader_run_ops *ops; /* NULL: reader_read_some is to be called at once */
-    const uint8_t *next;              /* with `ops`: the bytes that it looks at next */
-};
-
-union reader_place {
-    struct reader_run run;
-    uint8_t bytes[READER_RUN];
 };
 
 #define READER_ANY_KIND UINT32_MAX

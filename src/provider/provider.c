@@ -4,16 +4,70 @@
  * and of TTR_WRITE_LATE in a chain.  A state, once made, stays for the life of its provider, so
  * that a late writer never meets freed memory. */
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <tracetta/provider.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "provider/state.h"
 
-/* A provider made at run time, with its texts behind it. */
+/* --- Names of tracepoints ---
+ *
+ * Provider_L4K1fGgroup: the level and the keyword in lower-case hexadecimal. */
+
+static bool name_of_point(char name[PROVIDER_NAME_MAX], const ttr_provider *provider,
+                          unsigned level, uint64_t keyword)
+{
+    int n = snprintf(name, PROVIDER_NAME_MAX, "%s_L%xK%" PRIx64 "%s%s", provider->name, level,
+                     keyword, provider->group[0] ? "G" : "", provider->group);
+    return n > 0 && (size_t)n < PROVIDER_NAME_MAX;
+}
+
+static bool is_group(const char *group)
+{
+    return !group[strspn(group, "abcdefghijklmnopqrstuvwxyz0123456789")];
+}
+
+/* What tracefs, the commands of user_events, or readers of the name would take for something else.
+ */
+static bool is_provider(const char *name)
+{
+    size_t n = 0;
+    for (; name[n]; n++)
+        if ((unsigned char)name[n] <= ' ' || strchr(":;/*?\"'\\\x7f", name[n]))
+            return false;
+    return n > 0 && name[0] != '.';
+}
+
+static ttr_status name_check(const char *name, const char *group, ttr_error *error)
+{
+    if (!is_provider(name))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "\"%.64s\" cannot be the name of a provider: letters, digits and _ can", name);
+    if (!is_group(group))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "\"%.64s\" cannot be the name of a group of providers: lower-case letters and "
+                    "digits can",
+                    group);
+    if (strlen(name) + strlen(group) + (group[0] != '\0') + sizeof "_L1K0" > PROVIDER_NAME_MAX)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "the provider's name is too long: a tracepoint's has at most %u bytes with "
+                    "level, keyword and group",
+                    PROVIDER_NAME_MAX - 1);
+    return TTR_OK;
+}
+
+/* --- Providers --- */
+
+/* A provider made at run time; its texts follow it. */
 struct made_provider {
     ttr_provider provider;
     size_t text_n;
@@ -321,4 +375,26 @@ void ttr_provider_count(const ttr_provider *provider, ttr_provider_counts *count
     size_t size = counts->size < sizeof sum ? counts->size : sizeof sum;
     sum.size = counts->size;
     memcpy(counts, &sum, size);
+}
+
+/* --- Ids of activities --- */
+
+/* Where the kernel has no random bytes yet: time, process and place are no less different, only
+ * less hard to guess. */
+static void make_otherwise(uint8_t id[16])
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t words[2] = {(uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec,
+                         (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)id};
+    words[1] *= UINT64_C(0x9E3779B97F4A7C15);
+    memcpy(id, words, 16);
+}
+
+void ttr_activity_make(uint8_t id[16])
+{
+    if (getrandom(id, 16, GRND_NONBLOCK) != 16)
+        make_otherwise(id);
+    id[6] = (uint8_t)((id[6] & 0x0F) | 0x40);
+    id[8] = (uint8_t)((id[8] & 0x3F) | 0x80);
 }

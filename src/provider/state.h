@@ -61,11 +61,4 @@ ttr_status provider_refuse(ttr_tracepoint *point);
 ttr_backend *backend_new(const ttr_backend_functions *functions, void *own,
                          void (*free_own)(void *own), ttr_error *error);
 
-/* Fills `name` with a tracepoint's name; false where it is longer than names may be. */
-bool name_of_point(char name[PROVIDER_NAME_MAX], const ttr_provider *provider, unsigned level,
-                   uint64_t keyword);
-
-/* Whether a provider may be called so. */
-TTR_MUST ttr_status name_check(const char *name, const char *group, ttr_error *error);
-
 #endif

@@ -10,9 +10,9 @@
  * there), altered (there, but not in the intact one).  A case fails on a crash, on more than two
  * seconds or too much memory for one input, on a status other than the end, when bytes given in
  * pieces read otherwise than at once, when damage is told of behind the end, and when what a
- * same-format writer makes of the damaged trace is itself damaged.  And small traces of NetTrace
- * are cut at every byte: every event that was whole is given, and no other. Figures are told as
- * comments.  Traces: the golden vectors put together, and recorded ones. */
+ * same-format writer makes of the damaged trace is itself damaged.  And small traces of some
+ * formats are cut at every byte: every event that was whole is given, and no other. Figures are
+ * told as comments.  Traces: the golden vectors put together, and recorded ones. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "support/corpus.h"
 #include "support/hexa.h"
-#include "campaigns/mutate.h"
+#include "campaigns/campaign.h"
 #include "campaigns/outcome.h"
 #include "support/support.h"
 #include "support/tap.h"
@@ -33,6 +33,7 @@
 #define PIECES_EACH 8u    /* every so manieth input is also read in pieces */
 #define RECOVER_PASSES 8u /* copies of copies, at the most */
 #define CUT_FILE_MAX ((size_t)8 << 10)
+#define TARGET_TRIALS 200u
 #define RECOVER_EACH 4u /* ... and also copied */
 
 struct base {
@@ -42,114 +43,6 @@ struct base {
     size_t events;
     uint64_t *records;
     size_t records_n;
-};
-
-struct campaign {
-    const char *name, *format;
-    struct mutate_format mutate;
-    const char *vectors[8]; /* folders, or single ones; NULL at the end */
-    const char *traces[4];  /* recorded ones, in TTR_CORPUS */
-};
-
-/* What is planted: the beginning of an object of NetTrace, or of a block of V6; what is changed as
- * a size is the event's own, and from V4 on, where there is none at a fixed place, the first byte
- * of its header. */
-#define OBJECT_OLD                                                                                 \
-    {                                                                                              \
-        .size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8 \
-    }
-#define OBJECT                                                                                    \
-    {                                                                                             \
-        .size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8 \
-    }
-#define BLOCK                                                                                     \
-    {                                                                                             \
-        .size_at = 0, .size_bytes = 1, .bits = 8, .magic = {8, 0, 0, 2, 0, 0, 0, 0}, .magic_n = 8 \
-    }
-
-static const struct campaign campaigns[] = {
-    {"heph",
-     "heph",
-     {.size_at = 4,
-      .size_bytes = 4,
-      .is_big_endian = true,
-      .bits = 32,
-      .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A},
-      .magic_n = 8},
-     {"src/formats/heph/vectors", "src/formats/heph/vectors-whole"},
-     {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
-    {"fxt",
-     "fxt",
-     {.size_at = 0,
-      .size_bytes = 8,
-      .shift = 4,
-      .bits = 12,
-      .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00},
-      .magic_n = 8},
-     {"src/formats/fxt/vectors"},
-     {NULL}},
-    /* A trace ends where it says so, so that vectors cannot be put together. */
-    {"nettrace-v1", "nettrace", OBJECT_OLD, {"src/formats/nettrace/vectors/v1.hexa"}, {NULL}},
-    {"nettrace-v2", "nettrace", OBJECT_OLD, {"src/formats/nettrace/vectors/v2.hexa"}, {NULL}},
-    {"nettrace-v3",
-     "nettrace",
-     OBJECT_OLD,
-     {"src/formats/nettrace/vectors/v3.hexa"},
-     {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz"}},
-    {"nettrace-v4",
-     "nettrace",
-     OBJECT,
-     {"src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/events.hexa",
-      "src/formats/nettrace/vectors/spans.hexa", "src/formats/nettrace/vectors/symbols.hexa",
-      "src/formats/nettrace/vectors/types.hexa", "src/formats/nettrace/vectors-whole/order.hexa"},
-     {"nettrace/recorded/c3.nettrace.xz"}},
-    {"nettrace-v5", "nettrace", OBJECT, {"src/formats/nettrace/vectors/nested.hexa"}, {NULL}},
-    {"nettrace-v6",
-     "nettrace",
-     BLOCK,
-     {"src/formats/nettrace/vectors/v6.hexa", "src/formats/nettrace/vectors/v6-types.hexa",
-      "src/formats/nettrace/vectors/v6-universal.hexa",
-      "src/formats/nettrace/vectors-whole/v6-points.hexa"},
-     {"nettrace/v6/v6_plain.nettrace", "nettrace/v6/v6_minimal.nettrace"}},
-    /* So do files and pipes of perf. */
-    {"perf",
-     "perf",
-     {.size_at = 6, .size_bytes = 2, .bits = 16, .magic = {9, 0, 0, 0, 2, 0, 32, 0}, .magic_n = 8},
-     {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa",
-      "src/formats/perf/vectors-whole/file.hexa", "src/formats/perf/vectors-whole/no-id.hexa",
-      "src/formats/perf/vectors-packed/packed.hexa"},
-     {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
-    /* An event stands behind its size, which has 5 bits. */
-    {"trace_dat",
-     "trace_dat",
-     {.size_at = SIZE_MAX - 3,
-      .size_bytes = 4,
-      .bits = 5,
-      .magic = {0x10, 0, 0, 0, 0, 0, 0, 0},
-      .magic_n = 8},
-     {"src/formats/trace_dat/vectors/version-6.hexa",
-      "src/formats/trace_dat/vectors/version-7.hexa",
-      "src/formats/trace_dat/vectors/instance-6.hexa",
-      "src/formats/trace_dat/vectors/big-endian-32.hexa"},
-     {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
-    {"trace_pipe_raw",
-     "trace_pipe_raw",
-     {.size_at = SIZE_MAX - 3,
-      .size_bytes = 4,
-      .bits = 5,
-      .magic = {0x20, 0, 0, 0, 0, 0, 0, 0},
-      .magic_n = 8},
-     {"src/formats/trace_pipe_raw/vectors"},
-     {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
-    {"interceptor",
-     "interceptor",
-     {.size_at = 0,
-      .size_bytes = 4,
-      .bits = 32,
-      .magic = {0x28, 0, 0, 0, 'P', '_', 'L', '5'},
-      .magic_n = 8},
-     {"src/formats/interceptor/vectors"},
-     {"eventheader/linuxtracepoints/EventHeaderInterceptorLE64.dat"}},
 };
 
 /* Bytes given in pieces of random sizes. */
@@ -394,13 +287,6 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     return is_good;
 }
 
-/* Of a format that gives no records as they are the events are taken for them. */
-static bool gives_no_records(const char *format)
-{
-    return strcmp(format, "nettrace") == 0 || strcmp(format, "trace_dat") == 0 ||
-           strcmp(format, "trace_pipe_raw") == 0;
-}
-
 /* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing
  * in it. */
 static bool prepare(const struct campaign *campaign, struct base *base)
@@ -413,7 +299,7 @@ static bool prepare(const struct campaign *campaign, struct base *base)
                               .bytes = base->bytes.bytes,
                               .n = base->bytes.n,
                               .records = base,
-                              .are_events_records = gives_no_records(campaign->format)};
+                              .are_events_records = campaign->are_events_records};
     read_input(&reading, &outcome);
     base->hashes = outcome.hashes;
     base->events = outcome.n;
@@ -454,12 +340,12 @@ static void add_vector(const char *path, struct buffer *to)
 static void add_vectors(const char *root, const char *folder, struct buffer *to)
 {
     char path[600];
-    (void)snprintf(path, sizeof path, "%s/%s", root, folder);
+    (void)snprintf(path, sizeof path, "%s/src/formats/%s", root, folder);
     add_vector(path, to);
     struct dirent **entries = NULL;
     int n = scandir(path, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s/%s", root, folder, entries[i]->d_name);
+        (void)snprintf(path, sizeof path, "%s/src/formats/%s/%s", root, folder, entries[i]->d_name);
         add_vector(path, to);
         free(entries[i]);
     }
@@ -610,54 +496,56 @@ static void run(const struct campaign *campaign, unsigned mutations)
         tell(&tally);
         (void)tap_case(is_kind_good, "%s %s", campaign->name, mutate_name((enum mutation)kind));
     }
-    if (n && strcmp(campaign->format, "nettrace") == 0)
+    if (n && campaign->is_cut_at_each_byte)
         run_cuts(campaign, bases, n);
     while (n)
         forget(&bases[--n]);
 }
 
-/* What recovery must reach on a recorded trace with all types of values, in percent of its events.
- */
-struct target {
-    enum mutation mutation;
-    double percent;
-};
-
-static void run_targets(void)
+/* Damages a recorded trace as the format's first campaign does, and compares the share of events
+ * that survive with the target. */
+static void run_target(const struct campaign *first, const struct campaign_target *target)
 {
-    static const struct target targets[] = {
-        {MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
-    const struct campaign all_types = {
-        "heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
+    const struct campaign campaign = {.name = first->name,
+                                      .format = first->format,
+                                      .mutate = first->mutate,
+                                      .traces = {target->trace}};
     struct base base;
-    if (gather(&all_types, &base) == 0) {
-        tap_skip("heph targets", "no recorded traces in %s", corpus_folder());
+    if (gather(&campaign, &base) == 0) {
+        tap_skip("target of recovery", "no %s in %s", target->trace, corpus_folder());
         return;
     }
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        struct tally tally = {.mutation = targets[i].mutation};
-        bool is_reached = true;
-        struct mutate_input input = input_of(&all_types, &base, &base);
-        while (tally.trials < 200)
-            is_reached = try_one(&all_types, &input, &base, &tally) && is_reached;
-        tell(&tally);
-        is_reached =
-            is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
-        (void)tap_case(is_reached, "heph keeps %.1f %% of the events after %s", targets[i].percent,
-                       mutate_name(targets[i].mutation));
-    }
+    struct tally tally = {.mutation = target->mutation};
+    bool is_reached = true;
+    struct mutate_input input = input_of(&campaign, &base, &base);
+    while (tally.trials < TARGET_TRIALS)
+        is_reached = try_one(&campaign, &input, &base, &tally) && is_reached;
+    tell(&tally);
+    is_reached = is_reached && 100 * (double)tally.exact >= target->percent * (double)tally.intact;
+    (void)tap_case(is_reached, "%s keeps %.1f %% of the events after %s", campaign.name,
+                   target->percent, mutate_name(target->mutation));
     forget(&base);
+}
+
+static bool is_wanted(const struct campaign *campaign, const char *wanted)
+{
+    return !wanted || strcmp(wanted, campaign->format) == 0 || strcmp(wanted, campaign->name) == 0;
 }
 
 int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
+    const char *wanted = argc > 2 ? argv[2] : NULL;
+    const struct format_campaigns *of;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
-        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 ||
-            strcmp(argv[2], campaigns[i].name) == 0)
-            run(&campaigns[i], mutations);
-    run_targets();
+    for (size_t i = 0; (of = format_campaigns_at(i)); i++)
+        for (size_t k = 0; k < of->campaigns_n; k++)
+            if (is_wanted(&of->campaigns[k], wanted))
+                run(&of->campaigns[k], mutations);
+    for (size_t i = 0; (of = format_campaigns_at(i)); i++)
+        for (size_t k = 0; k < of->targets_n; k++)
+            if (is_wanted(of->campaigns, wanted))
+                run_target(of->campaigns, &of->targets[k]);
     return tap_end();
 }

@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "support/corpus.h"
+#include "campaigns/campaign.h"
 #include "campaigns/outcome.h"
 #include "support/support.h"
 
@@ -26,26 +27,6 @@ struct trace {
     struct event *events;
     size_t events_n;
     uint64_t regions, from, to; /* of the first region */
-};
-
-/* Which record is destroyed how: `bytes` are put at the event's offset and `shift`; none: it is an
- * event in a page of a ring buffer. */
-struct container {
-    const char *path, *format;
-    size_t shift;
-    const char *bytes;
-    size_t n;
-};
-
-static const struct container containers[] = {
-    {"eventheader-vm/eh-perf.data", "perf", 0, "\xff\xff\xff\xff\xff\xff\xff\xff", 8},
-    {"eventheader-vm/eh-perf.data", "perf", 6, "\x00\x00", 2},
-    {"made-here/pipe-openat.data", "perf", 6, "\xff\xff", 2},
-    {"linuxtracepoints/EventHeaderInterceptorLE64.dat", "interceptor", 0, "\xff\xff\xff\xff", 4},
-    {"linuxtracepoints/EventHeaderInterceptorLE64.dat", "interceptor", 0, "\x00\x00\x00\x00", 4},
-    {"eventheader-vm/eh-trace_pipe_raw-cpu1.bin", "trace_pipe_raw", 0, NULL, 0},
-    {"tracecmd-vm/vm-v6.dat", "trace_dat", 0, NULL, 0},
-    {"tracecmd-vm/vm-v7-none.dat", "trace_dat", 0, NULL, 0},
 };
 
 static void keep(struct trace *trace, const ttr *t, const ttr_batch *batch)
@@ -103,18 +84,18 @@ static void overreach(uint8_t *data, uint32_t size)
     data[-4] = has_length ? data[-4] : data[-4] & 0xe0;
 }
 
-static void destroy_one(const struct container *container, const struct trace *whole,
+static void destroy_one(const struct campaign_middle *middle, const struct trace *whole,
                         size_t missing)
 {
     struct trace damaged = {.bytes = malloc(whole->n), .n = whole->n};
     uint64_t record = whole->events[missing].offset;
     assert_non_null(damaged.bytes);
     memcpy(damaged.bytes, whole->bytes, whole->n);
-    if (container->bytes)
-        memcpy(damaged.bytes + record + container->shift, container->bytes, container->n);
+    if (middle->bytes)
+        memcpy(damaged.bytes + record + middle->shift, middle->bytes, middle->n);
     else
         overreach(damaged.bytes + record, whole->events[missing].size);
-    read_trace(&damaged, container->format);
+    read_trace(&damaged, middle->format);
     expect_all_but_one(whole, &damaged, missing);
     assert_int_equal(damaged.regions, 1);
     assert_true(damaged.from <= record && record < damaged.to);
@@ -125,7 +106,7 @@ static void destroy_one(const struct container *container, const struct trace *w
 static bool load(const char *name, struct trace *trace)
 {
     char path[600];
-    FILE *file = corpus_find("eventheader", name, path, sizeof path) ? fopen(path, "rb") : NULL;
+    FILE *file = corpus_find(".", name, path, sizeof path) ? fopen(path, "rb") : NULL;
     if (!file)
         return false;
     (void)fseek(file, 0, SEEK_END);
@@ -137,22 +118,28 @@ static bool load(const char *name, struct trace *trace)
     return is_read;
 }
 
+static void destroy_several(const struct campaign_middle *middle)
+{
+    struct trace whole = {.bytes = NULL};
+    if (!load(middle->path, &whole))
+        return;
+    read_trace(&whole, middle->format);
+    assert_true(whole.events_n > 20);
+    assert_int_equal(whole.regions, 0);
+    print_message("# %s: %zu events\n", middle->path, whole.events_n);
+    for (size_t k = 1; k <= TRIES; k++)
+        destroy_one(middle, &whole, whole.events_n * k / (TRIES + 2));
+    free(whole.bytes);
+    free(whole.events);
+}
+
 static void all_events_around_a_destroyed_record_are_read(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
-        struct trace whole = {.bytes = NULL};
-        if (!load(containers[i].path, &whole))
-            continue;
-        read_trace(&whole, containers[i].format);
-        assert_true(whole.events_n > 20);
-        assert_int_equal(whole.regions, 0);
-        print_message("# %s: %zu events\n", containers[i].path, whole.events_n);
-        for (size_t k = 1; k <= TRIES; k++)
-            destroy_one(&containers[i], &whole, whole.events_n * k / (TRIES + 2));
-        free(whole.bytes);
-        free(whole.events);
-    }
+    const struct format_campaigns *of;
+    for (size_t i = 0; (of = format_campaigns_at(i)); i++)
+        for (size_t k = 0; k < of->middles_n; k++)
+            destroy_several(&of->middles[k]);
 }
 
 int main(void)

@@ -128,3 +128,15 @@ skip()
     case_count=$((case_count + 1))
     echo "ok $case_count - $1 # SKIP $2"
 }
+
+# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
+json()
+{
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
+}

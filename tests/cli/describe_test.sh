@@ -35,18 +35,6 @@ TSDL
     printf '\110\110\0\2\16\20''\2\17\5''\110\110\4\2\36\40''\2\37\5' >"$1/b"
 }
 
-# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
-json()
-{
-    local name=$1 expression=$2
-    shift 2
-    run "$@"
-    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
-it = json.load(open(sys.argv[1]))
-sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
-    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
-}
-
 # lines NAME COMMAND...: its stdout holds all the lines of stdin in this order, others between them.
 lines()
 {
@@ -625,12 +613,8 @@ for from in cut.data -; do
     verdict "records_whose_data_are_cut_are_not_kept:$from" $? "exit status $run_status"
 done
 "$hexa_cat" "$vectors/trace_dat/vectors/version-6.hexa" >six.dat
-"$hexa_cat" "$vectors/interceptor/vectors/structs.hexa" >structs.dat
 shapes="[(c['name'], c['stream_name'] if 'stream_name' in c else '', c['events'], [(f['name'], f['depth'], f['type']) for f in c['fields']]) for c in it['traces'][0]['classes']]"
 json "tracepoints_declare_their_fields" "[(s[0], s[2], s[3]) for s in $shapes] == [('tick', 4, [('v', 0, 'uint')])]" "$tracetta" info --json --classes six.dat
-json "eventheader_declares_the_fields_of_each_of_its_events" \
-    "[('s', 0, 'array'), ('', 1, 'struct'), ('a', 2, 'uint'), ('t', 2, 'struct'), ('b', 3, 'uint'), ('c', 0, 'uint')] in [s[3] for s in $shapes]" \
-    "$tracetta" info --json --classes structs.dat
 says "and_the_table_shows_them" '^  payload  v: u32$' "$tracetta" info --classes six.dat
 run "$tracetta" convert -q --to=perf -o six.data six.dat
 json "so_do_those_in_perf_data" "any(s[0] == 'tick' and s[2] == 4 and 'v' in [f[0] for f in s[3]] for s in $shapes)" "$tracetta" info --json --classes six.data

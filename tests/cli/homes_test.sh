@@ -71,7 +71,7 @@ refuses "also_where_nothing_else_is_there" 3 'too deep to be looked into' "$trac
 # kept NAME PATH: a trace with this in it is not replaced, and it stays.
 kept()
 {
-    refuses "$1_keeps_a_folder" 2 "will not replace the folder old: old/$2 in it is no part of a trace" "$tracetta" convert -f --to=ctf small.fxt -o old
+    refuses "$1_keeps_a_folder" 2 "will not replace the folder old: old/$2 in it is not part of a trace" "$tracetta" convert -f --to=ctf small.fxt -o old
     [ -e "old/$2" ] && [ -f old/metadata ]
     verdict "$1_stays" $? "it is gone"
     rm -r "old/${2%%/*}"
@@ -129,7 +129,7 @@ for trace in named turned said stated; do
     rm -rf own
 done
 cp small.fxt mo1/
-refuses "a_file_beside_traces_keeps_their_folder" 2 'mo1/small.fxt in it is no part of a trace' "$tracetta" convert -f --to=ctf small.fxt -o mo1
+refuses "a_file_beside_traces_keeps_their_folder" 2 'mo1/small.fxt in it is not part of a trace' "$tracetta" convert -f --to=ctf small.fxt -o mo1
 rm mo1/small.fxt
 run "$tracetta" convert -f --to=ctf small.fxt -o mo1
 [ $run_status = 0 ] && [ -f mo1/metadata ] && [ ! -e mo1/other ]

@@ -46,7 +46,7 @@ done
 refuses "a_session_that_is_not_there_is_told_with_where_to_look" 3 "has no session \"mine\" of host \"raton\": $daemon lists those it has" "$tracetta" cat "$daemon/host/raton/mine"
 refuses "a_url_that_is_none_is_told_with_the_form" 2 'net://HOST\[:PORT\]/host/HOSTNAME/SESSION' "$tracetta" cat "$daemon/raton/auto"
 unserve
-refuses "a_daemon_that_is_not_there_is_told" 3 'does the daemon run' "$tracetta" cat "$url"
+refuses "a_daemon_that_is_not_there_is_told" 3 'is the daemon running' "$tracetta" cat "$url"
 
 serve holed
 run "$tracetta" cat --style=babeltrace2 "$url"

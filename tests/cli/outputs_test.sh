@@ -33,7 +33,7 @@ by_line "$work/classes" >"$work/got"
 verdict "names_beyond_ten_thousand_classes_of_ctf_are_kept" $? "$(diff "$work/wanted" "$work/got" | head -4)"
 
 # Sorting what cannot be read twice needs room on disk: where there is none, it is not the input that cannot be read.
-refuses "no_folder_for_sorting_is_a_failed_output" 4 "no temporary file in /no/such; set TMPDIR" \
+refuses "no_folder_for_sorting_is_a_failed_output" 4 "cannot create a temporary file in /no/such; set TMPDIR" \
     env TMPDIR=/no/such bash -c '"$0" cat --sort - <"$1"' "$tracetta" "$work/classes.fxt"
 refuses "no_room_for_sorting_is_a_failed_output" 4 "cannot grow past .*; set TMPDIR" \
     env TMPDIR="$work" bash -c 'trap "" XFSZ; ulimit -f 500; "$0" cat --sort - <"$1"' "$tracetta" "$work/classes.fxt"

@@ -11,18 +11,6 @@ broken=$work/broken.heph
 { head -c 69 "$small"; printf 'rubbish that is no packet'; tail -c +70 "$small"; } >"$broken"
 mkfifo "$work/fifo"
 
-# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
-json()
-{
-    local name=$1 expression=$2
-    shift 2
-    run "$@"
-    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
-it = json.load(open(sys.argv[1]))
-sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
-    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
-}
-
 says "a_file_alone_means_info" "^format +heph" "$tracetta" "$small"
 says "info_counts_events_by_kind" "^  span +3$" "$tracetta" info "$small"
 says "info_tells_the_times_of_traces_in_any_order" "^begin  *2023-11-14T22:13:20.000001" "$tracetta" info "$work/small.heph"

@@ -1,4 +1,4 @@
-/* Fuzzes the reader of a format whose traces are folders (-DFORMAT="ctf", -DANCHOR="metadata"):
+/* Fuzzes the reader of a format whose traces are folders (FORMAT "ctf", ANCHOR "metadata"):
  * reads a trace in memory at once and through small windows, touches every field and part, writes
  * it as the same format into nowhere, and stops when the two ways differ or memory or events grow
  * out of proportion.
@@ -15,7 +15,7 @@
 #include "support/dump.h"
 #include "formats/open.h"
 #include "formats/table.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "support/hexa_folder.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -122,7 +122,7 @@ static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, s
     if (!folder)
         return NULL;
     folder_limit_windows(folder, chunk);
-    ttr_reader *reader = format_find(FORMAT)->open_folder(t, folder, NULL, &options, error);
+    ttr_reader *reader = format_find(FORMAT)->folder->open(t, folder, NULL, &options, error);
     if (reader && knobs & 0x40)
         reader_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
     return reader;

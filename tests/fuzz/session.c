@@ -14,7 +14,7 @@
 #include "cli/commands/command.h"
 #include "dotnet/framing.h"
 #include "support/json_check.h"
-#include "session_world.h"
+#include "fuzz/session_world.h"
 
 enum job {
     RECORD,

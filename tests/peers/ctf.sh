@@ -30,24 +30,20 @@ quote()
     head -n 6 "$1" | cut -c 1-300 | sed 's/^/#   /'
 }
 
-# reviewed CASE: prints the first cell of what docs/user/known-differences.md says in its section "CTF" of a case, "`CASE`" or "`CASE`, N lines";
-# fails where it says nothing.
+# reviewed CASE: prints the number of lines that a reviewed difference has (ctf_known.tsv); fails if the case is not listed.
 reviewed()
 {
-    awk -v name="\`$1\`" '/^## / { here = $0 == "## CTF" }
-        here && /^\|/ { split($0, cell, "|"); gsub(/^ +| +$/, "", cell[2]); if (index(cell[2] ",", name ",") == 1) { print cell[2]; found = 1 } }
-        END { exit !found }' "$root/docs/user/known-differences.md"
+    awk -F '\t' -v name="$1" '!/^#/ && $1 == name { print $2; found = 1 } END { exit !found }' "$root/tests/peers/ctf_known.tsv"
 }
 
 # settle LINES CASE NAME: the outcome of a comparison in which so many lines differ (a verdict that differs counts as 1).  A difference needs
 # its reviewed line with just this number, and a reviewed line needs its difference, but while another command stands in for tracetta's.
 settle()
 {
-    local known wanted=1
-    if known=$(reviewed "$2"); then
-        [[ $known == *lines ]] && wanted=${known##*, } && wanted=${wanted% lines}
+    local wanted
+    if wanted=$(reviewed "$2"); then
         [ "$1" = "$wanted" ] || { [ "$1" = 0 ] && [ -n "$stand_in" ]; }
-        tell $? "$3, but for what docs/user/known-differences.md explains"
+        tell $? "$3, but for the difference that tests/peers/ctf_known.tsv lists"
     else
         [ "$1" = 0 ]
         tell $? "$3"

@@ -69,7 +69,7 @@ compare_fields() { # NAME TRACE [OPTION...]
     verdict "$name" "$status"
 }
 
-compare "the file of the test interceptor" linuxtracepoints/EventHeaderInterceptorLE64.dat \
+compare "the file of a test program" linuxtracepoints/EventHeaderInterceptorLE64.dat \
     linuxtracepoints/EventHeaderInterceptorLE64.dat.linux.json 374
 compare "perf record, with events of the kernel" linuxtracepoints/perf.data linuxtracepoints/perf.data.linux.json 539 \
     --option=microsoft.blanks=no --option=microsoft.tags=no

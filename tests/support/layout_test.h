@@ -194,35 +194,6 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
                  room, room, taken.p);
 }
 
-/* The same where elements of arrays are told at once, behind the first ones. */
-static inline void expect_elements(struct table *table, const struct layout_run *run,
-                                   const struct layout_walk *by_one, const struct text *wanted)
-{
-    static struct text taken;
-    ttr_fields fields = {.ops = &layout_field_ops};
-    struct layout_walk *walk = (struct layout_walk *)fields.state;
-    ttr_field field;
-    struct field_elements elements;
-    layout_walk_begin(walk, table->layout, &run->bits, &table->scratch);
-    memcpy(walk->run.slots, run->slots, sizeof walk->run.slots);
-    taken.n = 0;
-    taken.p[0] = 0;
-    for (uint32_t most = 1; layout_field_ops.next(&fields, &field); most = most % 5 + 1) {
-        put_field(&taken, &field);
-        const uint32_t n = fields_take_elements(&fields, most, &elements) ? elements.n : 0;
-        if (n > most)
-            fail_msg("%s: %u elements of %u", table->text, n, most);
-        for (uint32_t i = 0; i < n; i++) {
-            field.value.v.u = field_element(&elements, i);
-            put_field(&taken, &field);
-        }
-    }
-    put(&taken, "%s%s", taken.n && walk->end ? " " : "", end_text(walk->end));
-    if (strcmp(taken.p, wanted->p) != 0 || walk->end != by_one->end ||
-        walk->run.bits.at != by_one->run.bits.at)
-        fail_msg("%s\n  one by one %s\n  elements at once %s", table->text, wanted->p, taken.p);
-}
-
 /* So does the shape in bytes, a longer text aside. */
 static inline void expect_bytes(const struct table *table, const struct layout_run *run,
                                 const struct layout_run *measured, enum layout_end end,
@@ -283,7 +254,6 @@ static inline enum layout_end table_dump(struct table *table, const struct layou
         expect_taken(table, run, room, &walk, to);
         expect_in_payload(table, run, room, &walk, to);
     }
-    expect_elements(table, run, &walk, to);
     struct layout_run measured = *run;
     enum layout_end end = layout_measure(table->layout, &measured);
     if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))

@@ -182,14 +182,6 @@ static void stream_close(struct input *in)
     context_drop_schema(in->base.t, stream->schema);
 }
 
-static const struct format format_stream = {.name = "little",
-                                            .order = TTR_ORDER_TIME,
-                                            .reader_size = sizeof(struct stream),
-                                            .open = stream_open,
-                                            .next = stream_next,
-                                            .close = stream_close,
-                                            .range = stream_range};
-
 /* --- The folder --- */
 
 static unsigned little_bid(const struct peek *peek)
@@ -199,6 +191,21 @@ static unsigned little_bid(const struct peek *peek)
         return 8 * (sizeof LITTLE_ANCHOR - 1);
     return memcmp(peek->bytes, LITTLE_MAGIC, LITTLE_HEAD) == 0 ? 8 * LITTLE_HEAD : 0;
 }
+
+static const struct format_reader stream_reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = little_bid,
+    .state_size = sizeof(struct stream),
+    .open = stream_open,
+    .next = stream_next,
+    .close = stream_close,
+    .range = stream_range,
+};
+
+static const struct format format_stream = {
+    .name = "little",
+    .reader = &stream_reader,
+};
 
 static bool is_stream(const char *name)
 {
@@ -367,24 +374,30 @@ static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 static const ttr_option_info option_list[] = {
     {.key = "wish", .values = "yes|no", .text = "a wish", .for_writing = true}};
 
+static const struct format_folder folder = {
+    .anchor = "little.txt",
+    .open = open_folder,
+};
+
+static const struct format_writer writer = {
+    .losses = losses,
+    .losses_n = sizeof losses / sizeof *losses,
+    .writes_folder = true,
+    .wants_order = true,
+    .state_size = sizeof(struct writing),
+    .create = little_create,
+    .write = little_write,
+    .finish = little_finish,
+};
+
 const struct format format_little = {
     .name = "little",
     .title = "a folder format of the tests",
     .extensions = "little",
     .spec = "tests/little.h",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_TIME,
-    .bid = little_bid,
-    .anchor = "little.txt",
-    .open_folder = open_folder,
-    .losses = losses,
-    .losses_n = sizeof losses / sizeof *losses,
-    .writes_folder = true,
-    .wants_order = true,
-    .writer_size = sizeof(struct writing),
-    .create = little_create,
-    .write = little_write,
-    .finish = little_finish,
+    .reader = &stream_reader,
+    .folder = &folder,
+    .writer = &writer,
     .options = option_list,
     .options_n = sizeof option_list / sizeof *option_list,
 };

@@ -1,5 +1,5 @@
-/* The table of the runtime's events: looked up, and turned into types.  It is our own constant, so
- * it is read without doubts. */
+/* Lookup in the table of the .NET runtime's events, and the compiler of its field notation into
+ * types. The table is a constant of this library, so its notation is not validated. */
 #include "encodings/dotnet/clr_events.h"
 
 #include <stdlib.h>
@@ -9,16 +9,17 @@
 
 static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
-/* A place in the fields of an event. */
-struct reading {
+/* Position in an event's field notation. */
+struct notation_parser {
     const struct clr_making *making;
     const char *at;
-    const ttr_text *path; /* names from the payload down to here */
+    /* names from the payload to the current struct, as the layout compiler needs them */
+    const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;
 };
 
-static bool is_word(ttr_text word, const char *text)
+static bool equals_word(ttr_text word, const char *text)
 {
     return strlen(text) == word.n && memcmp(text, word.p, word.n) == 0;
 }
@@ -26,7 +27,7 @@ static bool is_word(ttr_text word, const char *text)
 const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t version)
 {
     size_t which = 0;
-    while (which < clr_providers_n && !is_word(provider, clr_providers[which].name))
+    while (which < clr_providers_n && !equals_word(provider, clr_providers[which].name))
         which++;
     if (which == clr_providers_n)
         return NULL;
@@ -38,22 +39,22 @@ const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t 
     return found;
 }
 
-static void *take(struct reading *reading, size_t size)
+static void *allocate(struct notation_parser *parser, size_t size)
 {
-    void *block = arena_take(reading->making->arena, size);
-    reading->is_out_of_memory |= !block;
+    void *block = arena_take(parser->making->arena, size);
+    parser->is_out_of_memory |= !block;
     return block;
 }
 
-static ttr_text take_word(struct reading *reading, const char *ends)
+static ttr_text parse_word(struct notation_parser *parser, const char *ends)
 {
-    size_t n = strcspn(reading->at, ends);
-    ttr_text word = {reading->at, n};
-    reading->at += n;
+    size_t n = strcspn(parser->at, ends);
+    ttr_text word = {parser->at, n};
+    parser->at += n;
     return word;
 }
 
-static struct type plain_type(const struct clr_making *making, ttr_text code)
+static struct type type_of_notation(const struct clr_making *making, ttr_text code)
 {
     static const struct {
         char code[4];
@@ -77,26 +78,27 @@ static struct type plain_type(const struct clr_making *making, ttr_text code)
     };
     struct type type = {.kind = TYPE_NULL};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (is_word(code, plain[i].code))
+        if (equals_word(code, plain[i].code))
             type = plain[i].type;
     type.align = 3;
-    if (is_word(code, "p"))
+    if (equals_word(code, "p"))
         type.bits = 8 * making->pointer_bytes;
-    if (is_word(code, "g"))
+    if (equals_word(code, "g"))
         type.role = making->guid_role;
-    if (is_word(code, "t"))
+    if (equals_word(code, "t"))
         type.length_type = &u16;
     return type;
 }
 
-static const struct type_labels *labels_of(struct reading *reading, const struct clr_map *map)
+static const struct type_labels *make_labels(struct notation_parser *parser,
+                                             const struct clr_map *map)
 {
     uint32_t room = 1, n = 0;
     for (const char *p = map->labels; *p; p++)
         room += *p == ' ';
-    struct type_labels *labels = take(reading, sizeof *labels);
-    struct type_label *label = take(reading, room * sizeof *label);
-    struct type_range *range = take(reading, room * sizeof *range);
+    struct type_labels *labels = allocate(parser, sizeof *labels);
+    struct type_label *label = allocate(parser, room * sizeof *label);
+    struct type_range *range = allocate(parser, room * sizeof *range);
     if (!labels || !label || !range)
         return NULL;
     const char *at = map->labels;
@@ -112,55 +114,55 @@ static const struct type_labels *labels_of(struct reading *reading, const struct
     return labels;
 }
 
-/* "=Map" behind a code. */
-static void take_map(struct reading *reading, struct type *type)
+/* Parses the optional "=Map" after a code and attaches the map's labels to the type. */
+static void parse_map(struct notation_parser *parser, struct type *type)
 {
-    if (*reading->at != '=')
+    if (*parser->at != '=')
         return;
-    reading->at++;
-    ttr_text name = take_word(reading, " }");
+    parser->at++;
+    ttr_text name = parse_word(parser, " }");
     for (size_t i = 0; i < clr_maps_n; i++) {
-        if (!is_word(name, clr_maps[i].name))
+        if (!equals_word(name, clr_maps[i].name))
             continue;
-        type->labels = labels_of(reading, &clr_maps[i]);
+        type->labels = make_labels(parser, &clr_maps[i]);
         type->kind = clr_maps[i].is_flags ? TYPE_FLAGS : type->kind;
     }
 }
 
-static struct type *own_type(struct reading *reading, struct type type)
+static struct type *allocate_type(struct notation_parser *parser, struct type type)
 {
-    struct type *own = take(reading, sizeof *own);
+    struct type *own = allocate(parser, sizeof *own);
     if (own)
         *own = type;
     return own;
 }
 
-static struct type *take_struct(struct reading *reading);
+static struct type *parse_struct_notation(struct notation_parser *parser);
 
-/* What stands behind "Name": an element, maybe as often as a count before it says. */
-static struct type *take_type(struct reading *reading, ttr_text name)
+/* Parses the part after a field's name: "*Count" if it is an array, then the element type. */
+static struct type *parse_type_notation(struct notation_parser *parser, ttr_text name)
 {
     ttr_text count = {NULL, 0};
-    if (*reading->at == '*') {
-        reading->at++;
-        count = take_word(reading, ":{");
+    if (*parser->at == '*') {
+        parser->at++;
+        count = parse_word(parser, ":{");
     }
     ttr_text path[3] = {{NULL, 0}};
-    for (uint32_t i = 0; i < reading->path_n && i < 2; i++)
-        path[i] = reading->path[i];
+    for (uint32_t i = 0; i < parser->path_n && i < 2; i++)
+        path[i] = parser->path[i];
     struct type *element;
-    if (*reading->at++ == '{') {
-        path[reading->path_n] = name;
-        struct reading inner = *reading;
+    if (*parser->at++ == '{') {
+        path[parser->path_n] = name;
+        struct notation_parser inner = *parser;
         inner.path = path;
-        inner.path_n = reading->path_n + 1;
-        element = take_struct(&inner);
-        reading->at = inner.at;
-        reading->is_out_of_memory |= inner.is_out_of_memory;
+        inner.path_n = parser->path_n + 1;
+        element = parse_struct_notation(&inner);
+        parser->at = inner.at;
+        parser->is_out_of_memory |= inner.is_out_of_memory;
     } else {
-        struct type type = plain_type(reading->making, take_word(reading, " }="));
-        take_map(reading, &type);
-        element = own_type(reading, type);
+        struct type type = type_of_notation(parser->making, parse_word(parser, " }="));
+        parse_map(parser, &type);
+        element = allocate_type(parser, type);
     }
     if (!count.n || !element)
         return element;
@@ -168,54 +170,54 @@ static struct type *take_type(struct reading *reading, ttr_text name)
     if (count.p[0] >= '0' && count.p[0] <= '9') {
         list.kind = TYPE_ARRAY;
         list.count = strtoul(count.p, NULL, 10);
-        return own_type(reading, list);
+        return allocate_type(parser, list);
     }
-    if (is_word(count, "+")) {
+    if (equals_word(count, "+")) {
         list.has_inline_length = true;
         list.length_type = &u16;
-        return own_type(reading, list);
+        return allocate_type(parser, list);
     }
-    ttr_text *names = take(reading, (reading->path_n + 1) * sizeof *names);
-    for (uint32_t i = 0; names && i < reading->path_n; i++)
-        names[i] = reading->path[i];
+    ttr_text *names = allocate(parser, (parser->path_n + 1) * sizeof *names);
+    for (uint32_t i = 0; names && i < parser->path_n; i++)
+        names[i] = parser->path[i];
     if (names)
-        names[reading->path_n] = count;
+        names[parser->path_n] = count;
     list.reference = (struct type_reference){
-        .names = names, .names_n = reading->path_n + 1, .root = ROOT_PAYLOAD};
-    return names ? own_type(reading, list) : NULL;
+        .names = names, .names_n = parser->path_n + 1, .root = ROOT_PAYLOAD};
+    return names ? allocate_type(parser, list) : NULL;
 }
 
-/* Fields up to the end or a closing brace, which is passed. */
-static struct type *take_struct(struct reading *reading)
+/* Parses fields up to the end of the notation or a closing brace, which is consumed. */
+static struct type *parse_struct_notation(struct notation_parser *parser)
 {
     struct type_member member[FIELDS_MAX];
     uint32_t n = 0;
-    while (*reading->at && *reading->at != '}' && n < FIELDS_MAX) {
-        reading->at += *reading->at == ' ';
-        member[n] = (struct type_member){.name = take_word(reading, ":*{")};
-        bool is_padding = strncmp(reading->at, ":x", 2) == 0;
-        member[n].type = take_type(reading, member[n].name);
+    while (*parser->at && *parser->at != '}' && n < FIELDS_MAX) {
+        parser->at += *parser->at == ' ';
+        member[n] = (struct type_member){.name = parse_word(parser, ":*{")};
+        bool is_padding = strncmp(parser->at, ":x", 2) == 0;
+        member[n].type = parse_type_notation(parser, member[n].name);
         if (!member[n].type)
             return NULL;
-        n += !is_padding || reading->making->pointer_bytes == 8;
-        reading->at += *reading->at == ' ';
+        n += !is_padding || parser->making->pointer_bytes == 8;
+        parser->at += *parser->at == ' ';
     }
-    reading->at += *reading->at == '}';
-    struct type_member *members = take(reading, n ? n * sizeof *members : 1);
+    parser->at += *parser->at == '}';
+    struct type_member *members = allocate(parser, n ? n * sizeof *members : 1);
     if (members && n)
         memcpy(members, member, n * sizeof *members);
-    return members
-               ? own_type(reading,
-                          (struct type){
-                              .kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = n})
-               : NULL;
+    return members ? allocate_type(parser, (struct type){.kind = TYPE_STRUCT,
+                                                         .align = 3,
+                                                         .members = members,
+                                                         .members_n = n})
+                   : NULL;
 }
 
 struct type *clr_event_type(const struct clr_making *making, const struct clr_event *event)
 {
-    struct reading reading = {.making = making, .at = event->fields};
-    struct type *type = take_struct(&reading);
-    return reading.is_out_of_memory ? NULL : type;
+    struct notation_parser parser = {.making = making, .at = event->fields};
+    struct type *type = parse_struct_notation(&parser);
+    return parser.is_out_of_memory ? NULL : type;
 }
 
 bool clr_event_label(struct arena *arena, const struct clr_event *event, struct type *type)

@@ -1,16 +1,16 @@
-/* Every event of the table can be compiled, in both sizes of addresses, and versions are found as
- * the runtime means them. */
+/* Tests of the runtime's event table: every event compiles for both address sizes, and versions are
+ * selected as the runtime defines them. */
 #include "encodings/dotnet/clr_events.h"
 
 #include "layout/layout.h"
 #include "support/support.h"
 
-static ttr_text text(const char *p)
+static ttr_text make_text(const char *p)
 {
     return (ttr_text){p, strlen(p)};
 }
 
-static void try_event(ttr *t, struct arena *arena, const struct clr_event *event)
+static void compile_event(ttr *t, struct arena *arena, const struct clr_event *event)
 {
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
         const struct clr_making making = {.arena = arena, .pointer_bytes = bytes};
@@ -24,7 +24,7 @@ static void try_event(ttr *t, struct arena *arena, const struct clr_event *event
     }
 }
 
-static void every_event_is_in_order_and_compiles(void **state)
+static void table_every_event_compiles_and_is_sorted(void **state)
 {
     struct arena arena;
     (void)state;
@@ -32,29 +32,30 @@ static void every_event_is_in_order_and_compiles(void **state)
     arena_init(&arena, alloc_default());
     for (size_t i = 0; i < clr_providers_n; i++)
         for (const struct clr_event *event = clr_providers[i].events; event->name; event++) {
-            try_event(t, &arena, event);
-            assert_ptr_equal(clr_event_find(text(clr_providers[i].name), event->id, event->version),
-                             event);
+            compile_event(t, &arena, event);
+            assert_ptr_equal(
+                clr_event_find(make_text(clr_providers[i].name), event->id, event->version), event);
         }
     arena_free(&arena);
     ttr_free(t);
 }
 
-static void a_version_that_is_not_known_has_the_fields_of_the_one_before(void **state)
+static void unknown_version_uses_latest_earlier_version(void **state)
 {
-    ttr_text runtime = text("Microsoft-Windows-DotNETRuntime");
+    ttr_text runtime = make_text("Microsoft-Windows-DotNETRuntime");
     (void)state;
     assert_string_equal(clr_event_find(runtime, 143, 9)->name, "MethodLoadVerbose");
     assert_int_equal(clr_event_find(runtime, 143, 9)->version, 2);
     assert_int_equal(clr_event_find(runtime, 143, 1)->version, 1);
     assert_string_equal(clr_event_find(runtime, 205, 1)->name,
-                        "GCGlobalHeapHistory"); /* older than all that are known: its name */
+                        /* older than all known versions: only the name applies */
+                        "GCGlobalHeapHistory");
     assert_int_equal(clr_event_find(runtime, 205, 1)->version, 2);
     assert_null(clr_event_find(runtime, 9999, 0));
-    assert_null(clr_event_find(text("Microsoft-Windows"), 143, 0));
+    assert_null(clr_event_find(make_text("Microsoft-Windows"), 143, 0));
 }
 
-static void counts_and_names_of_values_are_found_where_they_are_meant(void **state)
+static void count_and_map_notation_compile_to_array_and_labels(void **state)
 {
     static const uint8_t bytes[] = {9, 0, 0, 0, 2, 0, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,
                                     0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0};
@@ -63,7 +64,7 @@ static void counts_and_names_of_values_are_found_where_they_are_meant(void **sta
     ttr *t = ttr_new(NULL);
     arena_init(&arena, alloc_default());
     const struct clr_making making = {.arena = &arena, .pointer_bytes = 8};
-    const struct clr_event *event = clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 21,
+    const struct clr_event *event = clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 21,
                                                    0); /* GCBulkSurvivingObjectRanges */
     struct layout_spec spec = {
         .t = t, .arena = &arena, .root = {[ROOT_PAYLOAD] = clr_event_type(&making, event)}};
@@ -73,22 +74,22 @@ static void counts_and_names_of_values_are_found_where_they_are_meant(void **sta
     assert_int_equal(layout_measure(layout, &run), LAYOUT_FINE);
     assert_int_equal(run.bits.at, run.bits.end);
     const struct type *start =
-        clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 1, 2));
+        clr_event_type(&making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 1, 2));
     assert_int_equal(type_label_of(start->members[2].type->labels, 1, 0)->name.n,
                      strlen("Induced"));
-    const struct type *load =
-        clr_event_type(&making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 143, 2));
+    const struct type *load = clr_event_type(
+        &making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 143, 2));
     assert_int_equal(load->members[5].type->kind, TYPE_FLAGS);
-    const struct type *mono =
-        clr_event_type(&making, clr_event_find(text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
+    const struct type *mono = clr_event_type(
+        &making, clr_event_find(make_text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
     assert_memory_equal(type_label_of(mono->members[0].type->labels, 5, 0)->name.p, "End", 3);
     assert_null(type_label_of(mono->members[0].type->labels, 3, 0));
     arena_free(&arena);
     ttr_free(t);
 }
 
-/* As GCLOHCompact of the runtime: a C structure with what its compiler puts between its members. */
-static void padding_is_there_only_with_addresses_of_8_bytes(void **state)
+/* GCLOHCompact is a C structure of the runtime, including the padding that its compiler inserts. */
+static void padding_code_present_only_with_8_byte_addresses(void **state)
 {
     struct arena arena;
     (void)state;
@@ -96,13 +97,13 @@ static void padding_is_there_only_with_addresses_of_8_bytes(void **state)
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
         const struct clr_making making = {.arena = &arena, .pointer_bytes = bytes};
         const struct type *type = clr_event_type(
-            &making, clr_event_find(text("Microsoft-Windows-DotNETRuntime"), 208, 0));
+            &making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 208, 0));
         assert_int_equal(type->members[2].type->element->members_n, bytes == 8 ? 6 : 5);
     }
     arena_free(&arena);
 }
 
-static void fields_that_are_described_elsewhere_get_the_names_of_their_values(void **state)
+static void transmitted_fields_of_known_event_get_labels(void **state)
 {
     static const struct type i32 = {.kind = TYPE_INT, .bits = 32, .align = 3},
                              i64 = {.kind = TYPE_INT, .bits = 64, .align = 3};
@@ -112,14 +113,15 @@ static void fields_that_are_described_elsewhere_get_the_names_of_their_values(vo
     struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 2},
                 other = {.kind = TYPE_STRUCT, .members = others, .members_n = 1};
     const struct clr_event *event =
-        clr_event_find(text("System.Threading.Tasks.TplEventSource"), 16, 1);
+        clr_event_find(make_text("System.Threading.Tasks.TplEventSource"), 16, 1);
     struct arena arena;
     (void)state;
     arena_init(&arena, alloc_default());
     assert_true(clr_event_label(&arena, event, &type));
     assert_null(type.members[0].type->labels);
     assert_memory_equal(type_label_of(type.members[1].type->labels, 1, 0)->name.p, "Join", 4);
-    assert_true(clr_event_label(&arena, event, &other)); /* of another width: not what is known */
+    /* a field of another size gets no labels */
+    assert_true(clr_event_label(&arena, event, &other));
     assert_null(other.members[0].type->labels);
     arena_free(&arena);
 }
@@ -127,11 +129,11 @@ static void fields_that_are_described_elsewhere_get_the_names_of_their_values(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_is_in_order_and_compiles),
-        cmocka_unit_test(a_version_that_is_not_known_has_the_fields_of_the_one_before),
-        cmocka_unit_test(padding_is_there_only_with_addresses_of_8_bytes),
-        cmocka_unit_test(fields_that_are_described_elsewhere_get_the_names_of_their_values),
-        cmocka_unit_test(counts_and_names_of_values_are_found_where_they_are_meant),
+        cmocka_unit_test(table_every_event_compiles_and_is_sorted),
+        cmocka_unit_test(unknown_version_uses_latest_earlier_version),
+        cmocka_unit_test(padding_code_present_only_with_8_byte_addresses),
+        cmocka_unit_test(transmitted_fields_of_known_event_get_labels),
+        cmocka_unit_test(count_and_map_notation_compile_to_array_and_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

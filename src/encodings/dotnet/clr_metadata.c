@@ -1,11 +1,11 @@
-/* Fields of EventPipe's metadata, and values shown as text. */
+/* Parser of EventPipe field metadata, and text forms of .NET values (GUID, decimal, date). */
 #include "encodings/dotnet/clr_metadata.h"
 
 #include "base/number.h"
 #include "base/utf.h"
 
 #define DEPTH_MAX 24u
-#define LEAST_FIELD 6u /* bytes a declared field takes */
+#define FIELD_BYTES_MIN 6u /* minimum size of a field declaration, bytes */
 
 const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
 {
@@ -22,7 +22,7 @@ const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
     return to;
 }
 
-static struct type *new_type(struct clr_fields *making, struct type type)
+static struct type *allocate_field_type(struct clr_fields *making, struct type type)
 {
     struct type *own = arena_take(making->arena, sizeof *own);
     making->is_out_of_memory |= !own;
@@ -66,18 +66,19 @@ const struct type *clr_plain_type(uint32_t code)
                                                                                 : NULL;
 }
 
-static struct type *take_fields(struct clr_fields *making, unsigned depth);
+static struct type *parse_member_list(struct clr_fields *making, unsigned depth);
 
-/* The type that a code begins; what follows it is at the cursor. */
-static const struct type *take_type(struct clr_fields *making, uint32_t code, unsigned depth)
+/* Returns the type for a code; additional data of arrays and objects is read at the cursor. Returns
+ * NULL with making->problem set if the code is unknown. */
+static const struct type *parse_type(struct clr_fields *making, uint32_t code, unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     if (depth >= DEPTH_MAX) {
-        making->problem = "objects and arrays inside one another, too deep";
+        making->problem = "objects and arrays are nested too deeply";
         return NULL;
     }
     if (code == NETTRACE_OBJECT)
-        return take_fields(making, depth + 1);
+        return parse_member_list(making, depth + 1);
     if (code != NETTRACE_ARRAY) {
         const struct type *type = clr_plain_type(code);
         making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
@@ -85,21 +86,21 @@ static const struct type *take_type(struct clr_fields *making, uint32_t code, un
         return type;
     }
     uint32_t of = cursor_u32le(&making->c);
-    const struct type *element = of == NETTRACE_CHAR ? &u16 : take_type(making, of, depth + 1);
+    const struct type *element = of == NETTRACE_CHAR ? &u16 : parse_type(making, of, depth + 1);
     if (of == NETTRACE_CHAR)
-        return new_type(making, (struct type){.kind = TYPE_SEQUENCE,
-                                              .has_inline_length = true,
-                                              .length_type = &u16,
-                                              .element = element,
-                                              .role = NETTRACE_ROLE_TEXT16});
-    return element ? new_type(making, (struct type){.kind = TYPE_SEQUENCE,
-                                                    .has_inline_length = true,
-                                                    .length_type = &u16,
-                                                    .element = element})
+        return allocate_field_type(making, (struct type){.kind = TYPE_SEQUENCE,
+                                                         .has_inline_length = true,
+                                                         .length_type = &u16,
+                                                         .element = element,
+                                                         .role = NETTRACE_ROLE_TEXT16});
+    return element ? allocate_field_type(making, (struct type){.kind = TYPE_SEQUENCE,
+                                                               .has_inline_length = true,
+                                                               .length_type = &u16,
+                                                               .element = element})
                    : NULL;
 }
 
-static bool take_name(struct clr_fields *making, struct type_member *member)
+static bool parse_member_name(struct clr_fields *making, struct type_member *member)
 {
     size_t n = 0;
     const char *name = clr_take_z16(&making->c, making->arena, &n);
@@ -108,56 +109,58 @@ static bool take_name(struct clr_fields *making, struct type_member *member)
     return name != NULL;
 }
 
-static bool take_field(struct clr_fields *making, struct type_member *member, unsigned depth)
+static bool parse_member(struct clr_fields *making, struct type_member *member, unsigned depth)
 {
     if (!making->is_second) {
-        member->type = take_type(making, cursor_u32le(&making->c), depth);
-        return member->type && take_name(making, member);
+        member->type = parse_type(making, cursor_u32le(&making->c), depth);
+        return member->type && parse_member_name(making, member);
     }
     struct cursor all = making->c;
     uint32_t size = cursor_u32le(&making->c);
-    if (size < 4 || !cursor_skip(&all, size) || !take_name(making, member))
+    if (size < 4 || !cursor_skip(&all, size) || !parse_member_name(making, member))
         return false;
-    member->type = take_type(making, cursor_u32le(&making->c), depth);
+    member->type = parse_type(making, cursor_u32le(&making->c), depth);
     if (!member->type || making->c.failed || making->c.p > all.p)
         return false;
     making->c = all;
     return true;
 }
 
-/* i32 fields, fields; NULL with a problem, or memory is out. */
-static struct type *take_fields(struct clr_fields *making, unsigned depth)
+/* Parses an i32 number of fields, then the fields. Returns NULL if damaged (making->problem is set)
+ * or if out of memory. */
+static struct type *parse_member_list(struct clr_fields *making, unsigned depth)
 {
     uint32_t n = cursor_u32le(&making->c);
-    if (n > cursor_left(&making->c) / LEAST_FIELD) {
-        making->problem = "more fields are announced than there are";
+    if (n > cursor_left(&making->c) / FIELD_BYTES_MIN) {
+        making->problem = "more fields are declared than stored";
         return NULL;
     }
     struct type_member *members = arena_take(making->arena, n ? n * sizeof *members : 1);
     making->is_out_of_memory |= !members;
     for (uint32_t i = 0; members && i < n; i++) {
         members[i] = (struct type_member){.name = {"", 0}};
-        if (!take_field(making, &members[i], depth) || making->c.failed) {
+        if (!parse_member(making, &members[i], depth) || making->c.failed) {
             making->problem = making->problem ? making->problem : "a field is not whole";
             return NULL;
         }
     }
     return members
-               ? new_type(making,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? allocate_field_type(
+                     making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
 struct type *clr_fields_take(struct clr_fields *fields)
 {
-    return take_fields(fields, 0);
+    return parse_member_list(fields, 0);
 }
 
-/* --- Values --- */
+/* --- Text forms of values --- */
 
-/* Eight hexadecimal digits, the highest in the lowest byte: nibbles are spread to bytes, then those
- * from 10 on become letters. */
-static uint64_t hex_of(uint32_t x)
+/* Returns eight hexadecimal digits of `x` as bytes, the most significant digit in the lowest byte.
+ * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' if a nibble
+ * exceeds 9. */
+static uint64_t hex_digits_of(uint32_t x)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t v = (uint64_t)x >> 16 | (uint64_t)(x & 0xffff) << 32;
@@ -170,20 +173,22 @@ static uint64_t hex_of(uint32_t x)
 size_t clr_guid_text(char *to, const uint8_t *guid)
 {
     enum { GUID_TEXT = 36 };
-    const uint64_t middle = hex_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)),
-                   rest = hex_of(load_u32be(guid + 8));
-    store_u64le(to, hex_of(load_u32le(guid)));
+    const uint64_t middle =
+                       hex_digits_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)),
+                   rest = hex_digits_of(load_u32be(guid + 8));
+    store_u64le(to, hex_digits_of(load_u32le(guid)));
     store_u32le(to + 9, (uint32_t)middle);
     store_u32le(to + 14, (uint32_t)(middle >> 32));
     store_u32le(to + 19, (uint32_t)rest);
     store_u32le(to + 24, (uint32_t)(rest >> 32));
-    store_u64le(to + 28, hex_of(load_u32be(guid + 12)));
+    store_u64le(to + 28, hex_digits_of(load_u32be(guid + 12)));
     to[8] = to[13] = to[18] = to[23] = '-';
     return GUID_TEXT;
 }
 
-/* Divides a number of three words, the highest first, by ten; gives the rest. */
-static uint32_t divide(uint32_t *words)
+/* Divides a number of three 32-bit words, most significant first, by ten in place. Returns the
+ * remainder. */
+static uint32_t divide_by_ten(uint32_t *words)
 {
     uint64_t rest = 0;
     for (unsigned i = 0; i < 3; i++) {
@@ -194,9 +199,9 @@ static uint32_t divide(uint32_t *words)
     return (uint32_t)rest;
 }
 
-/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12]
- * middle */
-static size_t decimal_text(char *to, const uint8_t *p)
+/* Formats a System.Decimal: [0..3] flags: bit 31 sign, bits 16..23 decimal places | [4..7] high |
+ * [8..11] low | [12..15] middle word of the 96-bit integer. */
+static size_t format_decimal(char *to, const uint8_t *p)
 {
     enum { MOST = 40 };
     uint32_t flags = load_u32le(p),
@@ -206,7 +211,7 @@ static size_t decimal_text(char *to, const uint8_t *p)
     if (scale > 28 || flags & 0x7f00ffff)
         return 0;
     do
-        digit[digits++] = (char)('0' + divide(words));
+        digit[digits++] = (char)('0' + divide_by_ten(words));
     while (words[0] | words[1] | words[2] || digits <= scale);
     size_t n = 0;
     if (flags >> 31)
@@ -219,10 +224,10 @@ static size_t decimal_text(char *to, const uint8_t *p)
     return n;
 }
 
-/* 100 ns since 1601, up to the end of the year 9999, as text; 0 where it is no such date.  Years
- * that nanoseconds of 64 bits do not reach are written as one of another 400 years: the calendar is
- * the same. */
-static size_t put_date(char *to, uint64_t date)
+/* Formats a date in units of 100 ns since 1601, up to the year 9999. Returns the length, 0 if out
+ * of range. The formatter for nanoseconds covers 1677 to 2262; other years are shifted by multiples
+ * of 400 years, in which the Gregorian calendar repeats. */
+static size_t format_date(char *to, uint64_t date)
 {
     enum { YEAR_DIGITS = 4 };
     const uint64_t unix_epoch = UINT64_C(116444736000000000), cycle = UINT64_C(126227808000000000),
@@ -245,9 +250,9 @@ static size_t put_date(char *to, uint64_t date)
 size_t clr_put_shown(char *to, unsigned role, const ttr_value *value)
 {
     if (role == NETTRACE_ROLE_DATE)
-        return put_date(to, value->v.u);
+        return format_date(to, value->v.u);
     if (value->text.n != 16)
         return 0;
     const uint8_t *bytes = (const uint8_t *)value->text.p;
-    return role == NETTRACE_ROLE_GUID ? clr_guid_text(to, bytes) : decimal_text(to, bytes);
+    return role == NETTRACE_ROLE_GUID ? clr_guid_text(to, bytes) : format_decimal(to, bytes);
 }

@@ -1,13 +1,19 @@
-/* What metadata of .NET's EventPipe, up to its version 5, say of the fields of an event, and how
- * values of its types are shown: in nettrace, and in tracepoints that the runtime writes
- * (clr_user_events.h).
+/* Parser of the field metadata of .NET EventPipe (up to version 5), and text forms of its values.
+ * Used for nettrace files and for tracepoints that the runtime writes (clr_user_events.h).
  *
- *   fields   i32 n, fields
- *   field    i32 code   [object: fields]   z16 name
- *   second   i32 bytes, its own included   z16 name   i32 code   [array: i32 code of the elements]
- * [object: fields]   rest
+ *   fields        i32 n, then n times field
+ *   field         i32 code | [object: fields] | z16 name
+ *   second kind   i32 bytes, including itself | z16 name | i32 code
+ *                 | [array: i32 code of the elements] | [object: fields] | rest is ignored
+ *   z16           UTF-16 text up to a zero
  *
- * Ownership: types lie in the arena given.  Thread rule: constant but for that. */
+ * EventPipe V2 metadata ("second kind") replace the first kind if an event has arrays.
+ *
+ * Order of calls: set arena, cursor and is_second in struct clr_fields, then clr_fields_take; the
+ * resulting type goes to the layout compiler. clr_put_shown formats decoded values if their type
+ * has a role.
+ *
+ * Ownership: types live in the arena passed in. Thread rule: the functions share no state. */
 #ifndef TRACETTA_ENCODINGS_DOTNET_CLR_METADATA_H
 #define TRACETTA_ENCODINGS_DOTNET_CLR_METADATA_H
 
@@ -15,11 +21,11 @@
 #include "base/cursor.h"
 #include "model/type.h"
 
-/* Types of fields. */
+/* Type codes of fields. */
 enum nettrace_code {
     NETTRACE_OBJECT = 1,
     NETTRACE_BOOLEAN = 3, /* 4 bytes */
-    NETTRACE_CHAR = 4,    /* a unit of UTF-16 */
+    NETTRACE_CHAR = 4,    /* UTF-16 code unit, 2 bytes */
     NETTRACE_I8 = 5,
     NETTRACE_U8 = 6,
     NETTRACE_I16 = 7,
@@ -30,22 +36,22 @@ enum nettrace_code {
     NETTRACE_U64 = 12,
     NETTRACE_F32 = 13,
     NETTRACE_F64 = 14,
-    NETTRACE_DECIMAL = 15,   /* 16 bytes */
-    NETTRACE_DATE_TIME = 16, /* 8 bytes: 100 ns since 1601 */
+    NETTRACE_DECIMAL = 15,   /* 16 bytes: System.Decimal */
+    NETTRACE_DATE_TIME = 16, /* 8 bytes: units of 100 ns since 1601 */
     NETTRACE_GUID = 17,
     NETTRACE_STRING = 18, /* z16 */
-    NETTRACE_ARRAY = 19,  /* u16 count, elements */
-    /* V6 */
-    NETTRACE_VAR_INT = 20, /* zigzag */
+    NETTRACE_ARRAY = 19,  /* u16 number of elements, then the elements */
+    /* codes of EventPipe V6 only */
+    NETTRACE_VAR_INT = 20, /* zigzag-encoded LEB128 */
     NETTRACE_VAR_UINT = 21,
     NETTRACE_FIXED_ARRAY = 22,
-    NETTRACE_CHAR8 = 23,    /* a unit of UTF-8 */
-    NETTRACE_REL_LOC = 24,  /* u32 = bytes << 16 | place behind this field */
-    NETTRACE_DATA_LOC = 25, /* ... | place in the payload */
+    NETTRACE_CHAR8 = 23,    /* UTF-8 code unit, 1 byte */
+    NETTRACE_REL_LOC = 24,  /* u32: length << 16 | offset from the end of this field */
+    NETTRACE_DATA_LOC = 25, /* u32: length << 16 | offset from the start of the payload */
     NETTRACE_BOOLEAN8 = 26
 };
 
-/* Roles of field types: how a value is shown. */
+/* Roles of field types: text form in which a value is shown. */
 enum nettrace_role {
     NETTRACE_ROLE_NONE = 0,
     NETTRACE_ROLE_GUID,
@@ -57,35 +63,37 @@ enum nettrace_role {
     NETTRACE_ROLE_RELATIVE
 };
 
-/* Roles PLACE and RELATIVE hold the code of the elements above. */
+/* For roles PLACE and RELATIVE the bits above this shift contain the code of the elements. */
 #define NETTRACE_ROLE_CODE_SHIFT 8u
 
-/* Fields under construction. */
+/* State of the parser. */
 struct clr_fields {
     struct arena *arena;
-    struct cursor c;   /* in: where they begin; out: behind them */
-    uint8_t could_lie; /* bit 0: there are booleans, bit 1: there are bytes */
-    bool is_second;    /* fields of the second kind */
+    struct cursor c; /* in: position of the fields; out: position after them */
+    /* bit 0: booleans occur, bit 1: bytes occur; their sizes are ambiguous in some files */
+    uint8_t could_lie;
+    bool is_second; /* the fields are of the second kind */
     bool is_out_of_memory;
-    const char *problem; /* out: why they are not decoded, or NULL */
+    const char *problem; /* out: why the fields cannot be decoded, a static text; NULL if valid */
 };
 
-/* Takes fields as a struct; NULL with a problem, where they are not whole, or when memory is out.
- */
+/* Parses fields and returns them as a struct type. Returns NULL with fields->problem set if they
+ * are damaged, or if out of memory (is_out_of_memory). */
 struct type *clr_fields_take(struct clr_fields *fields);
 
-/* The type of a plain code; NULL where there is none. */
+/* Returns the type for a code without additional data, or NULL if the code needs some or is
+ * unknown. */
 const struct type *clr_plain_type(uint32_t code);
 
-/* Reads UTF-16 up to its zero as UTF-8 in the arena; NULL (and the cursor failed, or memory is out)
- * without a zero. */
+/* Reads UTF-16 text up to its zero and returns it as UTF-8 in the arena. Returns NULL if the zero
+ * is missing (the cursor has failed then) or if out of memory. */
 const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n);
 
-/* Puts a GUID of 16 bytes as text; gives its length, 36. */
+/* Formats a GUID of 16 bytes and returns the length, 36. */
 size_t clr_guid_text(char *to, const uint8_t *guid);
 
-/* Puts a value of the role GUID, DECIMAL or DATE as text, at most NUMBER_MAX bytes; gives its
- * length, 0 where it is none. */
+/* Formats a value of role GUID, DECIMAL or DATE with at most NUMBER_MAX bytes. Returns the length,
+ * 0 if the value is invalid or has another role. */
 size_t clr_put_shown(char *to, unsigned role, const ttr_value *value);
 
 #endif

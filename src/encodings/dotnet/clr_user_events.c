@@ -1,5 +1,5 @@
-/* Types of .NET's events by process and number, as their metadata describe them, and their fields.
- */
+/* Decoder of .NET events in tracepoints: learns event types from transmitted metadata, per process
+ * and event number, and decodes their fields. */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -18,55 +18,58 @@
 #define LABEL_RELATED 3u
 #define EXTRA_HEAD 5u
 
-/* A type of events of one tracepoint. */
+/* Events of one number in one process, or of several processes with equal metadata. */
 struct clr_user_type {
-    struct clr_user_kind *kind;
-    const struct layout *layout; /* NULL: its fields are not known */
+    struct clr_user_tracepoint *kind;
+    const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
     ttr_id schema, name;
     uint64_t keyword;
     uint8_t level, opcode;
 };
 
-struct clr_user_kind {
-    struct clr_user_events *all;
-    struct clr_user_places places;
+struct clr_user_tracepoint {
+    struct clr_user_decoder *all;
+    struct clr_user_offsets places;
     struct clr_user_type unknown;
     const void *owner;
-    const char *known; /* provider of the runtime, or NULL */
+    const char *known; /* name of the runtime's provider if the tracepoint contains it, else NULL */
     ttr_id provider;
     uint32_t index;
 };
 
-struct clr_user_events {
+struct clr_user_decoder {
     struct event_headers_spec spec;
     struct arena arena, scratch;
-    struct pairmap by_process; /* (process, kind and number) to type */
-    struct pairmap by_bytes;   /* (hash of metadata, kind) to type */
-    struct clr_user_kind **kind;
+    /* maps (process, tracepoint and event number) to an index in the list of types */
+    struct pairmap by_process;
+    /* maps (hash of metadata, tracepoint) to an index in the list of types */
+    struct pairmap by_bytes;
+    struct clr_user_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    uint32_t tries; /* metadata looked at; each takes memory, also where they are bad */
+    /* number of metadata blocks parsed; limited, since each needs memory even if damaged */
+    uint32_t tries;
 };
 
-struct walk {
+struct clr_field_iter {
     struct layout_walk payload;
-    const uint8_t *end; /* of the payload */
+    const uint8_t *end; /* end of the payload */
     const uint8_t *begin;
     uint32_t extra;
     uint8_t stage;
 };
 enum stage { STAGE_EXTRA, STAGE_PAYLOAD, STAGE_OVER };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct clr_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-/* --- A record --- */
+/* --- Layout of a record --- */
 
-struct parts {
+struct clr_record_parts {
     struct cursor extension, payload;
     uint32_t id;
 };
 
-static struct cursor take_place(struct event_header_raw raw, uint32_t at, bool is_big_endian)
+static struct cursor locate_rel_loc(struct event_header_raw raw, uint32_t at, bool is_big_endian)
 {
     struct cursor c = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&c, at);
@@ -75,48 +78,48 @@ static struct cursor take_place(struct event_header_raw raw, uint32_t at, bool i
     return c.failed ? c : cursor_part(&c, word >> 16);
 }
 
-static bool take_parts(const struct clr_user_kind *kind, struct event_header_raw raw,
-                       struct parts *parts)
+static bool parse_record(const struct clr_user_tracepoint *kind, struct event_header_raw raw,
+                         struct clr_record_parts *parts)
 {
     bool is_big_endian = kind->places.is_big_endian;
     struct cursor c = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&c, kind->places.id);
     parts->id = is_big_endian ? cursor_u16be(&c) : cursor_u16le(&c);
-    parts->extension = take_place(raw, kind->places.extension, is_big_endian);
-    parts->payload = take_place(raw, kind->places.payload, is_big_endian);
+    parts->extension = locate_rel_loc(raw, kind->places.extension, is_big_endian);
+    parts->payload = locate_rel_loc(raw, kind->places.payload, is_big_endian);
     return !c.failed && !parts->extension.failed && !parts->payload.failed;
 }
 
-/* --- Fields --- */
+/* --- Field operations --- */
 
-static void begin(ttr_fields *fields)
+static void begin_clr_fields(ttr_fields *fields)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
     const struct clr_user_type *type = fields->own;
     const struct event_headers_spec *spec = &type->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->own, fields->event);
-    struct parts parts;
-    if (!take_parts(type->kind, raw, &parts))
+    struct clr_record_parts parts;
+    if (!parse_record(type->kind, raw, &parts))
         parts.payload = cursor_over(raw.p, raw.n, 0);
     struct bits bits = bits_over(parts.payload.p, 0, (uint64_t)cursor_left(&parts.payload) * 8);
-    walk->begin = parts.payload.p;
-    walk->end = parts.payload.end;
-    walk->extra = 0;
-    walk->stage = spec->extra ? STAGE_EXTRA : STAGE_PAYLOAD;
-    walk->payload.run.bits = bits;
+    iter->begin = parts.payload.p;
+    iter->end = parts.payload.end;
+    iter->extra = 0;
+    iter->stage = spec->extra ? STAGE_EXTRA : STAGE_PAYLOAD;
+    iter->payload.run.bits = bits;
     if (type->layout)
-        layout_walk_begin(&walk->payload, type->layout, &bits, &type->kind->all->scratch);
+        layout_walk_begin(&iter->payload, type->layout, &bits, &type->kind->all->scratch);
 }
 
-/* Takes all elements of an array of characters as one text. */
-static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
+/* Joins the remaining elements of an array of UTF-16 units into one text value. */
+static void join_characters(struct clr_field_iter *iter, struct arena *scratch, ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
-    uint64_t left = (walk->payload.run.bits.end - walk->payload.run.bits.at) / 16;
+    uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) / 16;
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
     uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
-    for (; got < room && layout_walk_next(&walk->payload, &character, &shape); got++)
+    for (; got < room && layout_walk_next(&iter->payload, &character, &shape); got++)
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
     char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
@@ -124,11 +127,12 @@ static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
                                .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
 
-/* GUIDs, decimals and dates as text; without memory they stay as they are. */
-static void show(struct walk *walk, struct arena *scratch, unsigned role, ttr_field *field)
+/* Converts GUIDs, decimals and dates to text. Without memory they keep their binary form. */
+static void format_value(struct clr_field_iter *iter, struct arena *scratch, unsigned role,
+                         ttr_field *field)
 {
     if (role == NETTRACE_ROLE_TEXT16)
-        join(walk, scratch, field);
+        join_characters(iter, scratch, field);
     if (role >= NETTRACE_ROLE_TEXT16)
         return;
     char *to = arena_take(scratch, NUMBER_MAX);
@@ -140,67 +144,71 @@ static void show(struct walk *walk, struct arena *scratch, unsigned role, ttr_fi
                         .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
 }
 
-static bool give_undecoded(struct walk *walk, ttr_field *field)
+static bool return_undecoded_bytes(struct clr_field_iter *iter, ttr_field *field)
 {
-    const uint8_t *from = walk->begin + (walk->payload.run.bits.at >> 3);
-    walk->stage = STAGE_OVER;
-    if (from >= walk->end)
+    const uint8_t *from = iter->begin + (iter->payload.run.bits.at >> 3);
+    iter->stage = STAGE_OVER;
+    if (from >= iter->end)
         return false;
     field_clear(field);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
     field->value.hint = TTR_HINT_RAW;
-    field->value.text = (ttr_text){(const char *)from, (size_t)(walk->end - from)};
+    field->value.text = (ttr_text){(const char *)from, (size_t)(iter->end - from)};
     return true;
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool next_clr_field(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
     const struct clr_user_type *type = fields->own;
     const struct event_headers_spec *spec = &type->kind->all->spec;
     const struct type *shape;
-    if (walk->stage == STAGE_EXTRA) {
+    if (iter->stage == STAGE_EXTRA) {
         field_clear(field);
-        if (spec->extra(spec->own, fields->event, walk->extra++, field))
+        if (spec->extra(spec->own, fields->event, iter->extra++, field))
             return true;
-        walk->stage = STAGE_PAYLOAD;
+        iter->stage = STAGE_PAYLOAD;
     }
-    if (walk->stage == STAGE_OVER)
+    if (iter->stage == STAGE_OVER)
         return false;
-    if (!type->layout || !layout_walk_next(&walk->payload, field, &shape))
-        return give_undecoded(walk, field);
+    if (!type->layout || !layout_walk_next(&iter->payload, field, &shape))
+        return return_undecoded_bytes(iter, field);
     if (shape && shape->role)
-        show(walk, &type->kind->all->scratch, shape->role, field);
+        format_value(iter, &type->kind->all->scratch, shape->role, field);
     return true;
 }
 
-static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+static bool find_field_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                             ttr_text *text)
 {
     return layout_field_ops.label(fields, value, i, text);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t copy_clr_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                                uint32_t room)
 {
     const struct event_headers_spec *spec = &((const struct clr_user_type *)own)->kind->all->spec;
     return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
 }
 
-static const struct field_ops clr_user_ops = {
-    .begin = begin, .next = next, .label = label, .frames = frames};
+static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
+                                              .next = next_clr_field,
+                                              .label = find_field_label,
+                                              .frames = copy_clr_frames};
 
-const void *clr_user_owner(const struct schema *schema)
+const void *clr_user_schema_owner(const struct schema *schema)
 {
     const struct clr_user_type *type = schema->own;
     return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
 }
 
-/* --- Kinds --- */
+/* --- Tracepoints --- */
 
-struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec)
+struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec)
 {
     const struct alloc *alloc = &spec->t->counted;
-    struct clr_user_events *all = alloc_zero(alloc, 1, sizeof *all);
+    struct clr_user_decoder *all = alloc_zero(alloc, 1, sizeof *all);
     if (!all)
         return NULL;
     all->spec = *spec;
@@ -211,7 +219,7 @@ struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spe
     return all;
 }
 
-void clr_user_events_free(struct clr_user_events *all)
+void clr_user_decoder_free(struct clr_user_decoder *all)
 {
     if (!all)
         return;
@@ -229,14 +237,14 @@ void clr_user_events_free(struct clr_user_events *all)
     alloc_free(alloc, all, 1, sizeof *all);
 }
 
-void clr_user_events_batch(struct clr_user_events *all)
+void clr_user_begin_batch(struct clr_user_decoder *all)
 {
     arena_reset(&all->scratch);
 }
 
-/* Whether a provider's name, its dashes and points as underscores, stands in the name of a
- * tracepoint with nothing of a name behind it. */
-static bool is_in(ttr_text name, const char *provider)
+/* Returns true if the provider's name, with '-' and '.' replaced by '_', occurs in the tracepoint's
+ * name and is not just the prefix of a longer name. */
+static bool contains_provider(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
     for (size_t at = 0; name.n >= n && at <= name.n - n; at++) {
@@ -251,13 +259,13 @@ static bool is_in(ttr_text name, const char *provider)
     return false;
 }
 
-static bool add_text(const struct clr_user_events *all, ttr_text text, ttr_id *id)
+static bool intern_clr_text(const struct clr_user_decoder *all, ttr_text text, ttr_id *id)
 {
     *id = intern_add(&all->spec.t->strings, text.p, text.n);
     return *id != UINT32_MAX;
 }
 
-static bool add_schema(const struct clr_user_events *all, struct clr_user_type *type)
+static bool add_type_schema(const struct clr_user_decoder *all, struct clr_user_type *type)
 {
     type->schema = context_add_schema(
         all->spec.t,
@@ -265,32 +273,33 @@ static bool add_schema(const struct clr_user_events *all, struct clr_user_type *
     return type->schema != 0;
 }
 
-struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name,
-                                           const struct clr_user_places *places, const void *owner)
+struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
+                                                    const struct clr_user_offsets *places,
+                                                    const void *owner)
 {
-    struct clr_user_kind *kind = arena_take(&all->arena, sizeof *kind);
+    struct clr_user_tracepoint *kind = arena_take(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
                                 all->kinds_n + 1, sizeof *all->kind))
         return NULL;
-    *kind = (struct clr_user_kind){.all = all,
-                                   .places = *places,
-                                   .owner = owner,
-                                   .index = (uint32_t)all->kinds_n,
-                                   .unknown = {.kind = kind}};
+    *kind = (struct clr_user_tracepoint){.all = all,
+                                         .places = *places,
+                                         .owner = owner,
+                                         .index = (uint32_t)all->kinds_n,
+                                         .unknown = {.kind = kind}};
     for (size_t i = 0; i < clr_providers_n; i++)
-        if (is_in(name, clr_providers[i].name))
+        if (contains_provider(name, clr_providers[i].name))
             kind->known = clr_providers[i].name;
     ttr_text provider = kind->known ? (ttr_text){kind->known, strlen(kind->known)} : name;
-    if (!add_text(all, provider, &kind->provider) || !add_text(all, name, &kind->unknown.name) ||
-        !add_schema(all, &kind->unknown))
+    if (!intern_clr_text(all, provider, &kind->provider) ||
+        !intern_clr_text(all, name, &kind->unknown.name) || !add_type_schema(all, &kind->unknown))
         return NULL;
     all->kind[all->kinds_n++] = kind;
     return kind;
 }
 
-/* --- Types --- */
+/* --- Event types, learned from metadata --- */
 
-struct said {
+struct clr_metadata_block {
     ttr_text name;
     uint64_t keyword;
     uint32_t level;
@@ -298,81 +307,85 @@ struct said {
     struct type *root;
 };
 
-/* Fields at the cursor, which moves behind them; false when memory is out. */
-static bool take_fields(struct clr_user_events *all, struct cursor *c, bool is_second,
-                        struct said *said)
+/* Parses fields at the cursor and advances it. Returns false if out of memory; damaged fields leave
+ * block->root unchanged. */
+static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
+                               struct clr_metadata_block *block)
 {
     struct clr_fields fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
     struct type *root = clr_fields_take(&fields);
-    said->root = root ? root : said->root;
+    block->root = root ? root : block->root;
     *c = fields.c;
     c->failed |= !root;
     return !fields.is_out_of_memory;
 }
 
-/* Takes metadata; false when memory is out.  The cursor has failed where not even the name is
- * whole. */
-static bool take_metadata(struct clr_user_events *all, struct cursor *c, struct said *said)
+/* Parses a metadata block. Returns false if out of memory. The cursor has failed if even the
+ * event's name is truncated. */
+static bool parse_metadata_block(struct clr_user_decoder *all, struct cursor *c,
+                                 struct clr_metadata_block *block)
 {
     (void)cursor_u32le(c);
-    said->name.p = clr_take_z16(c, &all->arena, &said->name.n);
-    if (!said->name.p)
+    block->name.p = clr_take_z16(c, &all->arena, &block->name.n);
+    if (!block->name.p)
         return c->failed;
-    said->keyword = cursor_u64le(c);
+    block->keyword = cursor_u64le(c);
     (void)cursor_u32le(c);
-    said->level = cursor_u32le(c);
+    block->level = cursor_u32le(c);
     struct cursor rest = *c;
     if (rest.failed || cursor_left(&rest) < 4)
         return true;
-    bool is_fine = take_fields(all, &rest, false, said);
+    bool is_fine = parse_block_fields(all, &rest, false, block);
     while (is_fine && !rest.failed && cursor_left(&rest) >= EXTRA_HEAD) {
         uint32_t size = cursor_u32le(&rest);
         uint8_t kind = cursor_u8(&rest);
         struct cursor extra = cursor_part(&rest, size);
         if (kind == 1 && cursor_left(&extra))
-            said->opcode = cursor_u8(&extra);
+            block->opcode = cursor_u8(&extra);
         if (kind == 2 && !extra.failed)
-            is_fine = take_fields(all, &extra, true, said);
+            is_fine = parse_block_fields(all, &extra, true, block);
     }
     return is_fine;
 }
 
-static uint8_t level_of(uint32_t level)
+static uint8_t level_from_clr(uint32_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Makes a type; NULL when memory is out.  Fields that cannot be decoded are not known. */
-static struct clr_user_type *make_type(struct clr_user_kind *kind, const struct said *said)
+/* Creates an event type. Returns NULL if out of memory. If the fields cannot be decoded, events of
+ * the type show raw bytes. */
+static struct clr_user_type *create_event_type(struct clr_user_tracepoint *kind,
+                                               const struct clr_metadata_block *block)
 {
-    struct clr_user_events *all = kind->all;
+    struct clr_user_decoder *all = kind->all;
     struct clr_user_type *type = arena_take(&all->arena, sizeof *type);
     ttr_error error = {.status = TTR_OK};
     if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity,
                                 all->types_n + 1, sizeof *all->type))
         return NULL;
     *type = (struct clr_user_type){.kind = kind,
-                                   .keyword = said->keyword,
-                                   .level = level_of(said->level),
-                                   .opcode = said->opcode};
+                                   .keyword = block->keyword,
+                                   .level = level_from_clr(block->level),
+                                   .opcode = block->opcode};
     struct layout_spec spec = {.t = all->spec.t,
                                .arena = &all->arena,
-                               .root = {[ROOT_PAYLOAD] = said->root},
+                               .root = {[ROOT_PAYLOAD] = block->root},
                                .shows_hidden = true};
-    if (said->root)
+    if (block->root)
         type->layout = layout_compile(&spec, &error);
-    if (error.status == TTR_E_NOMEM || !add_text(all, said->name, &type->name) ||
-        !add_schema(all, type))
+    if (error.status == TTR_E_NOMEM || !intern_clr_text(all, block->name, &type->name) ||
+        !add_type_schema(all, type))
         return NULL;
     all->type[all->types_n++] = type;
     return type;
 }
 
-/* The type of an event of the runtime itself, or of one whose metadata were not recorded; NULL when
- * memory is out. */
-static struct clr_user_type *make_known(struct clr_user_kind *kind, uint32_t id)
+/* Creates the type of a runtime event from clr_events.h, or a type without fields if its metadata
+ * were not recorded. Returns NULL if out of memory. */
+static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kind, uint32_t id)
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
     ttr_text provider = ttr_text_get(kind->all->spec.t, kind->provider);
@@ -380,46 +393,48 @@ static struct clr_user_type *make_known(struct clr_user_kind *kind, uint32_t id)
     const struct clr_making making = {.arena = &kind->all->arena,
                                       .pointer_bytes = kind->places.long_bytes,
                                       .guid_role = NETTRACE_ROLE_GUID};
-    struct said said = {.root = known ? clr_event_type(&making, known) : NULL};
+    struct clr_metadata_block block = {.root = known ? clr_event_type(&making, known) : NULL};
     int n = snprintf(name, sizeof name, "%.*s/%u",
                      (int)(provider.n < EVENT_HEADER_NAME_MAX ? provider.n : EVENT_HEADER_NAME_MAX),
                      provider.p, id);
-    said.name = known ? (ttr_text){known->name, strlen(known->name)}
-                      : (ttr_text){name, n > 0 ? (size_t)n : 0};
-    return known && !said.root ? NULL : make_type(kind, &said);
+    block.name = known ? (ttr_text){known->name, strlen(known->name)}
+                       : (ttr_text){name, n > 0 ? (size_t)n : 0};
+    return known && !block.root ? NULL : create_event_type(kind, &block);
 }
 
-static uint64_t number_of(const struct clr_user_kind *kind, uint32_t id)
+static uint64_t type_key(const struct clr_user_tracepoint *kind, uint32_t id)
 {
     return (uint64_t)kind->index << 16 | id;
 }
 
-/* Takes what metadata say of events of a number in a process; false when memory is out. */
-static bool learn(struct clr_user_kind *kind, uint64_t process, uint32_t id, struct cursor metadata,
-                  const char **why)
+/* Learns the metadata of an event number in a process; equal metadata share a type. Returns false
+ * if out of memory. */
+static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
+                           struct cursor metadata, const char **why)
 {
-    struct clr_user_events *all = kind->all;
+    struct clr_user_decoder *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
     const uint32_t *known = pairmap_get(&all->by_bytes, hash, kind->index);
     uint32_t index = known ? *known : (uint32_t)all->types_n;
-    struct said said = {.name = {"", 0}};
-    if (!known && (all->types_n == CLR_USER_EVENTS_MOST || all->tries++ >= CLR_USER_EVENTS_MOST))
+    struct clr_metadata_block block = {.name = {"", 0}};
+    if (!known && (all->types_n == CLR_USER_TYPES_MAX || all->tries++ >= CLR_USER_TYPES_MAX))
         return true;
-    if (!known && !take_metadata(all, &metadata, &said))
+    if (!known && !parse_metadata_block(all, &metadata, &block))
         return false;
     if (!known && metadata.failed) {
-        *why = "metadata that are not whole";
+        *why = "metadata are truncated";
         return true;
     }
-    if (!known &&
-        (!make_type(kind, &said) || !pairmap_put(&all->by_bytes, hash, kind->index, index)))
+    if (!known && (!create_event_type(kind, &block) ||
+                   !pairmap_put(&all->by_bytes, hash, kind->index, index)))
         return false;
-    return pairmap_put(&all->by_process, process, number_of(kind, id), index) &&
-           pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), index);
+    return pairmap_put(&all->by_process, process, type_key(kind, id), index) &&
+           pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
 }
 
-static bool take_extension(struct clr_user_kind *kind, uint64_t process, const struct parts *parts,
-                           ttr_event *event, const char **why)
+static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t process,
+                                  const struct clr_record_parts *parts, ttr_event *event,
+                                  const char **why)
 {
     struct cursor c = parts->extension;
     while (cursor_left(&c) && !*why) {
@@ -429,47 +444,47 @@ static bool take_extension(struct clr_user_kind *kind, uint64_t process, const s
                                                   : cursor_u32le(&c);
         struct cursor part = cursor_part(&c, n);
         if (what == 0 || what > LABEL_RELATED || part.failed)
-            *why = "an extension that is not known, or not whole";
+            *why = "extension is unknown or truncated";
         else if (what == LABEL_ACTIVITY)
             event->activity = part.p;
         else if (what == LABEL_RELATED)
             event->related = part.p;
-        else if (n && !learn(kind, process, parts->id, part, why))
+        else if (n && !learn_metadata(kind, process, parts->id, part, why))
             return false;
     }
     return true;
 }
 
-/* The type of an event; NULL when memory is out. */
-static const struct clr_user_type *type_of(struct clr_user_kind *kind, uint64_t process,
-                                           uint32_t id)
+/* Returns the type of an event, creating it if necessary, or NULL if out of memory. */
+static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoint *kind,
+                                                       uint64_t process, uint32_t id)
 {
-    struct clr_user_events *all = kind->all;
-    const uint32_t *index = pairmap_get(&all->by_process, process, number_of(kind, id));
+    struct clr_user_decoder *all = kind->all;
+    const uint32_t *index = pairmap_get(&all->by_process, process, type_key(kind, id));
     if (!index)
-        index = pairmap_get(&all->by_process, UINT64_MAX, number_of(kind, id));
+        index = pairmap_get(&all->by_process, UINT64_MAX, type_key(kind, id));
     if (index)
         return all->type[*index];
-    if (all->types_n == CLR_USER_EVENTS_MOST)
+    if (all->types_n == CLR_USER_TYPES_MAX)
         return &kind->unknown;
-    if (!make_known(kind, id) ||
-        !pairmap_put(&all->by_process, UINT64_MAX, number_of(kind, id), (uint32_t)all->types_n - 1))
+    if (!create_builtin_type(kind, id) ||
+        !pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
         return NULL;
     return all->type[all->types_n - 1];
 }
 
-bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw, ttr_event *event,
-                   const char **why)
+bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
+                     ttr_event *event, const char **why)
 {
-    struct parts parts;
+    struct clr_record_parts parts;
     ttr_thread thread = {.pid = 0};
     const struct clr_user_type *type = &kind->unknown;
     (void)ttr_thread_get(kind->all->spec.t, event->thread, &thread);
-    *why = take_parts(kind, raw, &parts) ? NULL : "the event is shorter than its places say";
+    *why = parse_record(kind, raw, &parts) ? NULL : "the event is shorter than its places say";
     if (!*why) {
-        if (!take_extension(kind, thread.pid, &parts, event, why))
+        if (!parse_extension_parts(kind, thread.pid, &parts, event, why))
             return false;
-        type = type_of(kind, thread.pid, parts.id);
+        type = find_or_create_type(kind, thread.pid, parts.id);
     }
     if (!type)
         return false;

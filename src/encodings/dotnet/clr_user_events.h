@@ -1,49 +1,61 @@
-/* Events that .NET's runtime (10 and later) writes to tracepoints of user_events: EventPipe's
- * events, one tracepoint for many of them.
+/* Decoder of events that the .NET runtime (10 and later) writes to user_events tracepoints. One
+ * tracepoint carries many kinds of EventPipe events.
  *
- *   tracepoint   u8 version (1) | u16 event_id | __rel_loc u8[] extension | __rel_loc u8[] payload
- *   extension    parts one behind another: a label, and what belongs to it
- *     1          u32 bytes, metadata: u32 id, z16 name, i64 keywords, u32 version, u32 level,
- * fields (clr_metadata.h), then maybe i32 bytes, u8 kind, so many bytes ... (kind 1: u8 opcode,
- * kind 2: fields of the second kind) 2, 3       16 bytes: activity, related activity
+ *   record      u8 version (1) | u16 event_id | __rel_loc u8[] extension | __rel_loc u8[] payload
+ *   extension   parts in sequence, each a u8 label followed by its data:
+ *     label 1   u32 size, metadata: u32 id | z16 name | i64 keywords | u32 version | u32 level
+ *               | fields (clr_metadata.h) | optional parts: i32 size, u8 kind, data
+ *               (kind 1: u8 opcode, kind 2: fields of the second kind)
+ *     label 2   activity id, 16 bytes
+ *     label 3   related activity id, 16 bytes
  *
- * A process sends the metadata of an event once; events of the runtime itself have none, and are
- * known by clr_events.h where the name of the tracepoint has that of their provider in it, its
- * dashes and points as underscores (OC_DotNet_Microsoft_Windows_DotNETRuntime_1234). Ownership: as
- * of event_headers.  Thread rule: that of the context. */
+ * A process transmits the metadata of an event once, with its first occurrence. The runtime's own
+ * events have no metadata; the table in clr_events.h describes them. They are recognized by the
+ * tracepoint's name, which contains the provider's name with '-' and '.' replaced by '_'
+ * (OC_DotNet_Microsoft_Windows_DotNETRuntime_1234).
+ *
+ * Order of calls: clr_user_decoder_new once per trace, clr_user_add_tracepoint once per tracepoint,
+ * clr_user_begin_batch per batch, clr_user_decode per event, clr_user_decoder_free at the end.
+ * tracepoints.c does all of this.
+ *
+ * Ownership: tracepoints and types belong to clr_user_decoder. Thread rule: that of the context. */
 #ifndef TRACETTA_ENCODINGS_DOTNET_CLR_USER_EVENTS_H
 #define TRACETTA_ENCODINGS_DOTNET_CLR_USER_EVENTS_H
 
 #include "encodings/event_header/event_header.h"
 
-#define CLR_USER_EVENTS_MOST 16384u /* types of events; others are given as they are */
+#define CLR_USER_TYPES_MAX 16384u /* limit on event types; events beyond it show raw bytes */
 
-struct clr_user_events; /* of one trace */
-struct clr_user_kind;   /* events of one tracepoint */
+struct clr_user_decoder;    /* decoder of one trace */
+struct clr_user_tracepoint; /* one tracepoint of the trace */
 
-/* Where the fields of such a tracepoint stand in what is stored, in bytes. */
-struct clr_user_places {
+/* Offsets in bytes of the tracepoint's fields in the stored record. */
+struct clr_user_offsets {
     uint32_t id, extension, payload;
-    bool is_big_endian; /* of the traced machine */
+    bool is_big_endian; /* byte order of the traced machine */
     uint8_t long_bytes;
 };
 
-/* NULL when memory is out. */
-struct clr_user_events *clr_user_events_new(const struct event_headers_spec *spec);
-void clr_user_events_free(struct clr_user_events *all);
+/* Creates a decoder. Returns NULL if out of memory. */
+struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec);
+void clr_user_decoder_free(struct clr_user_decoder *all);
 
-/* A batch begins: see event_headers_batch. */
-void clr_user_events_batch(struct clr_user_events *all);
+/* Starts a batch: recycles the texts decoded for the previous batch. */
+void clr_user_begin_batch(struct clr_user_decoder *all);
 
-/* Events of the tracepoint called `name`; NULL when memory is out. */
-struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text name,
-                                           const struct clr_user_places *places, const void *owner);
+/* Returns the tracepoint `name`, or NULL if out of memory. `owner` is an opaque pointer for the
+ * container. */
+struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
+                                                    const struct clr_user_offsets *places,
+                                                    const void *owner);
 
-/* As event_header_owner. */
-const void *clr_user_owner(const struct schema *schema);
+/* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is of
+ * another kind. */
+const void *clr_user_schema_owner(const struct schema *schema);
 
-/* As event_header_take; the thread of the event is set. */
-TTR_MUST bool clr_user_take(struct clr_user_kind *kind, struct event_header_raw raw,
-                            ttr_event *event, const char **why);
+/* Decodes one event, as event_header_take does. event->thread must be set, since metadata are
+ * learned per process. */
+TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
+                              ttr_event *event, const char **why);
 
 #endif

@@ -1,5 +1,5 @@
-/* Events of .NET in tracepoints, as the runtime writes them (dotnet/diagnostics, ipc-protocol.md,
- * Tracepoint Format V1). */
+/* Tests of .NET events in tracepoints. The bytes follow "Tracepoint Format V1" in ipc-protocol.md
+ * of dotnet/diagnostics. */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@
     "\tfield:__rel_loc u8 extension[8759200];\toffset:11;\tsize:4;\tsigned:0;\n"                 \
     "\tfield:__rel_loc u8 payload[8759200];\toffset:15;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n"
 
-/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g", and
- * "Go" as opcode 1. */
+/* u32 id 7, "Hi", keywords 0x11, version 0, level 4; fields: i32 "a", string "s", GUID "g";
+ * optional part: opcode 1. */
 #define METADATA                                                                           \
     "07000000 480069000000 1100000000000000 00000000 04000000 03000000 09000000 61000000 " \
     "12000000 73000000 11000000 67000000 01000000 01 01"
@@ -39,45 +39,47 @@ struct scene {
     uint8_t bytes[1024];
 };
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of};
+static const struct tracepoint_container container = {.raw = raw_of_payload};
 
-static ttr_text text(const char *p)
+static ttr_text make_text(const char *p)
 {
     return (ttr_text){p, strlen(p)};
 }
 
-static void begin(struct scene *scene)
+static void begin_scene(struct scene *scene)
 {
     ttr_error error;
     *scene = (struct scene){.t = ttr_new(NULL)};
     scene->source = context_add_source(scene->t, "here", "test");
     scene->all = tracepoints_new(&(struct tracepoints_spec){
         .t = scene->t, .container = &container, .source = scene->source, .long_bytes = 8});
+    assert_int_equal(tracepoints_add(scene->all, make_text("user_events"),
+                                     make_text(FORMAT("MyApp", 5)), &error),
+                     TTR_OK);
     assert_int_equal(
-        tracepoints_add(scene->all, text("user_events"), text(FORMAT("MyApp", 5)), &error), TTR_OK);
-    assert_int_equal(
-        tracepoints_add(scene->all, text("user_events"),
-                        text(FORMAT("OC_DotNet_Microsoft_Windows_DotNETRuntime_12_C", 6)), &error),
+        tracepoints_add(scene->all, make_text("user_events"),
+                        make_text(FORMAT("OC_DotNet_Microsoft_Windows_DotNETRuntime_12_C", 6)),
+                        &error),
         TTR_OK);
     buffer_init(&scene->shown, alloc_default());
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     buffer_free(&scene->shown);
     tracepoints_free(scene->all);
     ttr_free(scene->t);
 }
 
-/* Takes an event of a tracepoint and process; gives its fields as JSON. */
-static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, uint16_t id,
-                        const char *extension, const char *payload)
+/* Decodes an event of a tracepoint and process and returns its fields as JSON. */
+static const char *decode_as_json(struct scene *scene, uint16_t tracepoint, uint64_t pid,
+                                  uint16_t id, const char *extension, const char *payload)
 {
     uint8_t *at = scene->bytes + 19;
     struct field_json json;
@@ -106,14 +108,14 @@ static const char *take(struct scene *scene, uint16_t tracepoint, uint64_t pid, 
     return (const char *)scene->shown.bytes;
 }
 
-static void metadata_tell_of_later_events_of_the_process_too(void **state)
+static void metadata_apply_to_later_events_of_process(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene);
+    begin_scene(&scene);
     char extension[400];
     (void)snprintf(extension, sizeof extension, "01 3c000000 %s %s", METADATA, ACTIVITY);
-    assert_string_equal(take(&scene, 5, 1, 7, extension, PAYLOAD), FIELDS);
+    assert_string_equal(decode_as_json(&scene, 5, 1, 7, extension, PAYLOAD), FIELDS);
     assert_null(scene.why);
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "Hi");
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "MyApp");
@@ -124,67 +126,71 @@ static void metadata_tell_of_later_events_of_the_process_too(void **state)
     assert_int_equal(scene.event.activity[15], 0x10);
     assert_int_equal(scene.event.related[0], 0xf1);
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
-    assert_string_equal(take(&scene, 5, 1, 7, "01 00000000", PAYLOAD), FIELDS);
-    assert_string_equal(take(&scene, 5, 2, 7, "", PAYLOAD " aa"), FIELDS ",\"undecoded\":\"0xaa\"");
-    end(&scene);
+    assert_string_equal(decode_as_json(&scene, 5, 1, 7, "01 00000000", PAYLOAD), FIELDS);
+    assert_string_equal(decode_as_json(&scene, 5, 2, 7, "", PAYLOAD " aa"),
+                        FIELDS ",\"undecoded\":\"0xaa\"");
+    end_scene(&scene);
 }
 
-static void processes_may_have_different_events_of_one_number(void **state)
+static void event_number_is_distinct_per_process(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene);
-    (void)take(&scene, 5, 1, 7,
-               "01 25000000 07000000 41000000 0000000000000000 00000000 05000000 01000000 09000000 "
-               "61000000 00",
-               "01000000");
+    begin_scene(&scene);
+    (void)decode_as_json(
+        &scene, 5, 1, 7,
+        "01 25000000 07000000 41000000 0000000000000000 00000000 05000000 01000000 09000000 "
+        "61000000 00",
+        "01000000");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "A");
-    (void)take(&scene, 5, 2, 7,
-               "01 25000000 07000000 42000000 0000000000000000 00000000 05000000 01000000 0a000000 "
-               "62000000 00",
-               "ffffffff");
-    assert_string_equal(take(&scene, 5, 1, 7, "", "ffffffff"), "\"a\":-1");
-    assert_string_equal(take(&scene, 5, 2, 7, "", "ffffffff"), "\"b\":4294967295");
-    end(&scene);
+    (void)decode_as_json(
+        &scene, 5, 2, 7,
+        "01 25000000 07000000 42000000 0000000000000000 00000000 05000000 01000000 0a000000 "
+        "62000000 00",
+        "ffffffff");
+    assert_string_equal(decode_as_json(&scene, 5, 1, 7, "", "ffffffff"), "\"a\":-1");
+    assert_string_equal(decode_as_json(&scene, 5, 2, 7, "", "ffffffff"), "\"b\":4294967295");
+    end_scene(&scene);
 }
 
-static void events_of_the_runtime_are_known_by_the_name_of_the_tracepoint(void **state)
+static void runtime_event_recognized_by_tracepoint_name(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene);
-    /* GCEnd_V1: Count, Depth, ClrInstanceID. */
-    assert_string_equal(take(&scene, 6, 1, 2, "01 00000000", "05000000 01000000 0900"),
+    begin_scene(&scene);
+    /* GCEnd_V1 has the fields Count, Depth and ClrInstanceID. */
+    assert_string_equal(decode_as_json(&scene, 6, 1, 2, "01 00000000", "05000000 01000000 0900"),
                         "\"Count\":5,\"Depth\":1,\"ClrInstanceID\":9");
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p,
                         "Microsoft-Windows-DotNETRuntime");
-    assert_string_equal(take(&scene, 5, 1, 2, "", "05000000"), "\"undecoded\":\"0x05000000\"");
+    assert_string_equal(decode_as_json(&scene, 5, 1, 2, "", "05000000"),
+                        "\"undecoded\":\"0x05000000\"");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "MyApp/2");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_is_broken_is_told_and_the_rest_given(void **state)
+static void damaged_record_reports_reason_and_keeps_rest(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene);
-    assert_string_equal(take(&scene, 5, 1, 2, "09", "05"), "\"undecoded\":\"0x05\"");
-    assert_string_equal(scene.why, "an extension that is not known, or not whole");
+    begin_scene(&scene);
+    assert_string_equal(decode_as_json(&scene, 5, 1, 2, "09", "05"), "\"undecoded\":\"0x05\"");
+    assert_string_equal(scene.why, "extension is unknown or truncated");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
-    (void)take(&scene, 5, 1, 2, "01 ffff0000 00", "05");
+    (void)decode_as_json(&scene, 5, 1, 2, "01 ffff0000 00", "05");
     assert_non_null(scene.why);
-    (void)take(&scene, 5, 1, 3, "01 05000000 0000000041", "05");
-    assert_string_equal(scene.why, "metadata that are not whole");
-    end(&scene);
+    (void)decode_as_json(&scene, 5, 1, 3, "01 05000000 0000000041", "05");
+    assert_string_equal(scene.why, "metadata are truncated");
+    end_scene(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_tell_of_later_events_of_the_process_too),
-        cmocka_unit_test(processes_may_have_different_events_of_one_number),
-        cmocka_unit_test(events_of_the_runtime_are_known_by_the_name_of_the_tracepoint),
-        cmocka_unit_test(what_is_broken_is_told_and_the_rest_given),
+        cmocka_unit_test(metadata_apply_to_later_events_of_process),
+        cmocka_unit_test(event_number_is_distinct_per_process),
+        cmocka_unit_test(runtime_event_recognized_by_tracepoint_name),
+        cmocka_unit_test(damaged_record_reports_reason_and_keeps_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Kinds of EventHeader events, plans for their metadata, and what is taken of each event while
- * reading. */
+/* EventHeader decoder: tracepoints, the cache of compiled plans, and the decoding of event headers.
+ * Field values are decoded later, on access (event_header_fields.c). Public description:
+ * event_header.h. */
 #include "encodings/event_header/event_header.h"
 
 #include <string.h>
@@ -45,22 +46,24 @@ void event_headers_batch(struct event_headers *all)
     arena_reset(&all->scratch);
 }
 
-/* --- Kinds --- */
+/* --- Tracepoints and their schemas --- */
 
-static ttr_id add_schema(const struct event_headers *all, const struct event_header_own *own)
+static ttr_id add_schema(const struct event_headers *all,
+                         const struct event_header_schema_data *own)
 {
     return context_add_schema(
         all->spec.t,
         &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
 }
 
-static bool add_text(const struct event_headers *all, ttr_text text, ttr_id *id)
+static bool intern_text(const struct event_headers *all, ttr_text text, ttr_id *id)
 {
     *id = intern_add(&all->spec.t->strings, text.p, text.n);
     return *id != UINT32_MAX;
 }
 
-static struct event_header_kind *make_kind(struct event_headers *all, ttr_id name, uint32_t skip)
+static struct event_header_kind *create_tracepoint(struct event_headers *all, ttr_id name,
+                                                   uint32_t skip)
 {
     struct event_header_kind *kind = arena_take(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
@@ -71,10 +74,10 @@ static struct event_header_kind *make_kind(struct event_headers *all, ttr_id nam
     kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
     if (!kind->is_named)
         kind->name = (struct event_header_name){.provider = {"", 0}};
-    kind->loose = (struct event_header_own){.kind = kind};
-    if (!add_text(all, kind->name.provider, &kind->provider))
+    kind->own_without_plan = (struct event_header_schema_data){.kind = kind};
+    if (!intern_text(all, kind->name.provider, &kind->provider))
         return NULL;
-    kind->schema = add_schema(all, &kind->loose);
+    kind->schema = add_schema(all, &kind->own_without_plan);
     if (!kind->schema)
         return NULL;
     all->kind[all->kinds_n++] = kind;
@@ -85,34 +88,34 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
                                              uint32_t skip, const void *owner)
 {
     ttr_id id;
-    if (!add_text(all, name, &id))
+    if (!intern_text(all, name, &id))
         return NULL;
     const uint32_t *index = pairmap_get(&all->kinds, id, skip);
-    struct event_header_kind *kind = index ? all->kind[*index] : make_kind(all, id, skip);
+    struct event_header_kind *kind = index ? all->kind[*index] : create_tracepoint(all, id, skip);
     if (kind && !index)
         kind->owner = owner;
     return kind;
 }
 
-const void *event_header_owner(const struct schema *schema)
+const void *event_header_schema_owner(const struct schema *schema)
 {
-    const struct event_header_own *own = schema->own;
+    const struct event_header_schema_data *own = schema->own;
     return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
 }
 
-/* --- One event --- */
+/* --- Header and extensions of one event --- */
 
 static void parse_extension(struct event_header_parts *parts, uint16_t kind, struct cursor content)
 {
     size_t n = cursor_left(&content);
     if (kind == 0)
-        parts->why = "an extension of kind 0, which is none";
+        parts->why = "extension has kind 0, which is invalid";
     if (kind == EVENT_HEADER_METADATA && parts->metadata)
-        parts->why = "metadata stand twice";
+        parts->why = "metadata occur twice";
     if (kind == EVENT_HEADER_ACTIVITY && parts->activity)
-        parts->why = "activity ids stand twice";
+        parts->why = "activity ids occur twice";
     if (kind == EVENT_HEADER_ACTIVITY && n != 16 && n != 32)
-        parts->why = "an activity id of neither 16 nor 32 bytes";
+        parts->why = "activity id has neither 16 nor 32 bytes";
     if (parts->why)
         return;
     if (kind == EVENT_HEADER_METADATA) {
@@ -134,7 +137,7 @@ static void parse_extensions(struct event_header_parts *parts)
         kind = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
         content = cursor_part(&parts->payload, n);
         if (parts->payload.failed)
-            parts->why = "an extension is not whole";
+            parts->why = "extension is truncated";
         else
             parse_extension(parts, kind & EVENT_HEADER_KIND, content);
         if (parts->why)
@@ -160,27 +163,28 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
     parts->level = head[7];
     parts->payload = c;
     if (head[0] & ~EVENT_HEADER_FLAGS)
-        parts->why = "flags that are not known";
+        parts->why = "unknown flags are set";
     else if (head[0] & EVENT_HEADER_EXTENSION)
         parse_extensions(parts);
     return true;
 }
 
-/* --- Plans --- */
+/* --- Cache of compiled plans, found by the hash of the metadata --- */
 
-static bool is_same(const struct event_header_plan *plan, const struct event_header_parts *parts)
+static bool is_plan_for(const struct event_header_plan *plan,
+                        const struct event_header_parts *parts)
 {
     return plan && plan->bytes_n == parts->metadata_n &&
            plan->is_big_endian == parts->is_big_endian &&
            memcmp(plan->bytes, parts->metadata, plan->bytes_n) == 0;
 }
 
-static struct event_header_plan *make_plan(struct event_header_kind *kind,
-                                           const struct event_header_parts *parts)
+static struct event_header_plan *create_plan(struct event_header_kind *kind,
+                                             const struct event_header_parts *parts)
 {
     struct event_headers *all = kind->all;
     struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
-    struct event_header_own *own = arena_take(&all->arena, sizeof *own);
+    struct event_header_schema_data *own = arena_take(&all->arena, sizeof *own);
     uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
     ttr_text name;
     uint64_t *events = arena_take(&all->arena, sizeof *events);
@@ -192,27 +196,30 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind,
                                        .bytes_n = parts->metadata_n,
                                        .is_big_endian = parts->is_big_endian,
                                        .events = events};
-    *own = (struct event_header_own){kind, plan};
-    uint32_t first = event_header_event_name(
+    *own = (struct event_header_schema_data){kind, plan};
+    uint32_t first = event_header_read_event_name(
         &(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
-    if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
+    if (!event_header_compile_plan(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
         return NULL;
     if (first == UINT32_MAX)
-        plan->why = "the name of the event does not end";
-    plan->schema = add_text(all, event_header_proper(name), &plan->name) ? add_schema(all, own) : 0;
+        plan->why = "name of the event has no terminating zero";
+    plan->schema = intern_text(all, event_header_strip_attributes(name), &plan->name)
+                       ? add_schema(all, own)
+                       : 0;
     return plan->schema ? plan : NULL;
 }
 
-/* Makes a plan where there is room for one; false when memory is out. */
-static bool add_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
-                     uint64_t hash, const struct event_header_plan **plan)
+/* Compiles the metadata and stores the plan. Leaves `*plan` NULL if the cache is full. Returns
+ * false if out of memory. */
+static bool store_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
+                       uint64_t hash, const struct event_header_plan **plan)
 {
     struct event_headers *all = kind->all;
     size_t before = all->arena.total;
     *plan = NULL;
-    if (all->plans_n == EVENT_HEADER_PLANS || all->plan_bytes > EVENT_HEADER_PLAN_BYTES)
+    if (all->plans_n == EVENT_HEADER_PLANS_MAX || all->plan_bytes > EVENT_HEADER_PLAN_BYTES_MAX)
         return true;
-    struct event_header_plan *made = make_plan(kind, parts);
+    struct event_header_plan *made = create_plan(kind, parts);
     if (!made || !alloc_reserve(&all->spec.t->counted, (void **)&all->plan, &all->plans_capacity,
                                 all->plans_n + 1, sizeof *all->plan))
         return false;
@@ -223,52 +230,56 @@ static bool add_plan(struct event_header_kind *kind, const struct event_header_p
                        (uint32_t)all->plans_n++);
 }
 
-/* Finds the plan of an event's metadata; NULL where there is none.  False when memory is out. */
-static bool find_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
-                      const struct event_header_plan **plan)
+/* Finds the plan for an event's metadata, or compiles one. Sets `*plan` to NULL if the cache is
+ * full or another block has the same hash. Returns false if out of memory. */
+static bool find_or_compile_plan(struct event_header_kind *kind,
+                                 const struct event_header_parts *parts,
+                                 const struct event_header_plan **plan)
 {
     const struct event_headers *all = kind->all;
     *plan = kind->last;
-    if (is_same(kind->last, parts))
+    if (is_plan_for(kind->last, parts))
         return true;
     uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
     const uint32_t *index =
         pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
     if (!index) {
-        if (!add_plan(kind, parts, hash, plan))
+        if (!store_plan(kind, parts, hash, plan))
             return false;
     } else {
-        *plan = is_same(all->plan[*index], parts) ? all->plan[*index] : NULL;
+        *plan = is_plan_for(all->plan[*index], parts) ? all->plan[*index] : NULL;
     }
     kind->last = *plan ? *plan : kind->last;
     return true;
 }
 
-/* What is wrong with the payload; NULL = nothing. */
-static const char *measure(const struct event_header_plan *plan,
-                           const struct event_header_parts *parts)
+/* Checks that the payload contains all declared fields. Returns a static description of the damage,
+ * or NULL. Iterates over the values only if the fast checks fail. */
+static const char *check_payload(const struct event_header_plan *plan,
+                                 const struct event_header_parts *parts)
 {
-    struct event_header_walk walk;
+    struct event_header_iter iter;
     bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
     if (is_fixed ? plan->size <= cursor_left(&parts->payload)
-                 : plan && event_header_fits(plan, parts->payload))
+                 : plan && event_header_payload_fits(plan, parts->payload))
         return NULL;
-    event_header_walk_begin(&walk, plan, parts);
-    while (event_header_walk_next(&walk) != PLACE_END)
+    event_header_iter_begin(&iter, plan, parts);
+    while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
-    return walk.why;
+    return iter.why;
 }
 
-static uint8_t level_of(unsigned level)
+static uint8_t level_from_event_header(unsigned level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* The name of an event whose metadata have no plan. */
-static bool name_loose(const struct event_header_kind *kind, const struct event_header_parts *parts,
-                       ttr_event *event, const char **why)
+/* Sets name and schema of an event that has no plan. */
+static bool set_name_without_plan(const struct event_header_kind *kind,
+                                  const struct event_header_parts *parts, ttr_event *event,
+                                  const char **why)
 {
     ttr_text name;
     struct event_header_metadata metadata = {parts->metadata, parts->metadata_n,
@@ -277,22 +288,23 @@ static bool name_loose(const struct event_header_kind *kind, const struct event_
     event->name = kind->tracepoint;
     if (!parts->metadata)
         return true;
-    if (event_header_event_name(&metadata, &name) == UINT32_MAX)
-        *why = "the name of the event does not end";
-    return add_text(kind->all, event_header_proper(name), &event->name);
+    if (event_header_read_event_name(&metadata, &name) == UINT32_MAX)
+        *why = "name of the event has no terminating zero";
+    return intern_text(kind->all, event_header_strip_attributes(name), &event->name);
 }
 
-static const char *name_trouble(const struct event_header_kind *kind,
-                                const struct event_header_parts *parts)
+static const char *check_tracepoint_name(const struct event_header_kind *kind,
+                                         const struct event_header_parts *parts)
 {
     if (!kind->is_named)
-        return "the tracepoint is not called as those of EventHeader are (PROVIDER_L4K1)";
+        return "name of the tracepoint does not have the form PROVIDER_L4K1";
     return kind->name.level == parts->level ? NULL
-                                            : "the level is not the one in the tracepoint's name";
+                                            : "level differs from the one in the tracepoint's name";
 }
 
-/* Lets events that begin and end an activity do so; false when memory is out. */
-static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
+/* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
+ * memory. */
+static bool apply_activity(const struct event_header_kind *kind, ttr_event *event)
 {
     if (!event->activity ||
         (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
@@ -311,11 +323,11 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     event->provider = kind->provider;
     event->name = kind->tracepoint;
     event->schema = kind->schema;
-    *why = "the event is shorter than an EventHeader";
+    *why = "event is shorter than an EventHeader";
     event->flags |= TTR_EVENT_PARTIAL;
     if (!event_header_parse(raw, kind->skip, &parts))
         return true;
-    event->level = level_of(parts.level);
+    event->level = level_from_event_header(parts.level);
     event->keyword = kind->name.keyword;
     event->opcode = parts.opcode;
     event->tag = parts.tag;
@@ -324,20 +336,20 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     *why = parts.why;
     if (parts.why)
         return true;
-    if (parts.metadata && !find_plan(kind, &parts, &plan))
+    if (parts.metadata && !find_or_compile_plan(kind, &parts, &plan))
         return false;
-    const char *trouble = plan || parts.metadata ? measure(plan, &parts) : NULL;
+    const char *trouble = plan || parts.metadata ? check_payload(plan, &parts) : NULL;
     if (plan) {
         event->name = plan->name;
         ++*plan->events;
         event->schema = plan->schema;
         *why = plan->why;
-    } else if (!name_loose(kind, &parts, event, why)) {
+    } else if (!set_name_without_plan(kind, &parts, event, why)) {
         return false;
     }
     if (!*why)
-        *why = trouble ? trouble : name_trouble(kind, &parts);
+        *why = trouble ? trouble : check_tracepoint_name(kind, &parts);
     if (!*why)
         event->flags &= (uint8_t)~TTR_EVENT_PARTIAL;
-    return mark_activity(kind, event);
+    return apply_activity(kind, event);
 }

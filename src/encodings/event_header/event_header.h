@@ -1,12 +1,35 @@
-/* Events of the EventHeader convention (event_header_format.h), in whatever container they were
- * recorded: perf.data, trace.dat, pages of a ring buffer.  The container finds the bytes of an
- * event and the name of its tracepoint, all else is here.
+/* Decoder of EventHeader events (byte layout: event_header_format.h). perf.data, trace.dat and raw
+ * ring buffer pages all carry such events; each of these containers supplies the bytes of an event
+ * and the name of its tracepoint, and this decoder does the rest.
  *
- * Metadata come with each event, and are the same in most: each is compiled once for its tracepoint
- * into a plan, a list of steps.  Plans are limited (EVENT_HEADER_PLANS, EVENT_HEADER_PLAN_BYTES);
- * metadata that come behind the limit are walked where they stand in their event, by the same code,
- * at each asking. Ownership: kinds belong to the event_headers they are of.  Thread rule: that of
- * the context. */
+ * Order of calls:
+ *
+ *   event_headers_new      once per trace
+ *   event_headers_kind     once per tracepoint
+ *   event_headers_batch    before each batch of events
+ *   event_header_take      once per event; fills the event and sets its schema
+ *   ttr_fields_begin       on demand; the operations of the schema decode the payload
+ *   event_headers_free     after the last event of the trace was used
+ *
+ * Every event carries its own metadata (field names and types), and nearly all events of a
+ * tracepoint carry the same. The decoder therefore compiles each distinct metadata block once into
+ * a plan: a flat list of steps, one per field (as protobuf parsers precompile a message
+ * descriptor). Plans are found by a hash of the metadata; the last plan of a tracepoint is tried
+ * first, so an event usually costs one memcmp of its metadata.
+ *
+ * Invariants: a plan never changes after it was compiled, and it is compared byte by byte with the
+ * metadata before use, so a hash collision cannot select a wrong plan. Interpreting metadata
+ * directly yields the same fields as a plan (event_header_test.c compares both on random payloads).
+ *
+ * Cost: memory is bounded by EVENT_HEADER_PLANS_MAX and EVENT_HEADER_PLAN_BYTES_MAX. Metadata that
+ * arrive after the limit are interpreted from the event on each access, which is slower but yields
+ * the same fields. Decoding an event allocates nothing, except scratch texts that are reused per
+ * batch.
+ *
+ * Left out: writing (event_header_write.h), and the lookup of tracepoints in the container.
+ *
+ * Ownership: every event_header_kind belongs to its decoder. Thread rule: that of the ttr context.
+ */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
 
@@ -14,13 +37,13 @@
 #include "model/context.h"
 #include "model/format.h"
 
-#define EVENT_HEADER_PLANS 16384u
-#define EVENT_HEADER_PLAN_BYTES ((size_t)16 << 20)
+#define EVENT_HEADER_PLANS_MAX 16384u
+#define EVENT_HEADER_PLAN_BYTES_MAX ((size_t)16 << 20)
 
-struct event_headers;     /* of one trace */
-struct event_header_kind; /* events of one tracepoint */
+struct event_headers;     /* decoder of one trace */
+struct event_header_kind; /* one tracepoint of the trace */
 
-/* What the container stored of an event. */
+/* Bytes of an event as the container stored them; borrowed from the container. */
 struct event_header_raw {
     const uint8_t *p;
     size_t n;
@@ -28,96 +51,108 @@ struct event_header_raw {
 
 struct event_headers_spec {
     ttr *t;
-    const struct format *format; /* whose raw records the events are */
-    const void *own;             /* of the container */
-    /* Gives the bytes of an event, from its payload. */
+    const struct format *format; /* format that stores the events in its raw records */
+    /* context pointer of the container, passed to the callbacks below */
+    const void *own;
+    /* Returns the stored bytes of an event, found from its payload pointer. */
     struct event_header_raw (*raw)(const void *own, const ttr_event *event);
-    /* The i-th field that the container itself knows, before those of the payload; false past the
-     * last.  NULL: none. */
+    /* Fills `field` with the i-th field that the container adds before the payload (CPU, period
+     * ...). Returns false after the last one. NULL if the container adds none. */
     bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
-                       uint32_t room); /* as field_ops.frames; NULL */
-    uint8_t padding;                   /* bytes behind an event, at most, that may hold anything */
+                       uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
+    /* maximum number of arbitrary bytes that the container may append to an event */
+    uint8_t padding;
 };
 
-/* NULL when memory is out. */
+/* Creates a decoder. Returns NULL if out of memory. */
 struct event_headers *event_headers_new(const struct event_headers_spec *spec);
 
-/* Frees it; events of it have no fields any more.  NULL is fine. */
+/* Frees the decoder with all its tracepoints and plans; its events have no fields afterwards. NULL
+ * is allowed. */
 void event_headers_free(struct event_headers *all);
 
-/* A batch begins: nobody looks any more at what the events before it gave. */
+/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
+ */
 void event_headers_batch(struct event_headers *all);
 
-/* Events of the tracepoint called `name`, whose header stands `skip` bytes into what is stored; the
- * same for the same.  `owner` is the container's own, NULL = none.  NULL when memory is out. */
+/* Returns the tracepoint `name`; its EventHeader starts `skip` bytes into the stored bytes;
+ * repeated calls return the same object. `owner` is an opaque pointer for the container (may be
+ * NULL). Returns NULL if out of memory. */
 struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name,
                                              uint32_t skip, const void *owner);
 
-/* The i-th class of events met so far: those of a tracepoint with the same metadata, by their name
- * and provider, with the types of their fields, and how many there were; false past the last.  As
- * format.describe. */
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
+/* Describes the i-th event class met so far: events of one tracepoint that share their metadata.
+ * Fills name, provider and field types in `description` and the number of events in `events`.
+ * Returns false if `i` is too large. Serves format.describe. */
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
                             uint64_t *events);
 
-/* The owner of the kind that events of a schema are of; NULL where they are none of EventHeader. */
-const void *event_header_owner(const struct schema *schema);
+/* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is not of
+ * EventHeader. */
+const void *event_header_schema_owner(const struct schema *schema);
 
-/* Fills what an event says of itself: name, provider, kind (an activity that starts or stops is the
- * begin or end of an async span), level, keyword, opcode, tag, activity, related, schema; the rest
- * is the container's. False when memory is out.  What is wrong with it is in `*why`, static, NULL =
- * nothing; it then has TTR_EVENT_PARTIAL, and what could not be decoded is in its field
- * "undecoded". */
+/* Decodes the header of one event: fills name, provider, kind, level, keyword, opcode, tag,
+ * activity ids and schema. An activity start or stop becomes the begin or end of an async span.
+ * Returns false if out of memory. If the event is damaged, sets `*why` to a static text and the
+ * flag TTR_EVENT_PARTIAL; the undecodable bytes are in the field "undecoded". Otherwise sets `*why`
+ * to NULL. */
 TTR_MUST bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw,
                                 ttr_event *event, const char **why);
 
-/* --- The name of a tracepoint --- */
+/* --- Names of tracepoints: PROVIDER_L<level>K<keyword>[<options>] --- */
 
 struct event_header_name {
-    ttr_text provider, options; /* options: "Gmsft", "" = none */
-    ttr_text group;             /* option G, "" = none */
-    ttr_text shape;             /* what stands behind the '.' that the kernel adds, "" = none */
+    ttr_text provider, options; /* options as written, for example "Gmsft"; empty if none */
+    ttr_text group;             /* value of option G (provider group); empty if none */
+    /* suffix after the '.' that the kernel adds to distinguish layouts; empty if none */
+    ttr_text shape;
     uint64_t keyword;
     uint8_t level;
 };
 
-/* Takes a name apart; false where it is not made like those of EventHeader. */
+/* Splits the name of a tracepoint into its parts. Returns false if it does not have the form
+ * required by EventHeader. */
 bool event_header_name_take(ttr_text text, struct event_header_name *name);
 
-/* --- How a field was stored, for writers that spell values in their own way --- */
+/* --- Stored form of a field, for writers that print values in their own style --- */
 
 struct event_header_item {
-    ttr_text name;    /* as stored, with its attributes; "" = has none */
-    const uint8_t *p; /* its bytes: strings without their length or zero */
+    ttr_text name; /* name with its attributes, as stored; empty if the field has none */
+    /* bytes of the value; strings exclude their length prefix and terminating zero */
+    const uint8_t *p;
     uint32_t n;
-    uint16_t tag;     /* the provider's own */
-    uint8_t encoding; /* enum event_header_encoding; 0: it is no field of the payload (a part of
-                         what was not decoded, a container's) */
-    uint8_t format;   /* enum event_header_format as stored */
+    uint16_t tag; /* tag chosen by the provider, 0 = none */
+    /* enum event_header_encoding; 0 if the field is not stored in the payload (undecoded bytes,
+     * container fields) */
+    uint8_t encoding;
+    uint8_t format; /* enum event_header_format as stored, before defaults are applied */
     bool is_big_endian;
-    bool is_element; /* of an array: it has no name */
+    bool is_element; /* element of an array, which has no name */
 };
 
-/* Gives how the field was stored that ttr_fields_next gave just now; false where the walk is over
- * no event of EventHeader. */
+/* Describes the stored form of the field that ttr_fields_next returned last. Returns false if
+ * `fields` does not iterate over an EventHeader event. */
 bool event_header_item(const ttr_fields *fields, struct event_header_item *item);
 
-/* What an event says of itself, as it stands there; false where it is none of EventHeader, or was
- * copied (sorting). */
+/* Header of an event, unmodified. event_header_head returns false if the event is not of
+ * EventHeader or is a copy without its raw bytes (made by sorting). */
 struct event_header_head {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;
 };
 bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head);
 
-/* How a value of so many bytes is to be understood: its format where that suits it, else the
- * default of its encoding; EVENT_HEADER_DEFAULT: it is null. */
+/* Returns the format that applies to a value of `n` bytes: the declared format if it is valid for
+ * that size, else the default of the encoding. EVENT_HEADER_DEFAULT means that the value is null.
+ */
 enum event_header_format event_header_meaning(unsigned encoding, unsigned format, size_t n);
 
-/* "ENOENT" of 2; NULL where there is none. */
+/* Returns the symbolic name of a Linux error number, "ENOENT" for 2, or NULL if it has none. */
 const char *event_header_errno(uint32_t number);
 
-/* "01020304-0506-0708-0910-111213141516": 36 bytes. */
+/* Writes a UUID as 36 characters ("01020304-0506-0708-0910-111213141516") and returns the end of
+ * the text. No zero is written. */
 char *event_header_put_uuid(char *to, const uint8_t *bytes);
 
 #endif

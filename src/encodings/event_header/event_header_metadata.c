@@ -1,32 +1,33 @@
-/* Metadata: fields declared one after another, a struct's members behind it.
- * What cannot be understood ends them there, since a field says where the next one begins; the
- * fields before it are good. */
+/* Parser of field declarations, and compiler of plans. Declarations follow one another; the members
+ * of a struct come directly after it. A damaged declaration ends the metadata, because the position
+ * of the next one is then unknown. Fields before the damage remain usable. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
 
-static ttr_text text_at(const struct event_header_metadata *metadata, uint32_t at)
+static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t at)
 {
     const uint8_t *begin = metadata->p + at, *zero = memchr(begin, 0, metadata->n - at);
     return (ttr_text){(const char *)begin, zero ? (size_t)(zero - begin) : SIZE_MAX};
 }
 
-uint32_t event_header_event_name(const struct event_header_metadata *metadata, ttr_text *name)
+uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name)
 {
-    *name = metadata->n ? text_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
+    *name = metadata->n ? string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
     if (name->n != SIZE_MAX)
         return (uint32_t)name->n + 1;
     *name = (ttr_text){(const char *)metadata->p, metadata->n};
     return UINT32_MAX;
 }
 
-static uint16_t take_u16(struct cursor *c, bool is_big_endian)
+static uint16_t read_metadata_u16(struct cursor *c, bool is_big_endian)
 {
     return is_big_endian ? cursor_u16be(c) : cursor_u16le(c);
 }
 
-/* What its encoding says of the size of a value, and its format of the meaning. */
-static const char *understand(struct event_header_step *step)
+/* Derives size, character width and effective format from the encoding. Returns NULL, or a static
+ * description of the damage. */
+static const char *derive_value_form(struct event_header_step *step)
 {
     static const uint8_t bytes[EVENT_HEADER_ENCODINGS] = {[EVENT_HEADER_VALUE8] = 1,
                                                           [EVENT_HEADER_VALUE16] = 2,
@@ -38,13 +39,13 @@ static const char *understand(struct event_header_step *step)
         [EVENT_HEADER_STRING8] = 1,  [EVENT_HEADER_STRING16] = 2,  [EVENT_HEADER_STRING32] = 4,
         [EVENT_HEADER_BINARY] = 1};
     if (step->encoding == 0)
-        return "a field of encoding 0, which is none";
+        return "field has encoding 0, which is invalid";
     if (step->encoding >= EVENT_HEADER_ENCODINGS)
-        return "a field of an encoding that is not known (14 to 31 are reserved)";
+        return "field has an unknown encoding (14 to 31 are reserved)";
     if (step->encoding == EVENT_HEADER_STRUCT && step->format == 0)
-        return "a struct of no fields";
+        return "struct has no fields";
     if (step->array == ARRAY_FIXED && step->count == 0)
-        return "an array of a fixed length of 0";
+        return "array has the fixed length 0";
     step->members = step->encoding == EVENT_HEADER_STRUCT ? step->format : 0;
     step->bytes = bytes[step->encoding];
     step->unit = units[step->encoding];
@@ -55,19 +56,20 @@ static const char *understand(struct event_header_step *step)
     return NULL;
 }
 
-const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
-                                   struct event_header_step *step)
+const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
+                                     struct event_header_step *step)
 {
-    ttr_text name = text_at(metadata, at);
+    ttr_text name = string_at(metadata, at);
     if (name.n == SIZE_MAX)
-        return "the name of a field does not end";
-    *step = (struct event_header_step){.name = event_header_proper(name), .at = at};
+        return "name of a field has no terminating zero";
+    *step = (struct event_header_step){.name = event_header_strip_attributes(name), .at = at};
     struct cursor c = cursor_over(metadata->p + at, metadata->n - at, at);
     (void)cursor_skip(&c, name.n + 1);
     unsigned encoding = cursor_u8(&c),
              format = encoding & EVENT_HEADER_HAS_FORMAT ? cursor_u8(&c) : 0;
-    step->tag = format & EVENT_HEADER_HAS_TAG ? take_u16(&c, metadata->is_big_endian) : 0;
-    step->count = encoding & EVENT_HEADER_FIXED_ARRAY ? take_u16(&c, metadata->is_big_endian) : 0;
+    step->tag = format & EVENT_HEADER_HAS_TAG ? read_metadata_u16(&c, metadata->is_big_endian) : 0;
+    step->count =
+        encoding & EVENT_HEADER_FIXED_ARRAY ? read_metadata_u16(&c, metadata->is_big_endian) : 0;
     step->encoding = encoding & EVENT_HEADER_ENCODING;
     step->format = format & EVENT_HEADER_FORMAT;
     step->array = encoding & EVENT_HEADER_FIXED_ARRAY     ? ARRAY_FIXED
@@ -75,87 +77,89 @@ const char *event_header_step_make(const struct event_header_metadata *metadata,
                                                           : ARRAY_NONE;
     step->next = (uint32_t)c.offset;
     if ((encoding & EVENT_HEADER_FIXED_ARRAY) && (encoding & EVENT_HEADER_COUNTED_ARRAY))
-        return "an array both of a fixed length and of one that is counted";
+        return "array has both a fixed and a counted length";
     if (c.failed)
-        return "the description of a field is not whole";
-    return understand(step);
+        return "declaration of a field is truncated";
+    return derive_value_form(step);
 }
 
-/* A struct under way while its members are passed over. */
-struct passing {
+/* Struct under construction; `left` counts members still missing. */
+struct unfinished_struct {
     uint32_t left;
-    uint32_t index; /* of its step in the plan */
+    uint32_t index; /* index of the struct's step in the plan */
 };
 
-uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
-                           unsigned members, uint8_t *direct)
+uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
+                                  unsigned members, uint8_t *members_found)
 {
     struct event_header_step step;
-    uint32_t left[EVENT_HEADER_DEPTH + 1] = {members};
+    uint32_t left[EVENT_HEADER_DEPTH_MAX + 1] = {members};
     unsigned depth = 0;
-    *direct = 0;
+    *members_found = 0;
     while (at < metadata->n) {
         while (left[depth] == 0 && depth > 0)
             depth--;
-        if (left[depth] == 0 || event_header_step_make(metadata, at, &step))
+        if (left[depth] == 0 || event_header_parse_field(metadata, at, &step))
             break;
         left[depth]--;
-        *direct = (uint8_t)(*direct + (depth == 0));
+        *members_found = (uint8_t)(*members_found + (depth == 0));
         at = step.next;
-        if (step.members && depth < EVENT_HEADER_DEPTH)
+        if (step.members && depth < EVENT_HEADER_DEPTH_MAX)
             left[++depth] = step.members;
     }
     return at;
 }
 
-/* --- Compiling --- */
+/* --- Compiler of plans --- */
 
-struct compiling {
+struct plan_compiler {
     struct event_headers *all;
     struct event_header_metadata metadata;
     struct event_header_step *steps;
     uint32_t n;
-    struct passing open[EVENT_HEADER_DEPTH]; /* structs */
+    struct unfinished_struct open[EVENT_HEADER_DEPTH_MAX]; /* stack of unfinished structs */
     unsigned depth;
     const char *why;
 };
 
-static void close_structs(struct compiling *compiling, bool is_end)
+static void close_finished_structs(struct plan_compiler *compiler, bool is_end)
 {
-    while (compiling->depth > 0 && (is_end || compiling->open[compiling->depth - 1].left == 0))
-        compiling->steps[compiling->open[--compiling->depth].index].behind = compiling->n;
+    while (compiler->depth > 0 && (is_end || compiler->open[compiler->depth - 1].left == 0))
+        compiler->steps[compiler->open[--compiler->depth].index].after_members = compiler->n;
 }
 
-/* Adds the step at `*at`; false where the metadata end badly. */
-static bool add_step(struct compiling *compiling, uint32_t *at)
+/* Compiles the field at `*at` and advances `*at`. Returns false, with compiler->why set, if the
+ * declaration is damaged. */
+static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
 {
-    struct event_header_step *step = &compiling->steps[compiling->n];
-    compiling->why = event_header_step_make(&compiling->metadata, *at, step);
-    if (!compiling->why && step->members && compiling->depth == EVENT_HEADER_DEPTH)
-        compiling->why = "structs inside one another, more than 8";
-    if (compiling->why)
+    struct event_header_step *step = &compiler->steps[compiler->n];
+    compiler->why = event_header_parse_field(&compiler->metadata, *at, step);
+    if (!compiler->why && step->members && compiler->depth == EVENT_HEADER_DEPTH_MAX)
+        compiler->why = "structs are nested more than 8 deep";
+    if (compiler->why)
         return false;
     *at = step->next;
-    step->next = compiling->n + 1;
-    if (compiling->depth > 0) {
-        struct passing *open = &compiling->open[compiling->depth - 1];
+    step->next = compiler->n + 1;
+    if (compiler->depth > 0) {
+        struct unfinished_struct *open = &compiler->open[compiler->depth - 1];
         open->left--;
-        compiling->steps[open->index].direct++;
+        compiler->steps[open->index].members_found++;
     }
     if (step->members)
-        compiling->open[compiling->depth++] =
-            (struct passing){.left = step->members, .index = compiling->n};
-    compiling->n++;
-    close_structs(compiling, false);
+        compiler->open[compiler->depth++] =
+            (struct unfinished_struct){.left = step->members, .index = compiler->n};
+    compiler->n++;
+    close_finished_structs(compiler, false);
     return true;
 }
 
-/* Bytes of every payload, where the steps say so. */
-static uint32_t fixed_size(const struct compiling *compiling)
+/* Returns the size that all payloads have, or EVENT_HEADER_VARIES if a string or counted array
+ * makes it variable. */
+static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
 {
     uint64_t size = 0;
-    for (uint32_t i = 0; i < compiling->n; i++) {
-        const struct event_header_step *step = &compiling->steps[i];
+    for (uint32_t i = 0; i < compiler->n; i++) {
+        const struct event_header_step *step = &compiler->steps[i];
         if (step->array == ARRAY_COUNTED || step->unit || (step->members && step->array))
             return EVENT_HEADER_VARIES;
         size += (uint64_t)step->bytes * (step->array ? step->count : 1u);
@@ -163,48 +167,50 @@ static uint32_t fixed_size(const struct compiling *compiling)
     return size < EVENT_HEADER_VARIES ? (uint32_t)size : EVENT_HEADER_VARIES;
 }
 
-/* Room for all fields from `at` on, and for one that is bad. */
-static bool take_room(struct compiling *compiling, uint32_t at)
+/* Allocates steps for all fields from `at` on, plus one for a damaged last field. Counts them
+ * first, since the arena cannot grow an array. */
+static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
 {
     size_t n = 1;
     struct event_header_step step;
-    while (at < compiling->metadata.n && !event_header_step_make(&compiling->metadata, at, &step)) {
+    while (at < compiler->metadata.n && !event_header_parse_field(&compiler->metadata, at, &step)) {
         at = step.next;
         n++;
     }
-    compiling->steps = arena_take(&compiling->all->arena, n * sizeof *compiling->steps);
-    return compiling->steps != NULL;
+    compiler->steps = arena_take(&compiler->all->arena, n * sizeof *compiler->steps);
+    return compiler->steps != NULL;
 }
 
-static bool name_steps(struct compiling *compiling)
+static bool intern_step_names(struct plan_compiler *compiler)
 {
-    for (uint32_t i = 0; i < compiling->n; i++) {
-        struct event_header_step *step = &compiling->steps[i];
-        uint32_t id = intern_add(&compiling->all->spec.t->strings, step->name.p, step->name.n);
+    for (uint32_t i = 0; i < compiler->n; i++) {
+        struct event_header_step *step = &compiler->steps[i];
+        uint32_t id = intern_add(&compiler->all->spec.t->strings, step->name.p, step->name.n);
         if (id == UINT32_MAX)
             return false;
         step->name_id = id;
-        step->name = ttr_text_get(compiling->all->spec.t, id);
+        step->name = ttr_text_get(compiler->all->spec.t, id);
     }
     return true;
 }
 
-bool event_header_compile(struct event_headers *all, struct event_header_plan *plan, uint32_t first)
+bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
+                               uint32_t first)
 {
-    struct compiling compiling = {.all = all,
-                                  .metadata = {plan->bytes, plan->bytes_n, plan->is_big_endian}};
+    struct plan_compiler compiler = {.all = all,
+                                     .metadata = {plan->bytes, plan->bytes_n, plan->is_big_endian}};
     uint32_t at = first;
-    if (!take_room(&compiling, at))
+    if (!allocate_steps(&compiler, at))
         return false;
-    while (at < plan->bytes_n && add_step(&compiling, &at))
+    while (at < plan->bytes_n && compile_field(&compiler, &at))
         continue;
-    close_structs(&compiling, true);
-    plan->step = compiling.steps;
-    plan->steps = compiling.n;
-    plan->why = compiling.why;
+    close_finished_structs(&compiler, true);
+    plan->step = compiler.steps;
+    plan->steps = compiler.n;
+    plan->why = compiler.why;
     plan->has_attributes = plan->bytes_n && memchr(plan->bytes, ';', plan->bytes_n);
-    plan->size = fixed_size(&compiling);
+    plan->size = compute_fixed_size(&compiler);
     for (uint32_t i = 0; i < plan->steps; i++)
         plan->has_struct_arrays |= plan->step[i].members && plan->step[i].array;
-    return name_steps(&compiling);
+    return intern_step_names(&compiler);
 }

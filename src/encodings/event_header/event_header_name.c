@@ -1,31 +1,32 @@
-/* Names: of tracepoints, and of events and fields with their attributes. */
+/* Parsers for the names of tracepoints and for the attributes in names of events and fields. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
 
-static int hex_digit(char c)
+static int hex_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number from `*at` on of at most `digits` digits behind leading zeros; false where
- * there is none. */
-static bool take_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
+/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if it has no digit, or
+ * more than `digits` digits after leading zeros. */
+static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {
     size_t begin = *at;
     unsigned used = 0;
     *number = 0;
-    for (int digit; *at < text.n && (digit = hex_digit(text.p[*at])) >= 0; ++*at) {
+    for (int digit; *at < text.n && (digit = hex_digit_value(text.p[*at])) >= 0; ++*at) {
         used += *number != 0 || digit != 0;
         *number = *number << 4 | (unsigned)digit;
     }
     return *at > begin && used <= digits;
 }
 
-/* Cuts off what the kernel added: '.' and hexadecimal digits. */
-static ttr_text cut_shape(ttr_text text, ttr_text *shape)
+/* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
+ * `shape`. */
+static ttr_text cut_kernel_suffix(ttr_text text, ttr_text *shape)
 {
     size_t dot = text.n, at;
     uint64_t number;
@@ -34,19 +35,19 @@ static ttr_text cut_shape(ttr_text text, ttr_text *shape)
     if (dot == 0 || text.p[dot - 1] != '.')
         return text;
     at = dot;
-    if (!take_hex(text, &at, 16, &number) || at != text.n)
+    if (!parse_hex(text, &at, 16, &number) || at != text.n)
         return text;
     *shape = (ttr_text){text.p + dot, text.n - dot};
     return (ttr_text){text.p, dot - 1};
 }
 
-static bool is_option_letter(char c)
+static bool is_option_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Checks the options from `at` on and finds the group. */
-static bool take_options(ttr_text text, size_t at, struct event_header_name *name)
+/* Validates the options from `at` on and stores the value of option G as provider group. */
+static bool parse_options(ttr_text text, size_t at, struct event_header_name *name)
 {
     name->options = (ttr_text){text.p + at, text.n - at};
     while (at < text.n) {
@@ -54,7 +55,7 @@ static bool take_options(ttr_text text, size_t at, struct event_header_name *nam
         size_t begin = at;
         if (letter < 'A' || letter > 'Z')
             return false;
-        while (at < text.n && is_option_letter(text.p[at]))
+        while (at < text.n && is_option_character(text.p[at]))
             at++;
         if (letter == 'G')
             name->group = (ttr_text){text.p + begin, at - begin};
@@ -69,7 +70,7 @@ bool event_header_name_take(ttr_text text, struct event_header_name *name)
         .provider = {"", 0}, .options = {"", 0}, .group = {"", 0}, .shape = {"", 0}};
     if (text.n >= EVENT_HEADER_NAME_MAX || memchr(text.p, 0, text.n))
         return false;
-    text = cut_shape(text, &name->shape);
+    text = cut_kernel_suffix(text, &name->shape);
     size_t at = text.n;
     while (at > 0 && text.p[at - 1] != '_')
         at--;
@@ -77,20 +78,20 @@ bool event_header_name_take(ttr_text text, struct event_header_name *name)
         return false;
     name->provider = (ttr_text){text.p, at - 1};
     at++;
-    if (!take_hex(text, &at, 2, &level) || at == text.n || text.p[at] != 'K')
+    if (!parse_hex(text, &at, 2, &level) || at == text.n || text.p[at] != 'K')
         return false;
     name->level = (uint8_t)level;
     at++;
-    return take_hex(text, &at, 16, &name->keyword) && take_options(text, at, name);
+    return parse_hex(text, &at, 16, &name->keyword) && parse_options(text, at, name);
 }
 
-ttr_text event_header_proper(ttr_text name)
+ttr_text event_header_strip_attributes(ttr_text name)
 {
     const char *end = memchr(name.p, ';', name.n);
     return end ? (ttr_text){name.p, (size_t)(end - name.p)} : name;
 }
 
-bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value)
+bool event_header_next_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value)
 {
     if (*at >= name.n)
         return false;
@@ -105,7 +106,7 @@ bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *
     return true;
 }
 
-ttr_text event_header_unescape(ttr_text value, struct arena *scratch)
+ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch)
 {
     if (!value.n || !memchr(value.p, ';', value.n))
         return value;

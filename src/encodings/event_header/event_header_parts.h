@@ -1,14 +1,15 @@
-/* The parts of the decoder of EventHeader events: what they share.
+/* Internals of the EventHeader decoder, shared by its files:
  *
- *   event_header.c           kinds, plans, one event
- *   event_header_name.c      names of tracepoints, of fields with attributes
- *   event_header_metadata.c  one field of metadata; metadata become a plan
- *   event_header_walk.c      from value to value of a payload
- *   event_header_fields.c    the same as fields, with all that stands around them
- *   event_header_value.c     bytes become a value
+ *   event_header.c           tracepoints, plan cache, decoding of an event's header
+ *   event_header_name.c      parser for tracepoint names and field attributes
+ *   event_header_metadata.c  parser for field declarations; compiler of plans
+ *   event_header_walk.c      iterator over the values of a payload
+ *   event_header_fields.c    field operations of the schema: context, payload, header group
+ *   event_header_value.c     conversion of stored bytes to a ttr_value
  *
- * A plan is a list of steps, one a field of the metadata.  Where there is no plan, positions are
- * offsets in the metadata, and each step is made when it is come to. */
+ * A plan is a list of steps, one per declared field; positions are indexes of steps. If an event
+ * has no plan, positions are byte offsets in its metadata, and each step is parsed when the
+ * iterator reaches it. */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_PARTS_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_PARTS_H
 
@@ -19,100 +20,107 @@
 #include "encodings/event_header/event_header.h"
 
 #define EVENT_HEADER_VARIES UINT32_MAX
-#define EVENT_HEADER_SPINS \
-    4096u /* elements of structs that take no bytes: more are nobody's data */
+/* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. */
+#define EVENT_HEADER_EMPTY_ELEMENTS_MAX 4096u
 
 enum event_header_array { ARRAY_NONE = 0, ARRAY_FIXED, ARRAY_COUNTED };
 
-/* A field as metadata declare it. */
+/* Declaration of one field. */
 struct event_header_step {
-    ttr_text name;       /* without attributes */
-    ttr_id name_id;      /* 0 where there is no plan */
-    uint32_t at;         /* offset in the metadata */
-    uint32_t next;       /* position of the field behind it; of a struct's first member */
-    uint32_t behind;     /* of a struct in a plan: position behind its members */
-    uint16_t tag, count; /* count: of a fixed array */
+    ttr_text name;  /* without attributes */
+    ttr_id name_id; /* interned name; 0 without a plan */
+    uint32_t at;    /* offset of the declaration in the metadata */
+    /* position of the next declaration; for a struct that is its first member */
+    uint32_t next;
+    uint32_t after_members; /* for a struct in a plan: position after its last member */
+    uint16_t tag, count;    /* count: number of elements of a fixed array */
     uint8_t encoding, format;
     uint8_t array;   /* enum event_header_array */
-    uint8_t bytes;   /* of a value of fixed size, else 0 */
-    uint8_t unit;    /* bytes of a character */
-    uint8_t members; /* of a struct: so many are announced, ... */
-    uint8_t direct;  /* ... and so many there are before the metadata end */
-    uint8_t meaning; /* enum event_header_format of its values; 0: depends on their sizes */
+    uint8_t bytes;   /* size of a value in bytes; 0 if variable */
+    uint8_t unit;    /* bytes per character; 0 if not a string */
+    uint8_t members; /* for a struct: number of members declared */
+    /* for a struct: members present; fewer than `members` if the metadata end early */
+    uint8_t members_found;
+    /* enum event_header_format of all values; 0 if it depends on each value's size */
+    uint8_t meaning;
 };
 
-/* Metadata of events of one tracepoint and one byte order. */
+/* Compiled metadata, valid for one tracepoint and one byte order. */
 struct event_header_plan {
     struct event_header_kind *kind;
-    const uint8_t *bytes; /* the metadata */
+    const uint8_t *bytes; /* copy of the metadata, in the arena */
     const struct event_header_step *step;
     uint32_t bytes_n, steps;
-    uint32_t size; /* of every payload, EVENT_HEADER_VARIES */
+    uint32_t size; /* bytes of every payload, or EVENT_HEADER_VARIES */
     ttr_id schema, name;
-    uint64_t *events;        /* so many had these metadata */
-    const struct type *type; /* of its payload; NULL = nobody asked yet */
-    const char *why; /* what is wrong with the metadata behind the last step, NULL = nothing */
-    bool is_big_endian, has_attributes; /* has_attributes: somewhere in the names */
+    uint64_t *events; /* number of events with these metadata */
+    /* type of the payload for format.describe; NULL until first requested */
+    const struct type *type;
+    const char *why; /* error that ended the metadata after the last step; NULL if they are valid */
+    bool is_big_endian, has_attributes; /* has_attributes: at least one name contains ';' */
     bool has_struct_arrays;
 };
 
-/* A schema's own: what all events of it have in common.  With a plan, or without (metadata that did
- * not find room, or none at all). */
-struct event_header_own {
+/* Context of a schema: shared by all events that have it. `plan` is NULL if the event has no
+ * metadata or the plan cache was full. */
+struct event_header_schema_data {
     struct event_header_kind *kind;
     const struct event_header_plan *plan;
 };
 
 struct event_header_kind {
     struct event_headers *all;
-    struct event_header_own loose;
-    ttr_id schema;                 /* of events without a plan */
-    ttr_id provider, tracepoint;   /* strings; tracepoint: its whole name */
-    struct event_header_name name; /* texts as long as the context */
-    const void *owner;             /* the container's */
-    bool is_named;                 /* the name is one of EventHeader */
+    struct event_header_schema_data own_without_plan;
+    ttr_id schema;               /* schema of events without a plan */
+    ttr_id provider, tracepoint; /* interned strings; tracepoint: full name */
+    /* parsed tracepoint name; its texts live as long as the context */
+    struct event_header_name name;
+    const void *owner; /* opaque pointer of the container */
+    bool is_named;     /* the name has the form required by EventHeader */
     uint32_t skip, index;
-    const struct event_header_plan *last; /* the plan used last */
+    const struct event_header_plan *last; /* plan of the previous event, tried first */
 };
 
 struct event_headers {
     struct event_headers_spec spec;
-    struct arena arena;   /* kinds, plans */
-    struct arena scratch; /* texts of the batch */
-    struct pairmap kinds; /* (id of the name, skip) to index */
-    struct pairmap plans; /* (hash of metadata, kind and order) to index */
+    struct arena arena;   /* holds kinds and plans until event_headers_free */
+    struct arena scratch; /* decoded texts of the current batch */
+    struct pairmap kinds; /* maps (name id, skip) to an index in `kind` */
+    struct pairmap plans; /* maps (hash of metadata, kind and byte order) to an index in `plan` */
     struct event_header_kind **kind;
     size_t kinds_n, kinds_capacity;
     struct event_header_plan **plan;
     size_t plans_n, plans_capacity, plan_bytes;
 };
 
-/* An event taken apart. */
+/* Parsed header and extensions of an event; pointers borrow its stored bytes. */
 struct event_header_parts {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;
     bool is_big_endian;
-    const uint8_t *activity, *related; /* NULL = none */
-    const uint8_t *metadata;           /* NULL = none */
+    const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
+    const uint8_t *metadata;           /* NULL if absent */
     uint32_t metadata_n;
-    struct cursor payload; /* where the header is broken: all behind what was understood */
-    const char *why;       /* what is broken, NULL = nothing */
+    /* bytes after the extensions; if the header is damaged, all bytes that were not understood */
+    struct cursor payload;
+    const char *why; /* static description of the damage, NULL = none */
 };
 
-/* Takes an event apart; false when not even its header is whole. */
+/* Parses header and extensions. Returns false if fewer than EVENT_HEADER_BYTES remain after `skip`.
+ */
 bool event_header_parse(struct event_header_raw raw, uint32_t skip,
                         struct event_header_parts *parts);
 
 /* --- event_header_name.c --- */
 
-/* The name without its attributes. */
-ttr_text event_header_proper(ttr_text name);
+/* Returns `name` without its attributes (up to the first ';'). */
+ttr_text event_header_strip_attributes(ttr_text name);
 
-/* Gives the attribute that begins at `*at` of a name (behind its ';'), and moves behind it; false
- * at the end.  The value is as stored: ';' stands twice, which event_header_unescape puts right in
- * scratch. */
-bool event_header_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value);
-ttr_text event_header_unescape(ttr_text value, struct arena *scratch);
+/* Reads the attribute that starts at `*at` in `name` (the byte after its ';') and advances `*at`.
+ * Returns false at the end of the name. `value` still has doubled ';'; event_header_unescape_value
+ * resolves them. */
+bool event_header_next_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value);
+ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch);
 
 /* --- event_header_metadata.c --- */
 
@@ -122,70 +130,74 @@ struct event_header_metadata {
     bool is_big_endian;
 };
 
-/* The event's name with attributes, and the position of its first field; UINT32_MAX where the name
- * does not end. */
-uint32_t event_header_event_name(const struct event_header_metadata *metadata, ttr_text *name);
+/* Reads the event's name with its attributes and returns the position of the first field, or
+ * UINT32_MAX if the name has no terminating zero. */
+uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name);
 
-/* Makes the step of the field at a position below the end; NULL, or what is wrong with it. */
-const char *event_header_step_make(const struct event_header_metadata *metadata, uint32_t at,
-                                   struct event_header_step *step);
+/* Parses the field declaration at position `at`, which must be before the end. Returns NULL on
+ * success, else a static description of the damage. */
+const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
+                                     struct event_header_step *step);
 
-/* The position behind the members of a struct whose first stands at `at`; `*direct` = how many of
- * them there are.  Broken metadata end. */
-uint32_t event_header_pass(const struct event_header_metadata *metadata, uint32_t at,
-                           unsigned members, uint8_t *direct);
+/* Skips the members of a struct; the first member is at `at`. Returns the position after them and
+ * sets `*direct` to the number found. Stops early at damaged metadata. */
+uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
+                                  unsigned members, uint8_t *members_found);
 
-/* Compiles metadata whose first field stands at `first`; false when memory is out. */
-TTR_MUST bool event_header_compile(struct event_headers *all, struct event_header_plan *plan,
-                                   uint32_t first);
+/* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
+ * damage is recorded in plan->why. */
+TTR_MUST bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
+                                        uint32_t first);
 
 /* --- event_header_walk.c --- */
 
-enum event_header_place {
-    PLACE_VALUE,  /* a value: its bytes are in walk->value */
-    PLACE_ARRAY,  /* elements follow, walk->count */
-    PLACE_STRUCT, /* members follow, walk->count */
-    PLACE_END     /* the end; walk->why where it is a bad one */
+enum event_header_iter_result {
+    EVENT_HEADER_ITER_VALUE,  /* a value; its bytes are in iter->value */
+    EVENT_HEADER_ITER_ARRAY,  /* start of an array of iter->count elements, which follow */
+    EVENT_HEADER_ITER_STRUCT, /* start of a struct of iter->count members, which follow */
+    EVENT_HEADER_ITER_END     /* end of the payload; iter->why is set if it ended early */
 };
 
 struct event_header_level {
     uint32_t first;    /* position of the first member */
-    uint32_t members;  /* to come */
-    uint32_t elements; /* to come behind this one */
-    uint8_t announced, direct;
-    uint8_t depth; /* of its members */
+    uint32_t members;  /* members not yet visited */
+    uint32_t elements; /* elements not yet started, of an array of structs */
+    uint8_t members_declared, members_found;
+    uint8_t depth; /* nesting depth of the members */
     bool is_array;
 };
 
-struct event_header_walk {
-    const struct event_header_plan *plan; /* NULL: by the metadata alone */
+struct event_header_iter {
+    const struct event_header_plan *plan; /* NULL if the metadata are interpreted directly */
     struct event_header_metadata metadata;
     struct cursor data;
-    struct event_header_step loose;       /* the step at hand where there is no plan */
-    const struct event_header_step *step; /* at hand */
-    uint32_t at, end;                     /* positions */
-    uint32_t elements;                    /* of an array of values: to come */
+    struct event_header_step direct_step; /* storage for `step` without a plan */
+    const struct event_header_step *step; /* declaration of the current field */
+    uint32_t at, end;                     /* current and end position */
+    uint32_t elements;                    /* elements not yet visited, of an array of values */
     uint32_t count;
-    uint64_t spins; /* structs that may still come */
+    uint64_t element_budget; /* remaining budget of struct elements; stops crafted counts */
     const uint8_t *value;
     uint32_t value_n;
-    uint8_t depth; /* of what was given */
+    uint8_t depth; /* nesting depth of the field returned last */
     uint8_t levels;
-    bool is_element; /* what was given has no name */
+    bool is_element; /* the field returned last is an array element, so it has no name */
     const char *why;
-    struct event_header_level level[EVENT_HEADER_DEPTH + 1]; /* [0] is the event */
+    /* open structs; [0] is the event itself */
+    struct event_header_level level[EVENT_HEADER_DEPTH_MAX + 1];
 };
 
-/* Begins a walk over the payload of an event. */
-void event_header_walk_begin(struct event_header_walk *walk, const struct event_header_plan *plan,
+/* Starts iterating over the payload in `parts`. */
+void event_header_iter_begin(struct event_header_iter *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts);
 
-/* Goes to the next place. */
-enum event_header_place event_header_walk_next(struct event_header_walk *walk);
+/* Advances to the next value, array or struct. */
+enum event_header_iter_result event_header_iter_next(struct event_header_iter *iter);
 
-/* The bytes of a value of a step at the cursor, which moves behind it; false where it is not whole,
- * or of wide characters. */
-static inline bool event_header_next_value(const struct event_header_step *step, bool is_big_endian,
+/* Reads the bytes of one value of `step` at the cursor and advances it. Returns false, without
+ * moving the cursor, if the value is truncated or is a zero-terminated string of 16- or 32-bit
+ * characters. */
+static inline bool event_header_read_value(const struct event_header_step *step, bool is_big_endian,
                                            struct cursor *c, const uint8_t **p, uint32_t *n)
 {
     struct cursor at = *c;
@@ -209,27 +221,29 @@ static inline bool event_header_next_value(const struct event_header_step *step,
     return true;
 }
 
-/* Whether a payload has room for all its fields, seen without walking over them; false also where
- * that cannot be seen. */
-bool event_header_fits(const struct event_header_plan *plan, struct cursor payload);
+/* Returns true if the payload is long enough for all its fields. May return false for a valid
+ * payload if its size cannot be checked without iterating (arrays of structs, wide strings). */
+bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload);
 
 /* --- event_header_value.c --- */
 
-/* Makes a value of the bytes at hand; without memory of the scratch a text is given as bytes. */
-void event_header_value(const struct event_header_walk *walk, struct arena *scratch,
-                        ttr_value *value);
+/* Converts the current value of `iter`. If `scratch` is out of memory, text becomes a value of type
+ * BYTES. */
+void event_header_convert_value(const struct event_header_iter *iter, struct arena *scratch,
+                                ttr_value *value);
 
-/* Takes the next fields as long as they are whole values that stand beside each other, at most
- * `room`, and tells how many; the walk is behind them. 0: event_header_walk_next knows more. */
-uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch,
-                                  ttr_field *field, uint32_t room);
+/* Decodes up to `room` consecutive plain values into `field` (fast path without structs and
+ * arrays). Returns how many were decoded and advances `iter`. Returns 0 if the next field needs
+ * event_header_iter_next. */
+uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena *scratch,
+                                    ttr_field *field, uint32_t room);
 
 /* --- event_header_fields.c --- */
 
 extern const struct field_ops event_header_field_ops;
 
-/* How many of the bytes behind the last field are nobody's: containers fill up to 8 bytes with
- * zeros, or up to what they say with anything. */
-size_t event_header_padding(const struct event_headers *all, const struct cursor *rest);
+/* Returns how many bytes after the last field are padding: the container may append up to
+ * spec.padding arbitrary bytes, or fewer than 8 zeros. Returns 0 if the bytes are data. */
+size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest);
 
 #endif

@@ -1,5 +1,5 @@
-/* The decoder of EventHeader beside what the golden vectors say (formats/interceptor): through
- * tracepoints, without plans, and what writers ask. */
+/* Tests of the EventHeader decoder beyond the golden vectors in formats/interceptor: tracepoint
+ * containers, full plan cache, field iteration, allocation failures. */
 #include "encodings/event_header/event_header.h"
 
 #include <stdio.h>
@@ -31,42 +31,43 @@ struct scene {
     const char *why;
 };
 
-static ttr_text text(const char *p)
+static ttr_text make_text(const char *p)
 {
     return (ttr_text){p, strlen(p)};
 }
 
-static struct event_header_raw raw_of(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 
-static void begin(struct scene *scene, const char *tracepoint)
+static void begin_scene(struct scene *scene, const char *tracepoint)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
-    scene->all = event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of});
+    scene->all =
+        event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of_payload});
     assert_non_null(scene->all);
-    scene->kind = event_headers_kind(scene->all, text(tracepoint), 0, NULL);
+    scene->kind = event_headers_kind(scene->all, make_text(tracepoint), 0, NULL);
     assert_non_null(scene->kind);
     buffer_init(&scene->shown, alloc_default());
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     buffer_free(&scene->shown);
     event_headers_free(scene->all);
     ttr_free(scene->t);
 }
 
-static void take(struct scene *scene, const uint8_t *bytes, size_t n)
+static void decode_event(struct scene *scene, const uint8_t *bytes, size_t n)
 {
     scene->event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
     assert_true(event_header_take(scene->kind, (struct event_header_raw){bytes, n}, &scene->event,
                                   &scene->why));
 }
 
-static const char *show(struct scene *scene)
+static const char *fields_as_json(struct scene *scene)
 {
     struct field_json json;
     buffer_clear(&scene->shown);
@@ -78,8 +79,9 @@ static const char *show(struct scene *scene)
     return (const char *)scene->shown.bytes;
 }
 
-/* An event whose metadata are those of `hex` behind a name of their own; gives its bytes. */
-static size_t make(uint8_t *to, unsigned number, const char *metadata, const char *payload)
+/* Builds event `number` from metadata and payload in hexadecimal; the number makes its name, and
+ * thus its plan, unique. Returns the size in bytes. */
+static size_t make_event(uint8_t *to, unsigned number, const char *metadata, const char *payload)
 {
     uint8_t name[16], fields[512];
     int name_n = snprintf((char *)name, sizeof name, "E%u", number) + 1;
@@ -112,7 +114,7 @@ static const struct {
     {"6100 0a", "0500 41", "\"undecoded\":\"0x050041\""},
 };
 
-static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(void **state)
+static void metadata_beyond_limit_same_fields_bounded_memory(void **state)
 {
     struct scene scene;
     uint8_t bytes[1024];
@@ -120,25 +122,28 @@ static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(voi
     size_t shapes_n = sizeof shapes / sizeof *shapes;
     const char *why[sizeof shapes / sizeof *shapes];
     (void)state;
-    begin(&scene, "P_L5K1");
+    begin_scene(&scene, "P_L5K1");
     for (; number < shapes_n; number++) {
-        take(&scene, bytes, make(bytes, number, shapes[number].metadata, shapes[number].payload));
-        assert_string_equal(show(&scene), shapes[number].shown);
+        decode_event(&scene, bytes,
+                     make_event(bytes, number, shapes[number].metadata, shapes[number].payload));
+        assert_string_equal(fields_as_json(&scene), shapes[number].shown);
         why[number] = scene.why;
     }
-    for (; number < EVENT_HEADER_PLANS; number++)
-        take(&scene, bytes, make(bytes, number, "6100 02", "00"));
+    for (; number < EVENT_HEADER_PLANS_MAX; number++)
+        decode_event(&scene, bytes, make_event(bytes, number, "6100 02", "00"));
     uint64_t memory = scene.t->memory;
     for (unsigned i = 0; i < 1000 * shapes_n; i++) {
         size_t shape = i % shapes_n;
         event_headers_batch(scene.all);
-        take(&scene, bytes,
-             make(bytes, number + (unsigned)shape, shapes[shape].metadata, shapes[shape].payload));
-        assert_string_equal(show(&scene), shapes[shape].shown);
+        decode_event(&scene, bytes,
+                     make_event(bytes, number + (unsigned)shape, shapes[shape].metadata,
+                                shapes[shape].payload));
+        assert_string_equal(fields_as_json(&scene), shapes[shape].shown);
         assert_true((scene.why != NULL) == (why[shape] != NULL));
     }
-    assert_true(scene.t->memory < memory + 65536); /* names of some more events */
-    end(&scene);
+    /* only the names of the additional events are stored, no more plans */
+    assert_true(scene.t->memory < memory + 65536);
+    end_scene(&scene);
 }
 
 static bool is_same_field(const ttr_field *a, const ttr_field *b)
@@ -149,7 +154,7 @@ static bool is_same_field(const ttr_field *a, const ttr_field *b)
            (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
 }
 
-static void expect_same_together(const struct scene *scene, uint32_t room)
+static void expect_block_equals_single_reads(const struct scene *scene, uint32_t room)
 {
     ttr_fields one, many;
     ttr_field field, together[16];
@@ -165,52 +170,52 @@ static void expect_same_together(const struct scene *scene, uint32_t room)
     assert_false(ttr_fields_next(&one, &field));
 }
 
-/* With plans, without, one by one and together: whatever stands in the payload. */
-static void random_payloads_give_the_same_fields_in_each_way(void **state)
+/* Fields must be equal with and without a plan, and whether read one by one or in blocks. */
+static void random_payload_same_fields_in_every_mode(void **state)
 {
-    struct scene planned, loose;
+    struct scene planned, unplanned;
     uint8_t bytes[1024];
     uint64_t random = 1;
     (void)state;
-    begin(&planned, "P_L5K1");
-    begin(&loose, "P_L5K1");
-    for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS; number++)
-        take(&loose, bytes, make(bytes, number, "6100 02", "05"));
+    begin_scene(&planned, "P_L5K1");
+    begin_scene(&unplanned, "P_L5K1");
+    for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS_MAX; number++)
+        decode_event(&unplanned, bytes, make_event(bytes, number, "6100 02", "05"));
     for (unsigned i = 0; i < 5500; i++) {
         unsigned number = i % (unsigned)(sizeof shapes / sizeof *shapes);
-        size_t n = make(bytes, number, shapes[number].metadata, ""),
+        size_t n = make_event(bytes, number, shapes[number].metadata, ""),
                payload_n = support_random(&random) % 24;
         for (size_t k = 0; k < payload_n; k++)
             bytes[n + k] = (uint8_t)(support_random(&random) % 5 ? support_random(&random) % 3
                                                                  : support_random(&random));
-        take(&planned, bytes, n + payload_n);
-        take(&loose, bytes, n + payload_n);
-        assert_string_equal(show(&planned), show(&loose));
-        assert_true((planned.why == NULL) == (loose.why == NULL));
+        decode_event(&planned, bytes, n + payload_n);
+        decode_event(&unplanned, bytes, n + payload_n);
+        assert_string_equal(fields_as_json(&planned), fields_as_json(&unplanned));
+        assert_true((planned.why == NULL) == (unplanned.why == NULL));
         for (uint32_t room = 1; room <= 16; room++)
-            expect_same_together(&planned, room);
+            expect_block_equals_single_reads(&planned, room);
         event_headers_batch(planned.all);
-        event_headers_batch(loose.all);
+        event_headers_batch(unplanned.all);
     }
-    end(&planned);
-    end(&loose);
+    end_scene(&planned);
+    end_scene(&unplanned);
 }
 
-static void structs_without_bytes_are_given_up(void **state)
+static void empty_struct_array_stops_at_limit(void **state)
 {
     struct scene scene;
     uint8_t bytes[1024];
     (void)state;
-    begin(&scene, "P_L5K1");
-    take(&scene, bytes, make(bytes, 0, "7300 a17f ffff 7400 a17f ffff", "01"));
-    assert_string_equal(scene.why, "more structs than anybody writes");
+    begin_scene(&scene, "P_L5K1");
+    decode_event(&scene, bytes, make_event(bytes, 0, "7300 a17f ffff 7400 a17f ffff", "01"));
+    assert_string_equal(scene.why, "more than 4096 structs without data");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
-    assert_true(strlen(show(&scene)) < 20000);
-    end(&scene);
+    assert_true(strlen(fields_as_json(&scene)) < 20000);
+    end_scene(&scene);
 }
 
-/* Fields of the header as "name=value". */
-static void show_header(struct scene *scene)
+/* Appends the fields of group HEADER as "name=value". */
+static void print_header_group(struct scene *scene)
 {
     ttr_fields fields;
     ttr_field field;
@@ -232,35 +237,37 @@ static void show_header(struct scene *scene)
     buffer_add_byte(&scene->shown, 0);
 }
 
-static void the_header_says_all_of_it_with_tags_and_attributes_of_fields(void **state)
+static void header_group_contains_tags_and_attributes(void **state)
 {
     struct scene scene;
     uint8_t bytes[1024];
     (void)state;
-    begin(&scene, "Prov_L5K1fGgroup.1f");
-    size_t n = make(bytes, 1, "6100 02 663b6b3d763b3b7700 8281efbe 6200 02", "01 02 03");
+    begin_scene(&scene, "Prov_L5K1fGgroup.1f");
+    size_t n = make_event(bytes, 1, "6100 02 663b6b3d763b3b7700 8281efbe 6200 02", "01 02 03");
     store_u16le(bytes + 2, 1000);
     store_u16le(bytes + 4, 0x1234);
     bytes[1] = 9;
     bytes[6] = 2;
-    take(&scene, bytes, n);
-    show_header(&scene);
+    decode_event(&scene, bytes, n);
+    print_header_group(&scene);
     assert_string_equal(
         (const char *)scene.shown.bytes,
         "0 flags=7\n0 version=9\n0 id=1000\n0 tag=4660\n0 opcode=2\n0 level=5\n0 keyword=31\n"
         "0 tracepoint=Prov_L5K1fGgroup.1f\n0 options=Ggroup\n0 group=group\n0 shape=1f\n0 f=2\n1 "
         "tag=48879\n1 k=v;w\n");
-    assert_string_equal(show(&scene), "\"id\":1000,\"version\":9,\"a\":1,\"f\":2,\"b\":3");
-    end(&scene);
+    assert_string_equal(fields_as_json(&scene),
+                        "\"id\":1000,\"version\":9,\"a\":1,\"f\":2,\"b\":3");
+    end_scene(&scene);
 }
 
-/* Puts an activity in front of the metadata of an event that make() made. */
-static size_t make_activity(uint8_t *to, uint8_t opcode, unsigned number)
+/* Inserts an activity extension before the metadata of an event built by make_event(). Returns the
+ * new size. */
+static size_t insert_activity(uint8_t *to, uint8_t opcode, unsigned number)
 {
     static const uint8_t extension[20] = {16, 0, 2, 0x80, 1,  2,  3,  4,  5,  6,
                                           7,  8, 9, 10,   11, 12, 13, 14, 15, 16};
     uint8_t made[256];
-    size_t n = make(made, number, "", "");
+    size_t n = make_event(made, number, "", "");
     memcpy(to, made, EVENT_HEADER_BYTES);
     memcpy(to + EVENT_HEADER_BYTES, extension, sizeof extension);
     memcpy(to + EVENT_HEADER_BYTES + sizeof extension, made + EVENT_HEADER_BYTES,
@@ -269,45 +276,47 @@ static size_t make_activity(uint8_t *to, uint8_t opcode, unsigned number)
     return n + sizeof extension;
 }
 
-static void an_activity_that_starts_and_stops_is_a_span(void **state)
+static void activity_start_and_stop_become_span(void **state)
 {
     struct scene scene;
     uint8_t bytes[512];
     (void)state;
-    begin(&scene, "P_L5K1");
-    take(&scene, bytes, make_activity(bytes, EVENT_HEADER_START, 1));
+    begin_scene(&scene, "P_L5K1");
+    decode_event(&scene, bytes, insert_activity(bytes, EVENT_HEADER_START, 1));
     uint64_t link = scene.event.link;
     assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_BEGIN);
-    take(&scene, bytes, make_activity(bytes, 0, 2));
+    decode_event(&scene, bytes, insert_activity(bytes, 0, 2));
     assert_int_equal(scene.event.kind, TTR_KIND_INSTANT);
-    take(&scene, bytes, make_activity(bytes, EVENT_HEADER_STOP, 3));
+    decode_event(&scene, bytes, insert_activity(bytes, EVENT_HEADER_STOP, 3));
     assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_END);
     assert_true(link != 0 && scene.event.link == link);
-    size_t n = make(bytes, 4, "", "");
+    size_t n = make_event(bytes, 4, "", "");
     bytes[6] = EVENT_HEADER_START;
-    take(&scene, bytes, n);
-    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT); /* of no activity */
-    end(&scene);
+    decode_event(&scene, bytes, n);
+    /* an opcode without an activity id starts no span */
+    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT);
+    end_scene(&scene);
 }
 
-static struct tracepoint_raw stored(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_record_of(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool period_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool period_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
 {
     (void)own, (void)event;
-    field->name = text("period");
+    field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
     field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = 7};
     return i == 0;
 }
 
-static void tracepoints_with_the_header_give_events_of_their_own(void **state)
+static void tracepoint_with_header_uses_event_header_decoder(void **state)
 {
-    static const struct tracepoint_container container = {.raw = stored, .extra = period_of};
+    static const struct tracepoint_container container = {.raw = raw_record_of,
+                                                          .extra = period_field_of};
     struct scene scene = {.t = ttr_new(NULL)};
     uint8_t bytes[1024] = {5, 0, 0, 0, 42, 0, 0, 0};
     ttr_error error;
@@ -315,8 +324,9 @@ static void tracepoints_with_the_header_give_events_of_their_own(void **state)
     struct tracepoints *all = tracepoints_new(
         &(struct tracepoints_spec){.t = scene.t, .container = &container, .long_bytes = 8});
     assert_non_null(all);
-    assert_int_equal(tracepoints_add(all, text("user_events"), text(FORMAT), &error), TTR_OK);
-    size_t n = 8 + make(bytes + 8, 1, "6100 02", "01 000000");
+    assert_int_equal(tracepoints_add(all, make_text("user_events"), make_text(FORMAT), &error),
+                     TTR_OK);
+    size_t n = 8 + make_event(bytes + 8, 1, "6100 02", "01 000000");
     scene.event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
     buffer_init(&scene.shown, alloc_default());
     tracepoints_batch(all);
@@ -326,25 +336,26 @@ static void tracepoints_with_the_header_give_events_of_their_own(void **state)
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "Prov");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "E1");
     assert_int_equal(scene.event.level, TTR_LEVEL_DEBUG);
-    assert_string_equal(show(&scene), "\"period\":7,\"a\":1");
+    assert_string_equal(fields_as_json(&scene), "\"period\":7,\"a\":1");
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(all, 5));
     buffer_free(&scene.shown);
     tracepoints_free(all);
     ttr_free(scene.t);
 }
 
-static bool take_one(const struct alloc *alloc)
+static bool decode_with_allocator(const struct alloc *alloc)
 {
     uint8_t bytes[1024];
     const ttr_options options = {
         .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
     const char *why;
-    size_t n = make(bytes, 1, "7300 8101 6100 02", "01");
+    size_t n = make_event(bytes, 1, "7300 8101 6100 02", "01");
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     ttr *t = ttr_new(&options);
     struct event_headers *all =
-        t ? event_headers_new(&(struct event_headers_spec){.t = t, .raw = raw_of}) : NULL;
-    struct event_header_kind *kind = all ? event_headers_kind(all, text("P_L5K1"), 0, NULL) : NULL;
+        t ? event_headers_new(&(struct event_headers_spec){.t = t, .raw = raw_of_payload}) : NULL;
+    struct event_header_kind *kind =
+        all ? event_headers_kind(all, make_text("P_L5K1"), 0, NULL) : NULL;
     bool is_fine =
         kind && event_header_take(kind, (struct event_header_raw){bytes, n}, &event, &why);
     event_headers_free(all);
@@ -352,22 +363,22 @@ static bool take_one(const struct alloc *alloc)
     return is_fine;
 }
 
-static void each_failing_allocation_is_told(void **state)
+static void allocation_failure_is_reported(void **state)
 {
     (void)state;
-    support_fail_each(take_one);
+    support_fail_each(decode_with_allocator);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory),
-        cmocka_unit_test(random_payloads_give_the_same_fields_in_each_way),
-        cmocka_unit_test(structs_without_bytes_are_given_up),
-        cmocka_unit_test(the_header_says_all_of_it_with_tags_and_attributes_of_fields),
-        cmocka_unit_test(an_activity_that_starts_and_stops_is_a_span),
-        cmocka_unit_test(tracepoints_with_the_header_give_events_of_their_own),
-        cmocka_unit_test(each_failing_allocation_is_told),
+        cmocka_unit_test(metadata_beyond_limit_same_fields_bounded_memory),
+        cmocka_unit_test(random_payload_same_fields_in_every_mode),
+        cmocka_unit_test(empty_struct_array_stops_at_limit),
+        cmocka_unit_test(header_group_contains_tags_and_attributes),
+        cmocka_unit_test(activity_start_and_stop_become_span),
+        cmocka_unit_test(tracepoint_with_header_uses_event_header_decoder),
+        cmocka_unit_test(allocation_failure_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
-/* Bytes become values.  A format says how they are to be understood where it suits their size, else
- * their encoding does. */
+/* Conversion of stored bytes to typed values. The declared format decides the type if it is valid
+ * for the size; otherwise the default of the encoding applies. */
 #include "base/bits.h"
 #include "base/number.h"
 #include "base/utf.h"
 #include "encodings/event_header/event_header_parts.h"
 
-/* Sizes that suit the formats of fixed size: the bits of 1, 2, 4, 8, 16. */
+/* Sizes that each format accepts, as a bit set: a size of n bytes is valid if bit value n (1, 2, 4,
+ * 8 or 16) is set. */
 static const uint8_t sizes_of_format[EVENT_HEADER_FORMATS] = {
     [EVENT_HEADER_UNSIGNED] = 15,
     [EVENT_HEADER_SIGNED] = 15,
@@ -27,8 +28,9 @@ static bool is_text_format(unsigned format)
     return format >= EVENT_HEADER_LATIN1 && format <= EVENT_HEADER_JSON;
 }
 
-/* A value of fixed size: 128 bits are no number. */
-static enum event_header_format meaning_of_value(unsigned format, size_t n)
+/* Returns the effective format of a fixed-size value. Values of 16 bytes without a valid format are
+ * shown as bytes, since a 128-bit integer type does not exist. */
+static enum event_header_format effective_format_of_value(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
         return (enum event_header_format)format;
@@ -39,7 +41,7 @@ static enum event_header_format meaning_of_value(unsigned format, size_t n)
     return n == 16 ? EVENT_HEADER_HEX_BYTES : EVENT_HEADER_UNSIGNED;
 }
 
-static bool is_wide(unsigned encoding)
+static bool has_wide_characters(unsigned encoding)
 {
     return encoding == EVENT_HEADER_ZSTRING16 || encoding == EVENT_HEADER_ZSTRING32 ||
            encoding == EVENT_HEADER_STRING16 || encoding == EVENT_HEADER_STRING32;
@@ -49,9 +51,9 @@ enum event_header_format event_header_meaning(unsigned encoding, unsigned format
 {
     bool is_known = format > EVENT_HEADER_DEFAULT && format < EVENT_HEADER_FORMATS;
     if (encoding <= EVENT_HEADER_VALUE128)
-        return meaning_of_value(format, n);
+        return effective_format_of_value(format, n);
     if (is_text_format(format) || format == EVENT_HEADER_HEX_BYTES)
-        return format == EVENT_HEADER_LATIN1 && is_wide(encoding)
+        return format == EVENT_HEADER_LATIN1 && has_wide_characters(encoding)
                    ? EVENT_HEADER_UTF
                    : (enum event_header_format)format;
     bool is_any = encoding == EVENT_HEADER_STRING8 || encoding == EVENT_HEADER_BINARY;
@@ -64,140 +66,39 @@ enum event_header_format event_header_meaning(unsigned encoding, unsigned format
 
 const char *event_header_errno(uint32_t number)
 {
-    static const char *const names[] = {NULL,
-                                        "EPERM",
-                                        "ENOENT",
-                                        "ESRCH",
-                                        "EINTR",
-                                        "EIO",
-                                        "ENXIO",
-                                        "E2BIG",
-                                        "ENOEXEC",
-                                        "EBADF",
-                                        "ECHILD",
-                                        "EAGAIN",
-                                        "ENOMEM",
-                                        "EACCES",
-                                        "EFAULT",
-                                        "ENOTBLK",
-                                        "EBUSY",
-                                        "EEXIST",
-                                        "EXDEV",
-                                        "ENODEV",
-                                        "ENOTDIR",
-                                        "EISDIR",
-                                        "EINVAL",
-                                        "ENFILE",
-                                        "EMFILE",
-                                        "ENOTTY",
-                                        "ETXTBSY",
-                                        "EFBIG",
-                                        "ENOSPC",
-                                        "ESPIPE",
-                                        "EROFS",
-                                        "EMLINK",
-                                        "EPIPE",
-                                        "EDOM",
-                                        "ERANGE",
-                                        "EDEADLK",
-                                        "ENAMETOOLONG",
-                                        "ENOLCK",
-                                        "ENOSYS",
-                                        "ENOTEMPTY",
-                                        "ELOOP",
-                                        NULL,
-                                        "ENOMSG",
-                                        "EIDRM",
-                                        "ECHRNG",
-                                        "EL2NSYNC",
-                                        "EL3HLT",
-                                        "EL3RST",
-                                        "ELNRNG",
-                                        "EUNATCH",
-                                        "ENOCSI",
-                                        "EL2HLT",
-                                        "EBADE",
-                                        "EBADR",
-                                        "EXFULL",
-                                        "ENOANO",
-                                        "EBADRQC",
-                                        "EBADSLT",
-                                        NULL,
-                                        "EBFONT",
-                                        "ENOSTR",
-                                        "ENODATA",
-                                        "ETIME",
-                                        "ENOSR",
-                                        "ENONET",
-                                        "ENOPKG",
-                                        "EREMOTE",
-                                        "ENOLINK",
-                                        "EADV",
-                                        "ESRMNT",
-                                        "ECOMM",
-                                        "EPROTO",
-                                        "EMULTIHOP",
-                                        "EDOTDOT",
-                                        "EBADMSG",
-                                        "EOVERFLOW",
-                                        "ENOTUNIQ",
-                                        "EBADFD",
-                                        "EREMCHG",
-                                        "ELIBACC",
-                                        "ELIBBAD",
-                                        "ELIBSCN",
-                                        "ELIBMAX",
-                                        "ELIBEXEC",
-                                        "EILSEQ",
-                                        "ERESTART",
-                                        "ESTRPIPE",
-                                        "EUSERS",
-                                        "ENOTSOCK",
-                                        "EDESTADDRREQ",
-                                        "EMSGSIZE",
-                                        "EPROTOTYPE",
-                                        "ENOPROTOOPT",
-                                        "EPROTONOSUPPORT",
-                                        "ESOCKTNOSUPPORT",
-                                        "EOPNOTSUPP",
-                                        "EPFNOSUPPORT",
-                                        "EAFNOSUPPORT",
-                                        "EADDRINUSE",
-                                        "EADDRNOTAVAIL",
-                                        "ENETDOWN",
-                                        "ENETUNREACH",
-                                        "ENETRESET",
-                                        "ECONNABORTED",
-                                        "ECONNRESET",
-                                        "ENOBUFS",
-                                        "EISCONN",
-                                        "ENOTCONN",
-                                        "ESHUTDOWN",
-                                        "ETOOMANYREFS",
-                                        "ETIMEDOUT",
-                                        "ECONNREFUSED",
-                                        "EHOSTDOWN",
-                                        "EHOSTUNREACH",
-                                        "EALREADY",
-                                        "EINPROGRESS",
-                                        "ESTALE",
-                                        "EUCLEAN",
-                                        "ENOTNAM",
-                                        "ENAVAIL",
-                                        "EISNAM",
-                                        "EREMOTEIO",
-                                        "EDQUOT",
-                                        "ENOMEDIUM",
-                                        "EMEDIUMTYPE",
-                                        "ECANCELED",
-                                        "ENOKEY",
-                                        "EKEYEXPIRED",
-                                        "EKEYREVOKED",
-                                        "EKEYREJECTED",
-                                        "EOWNERDEAD",
-                                        "ENOTRECOVERABLE",
-                                        "ERFKILL",
-                                        "EHWPOISON"};
+    /* Error numbers of Linux on most architectures (asm-generic/errno.h); the event does not record
+     * its architecture. */
+    /* clang-format off */
+    static const char *const names[] = {
+        /*   0 */ NULL, "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC",
+                  "EBADF",
+        /*  10 */ "ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST",
+                  "EXDEV", "ENODEV",
+        /*  20 */ "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY", "ETXTBSY", "EFBIG",
+                  "ENOSPC", "ESPIPE",
+        /*  30 */ "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE", "EDEADLK", "ENAMETOOLONG", "ENOLCK",
+                  "ENOSYS", "ENOTEMPTY",
+        /*  40 */ "ELOOP", NULL, "ENOMSG", "EIDRM", "ECHRNG", "EL2NSYNC", "EL3HLT", "EL3RST",
+                  "ELNRNG", "EUNATCH",
+        /*  50 */ "ENOCSI", "EL2HLT", "EBADE", "EBADR", "EXFULL", "ENOANO", "EBADRQC", "EBADSLT",
+                  NULL, "EBFONT",
+        /*  60 */ "ENOSTR", "ENODATA", "ETIME", "ENOSR", "ENONET", "ENOPKG", "EREMOTE", "ENOLINK",
+                  "EADV", "ESRMNT",
+        /*  70 */ "ECOMM", "EPROTO", "EMULTIHOP", "EDOTDOT", "EBADMSG", "EOVERFLOW", "ENOTUNIQ",
+                  "EBADFD", "EREMCHG", "ELIBACC",
+        /*  80 */ "ELIBBAD", "ELIBSCN", "ELIBMAX", "ELIBEXEC", "EILSEQ", "ERESTART", "ESTRPIPE",
+                  "EUSERS", "ENOTSOCK", "EDESTADDRREQ",
+        /*  90 */ "EMSGSIZE", "EPROTOTYPE", "ENOPROTOOPT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT",
+                  "EOPNOTSUPP", "EPFNOSUPPORT", "EAFNOSUPPORT", "EADDRINUSE", "EADDRNOTAVAIL",
+        /* 100 */ "ENETDOWN", "ENETUNREACH", "ENETRESET", "ECONNABORTED", "ECONNRESET", "ENOBUFS",
+                  "EISCONN", "ENOTCONN", "ESHUTDOWN", "ETOOMANYREFS",
+        /* 110 */ "ETIMEDOUT", "ECONNREFUSED", "EHOSTDOWN", "EHOSTUNREACH", "EALREADY",
+                  "EINPROGRESS", "ESTALE", "EUCLEAN", "ENOTNAM", "ENAVAIL",
+        /* 120 */ "EISNAM", "EREMOTEIO", "EDQUOT", "ENOMEDIUM", "EMEDIUMTYPE", "ECANCELED",
+                  "ENOKEY", "EKEYEXPIRED", "EKEYREVOKED", "EKEYREJECTED",
+        /* 130 */ "EOWNERDEAD", "ENOTRECOVERABLE", "ERFKILL", "EHWPOISON",
+    };
+    /* clang-format on */
     return number < sizeof names / sizeof *names ? names[number] : NULL;
 }
 
@@ -212,7 +113,7 @@ char *event_header_put_uuid(char *to, const uint8_t *bytes)
     return to;
 }
 
-static size_t put_ip4(char *to, const uint8_t *bytes)
+static size_t write_ipv4(char *to, const uint8_t *bytes)
 {
     size_t n = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -223,7 +124,7 @@ static size_t put_ip4(char *to, const uint8_t *bytes)
     return n;
 }
 
-static size_t put_group(char *to, unsigned group)
+static size_t write_ipv6_group(char *to, unsigned group)
 {
     size_t n = 0;
     for (int shift = 12; shift >= 0; shift -= 4)
@@ -232,8 +133,9 @@ static size_t put_group(char *to, unsigned group)
     return n;
 }
 
-/* The longest run of zero groups, of two at least; the first of several.  Gives its length. */
-static unsigned longest_zeros(const uint8_t *bytes, unsigned *begin)
+/* Finds the longest run of at least two zero groups, the first one if several are equal (RFC 5952,
+ * 4.2.3). Returns its length, 0 if none, and its first group in `begin`. */
+static unsigned find_longest_zero_run(const uint8_t *bytes, unsigned *begin)
 {
     unsigned best = 1;
     for (unsigned i = 0, run = 0; i < 8; i++) {
@@ -246,10 +148,11 @@ static unsigned longest_zeros(const uint8_t *bytes, unsigned *begin)
     return best > 1 ? best : 0;
 }
 
-/* RFC 5952, and the dots of addresses that hold one of IPv4 as inet_ntop writes them. */
-static size_t put_ip6(char *to, const uint8_t *bytes)
+/* Writes an IPv6 address by RFC 5952. IPv4-mapped and IPv4-compatible addresses end in dotted form,
+ * as inet_ntop prints them. */
+static size_t write_ipv6(char *to, const uint8_t *bytes)
 {
-    unsigned begin = 8, zeros = longest_zeros(bytes, &begin);
+    unsigned begin = 8, zeros = find_longest_zero_run(bytes, &begin);
     size_t n = 0;
     for (unsigned i = 0; i < 8; i++) {
         if (zeros && i == begin) {
@@ -263,22 +166,23 @@ static size_t put_ip6(char *to, const uint8_t *bytes)
         bool is_mapped = begin == 0 && i == 6 &&
                          (zeros == 6 || (zeros == 5 && load_u16be(bytes + 10) == 0xffff));
         if (is_mapped)
-            return n + put_ip4(to + n, bytes + 12);
-        n += put_group(to + n, load_u16be(bytes + 2 * (size_t)i));
+            return n + write_ipv4(to + n, bytes + 12);
+        n += write_ipv6_group(to + n, load_u16be(bytes + 2 * (size_t)i));
     }
     to[n] = '\0';
     return n;
 }
 
-/* "127.0.0.1" of 4 bytes, "::1" of 16; at most 46 bytes, and a zero.  Gives how many without it. */
-static size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
+/* Writes "127.0.0.1" for 4 bytes or "::1" for 16: at most 46 characters and a zero. Returns the
+ * length without the zero. */
+static size_t write_ip_address(char *to, const uint8_t *bytes, size_t n)
 {
-    return n == 4 ? put_ip4(to, bytes) : put_ip6(to, bytes);
+    return n == 4 ? write_ipv4(to, bytes) : write_ipv6(to, bytes);
 }
 
-/* Whether a text stored with a format that may have a byte order mark has one: gives the size of
- * its unit (1, 2, 4; 0 = none) and its order. */
-static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
+/* Detects a byte order mark. Returns the character size in bytes (1, 2, 4), 0 without a mark, and
+ * the byte order. */
+static unsigned detect_byte_order_mark(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);
     if (n >= 4 && (load_u32le(p) == 0xfeff || load_u32be(p) == 0xfeff))
@@ -288,16 +192,16 @@ static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian
     return n >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf ? 1 : 0;
 }
 
-/* --- Texts --- */
+/* --- Texts in Latin-1, UTF-8, UTF-16 and UTF-32 --- */
 
-struct characters {
+struct encoded_text {
     const uint8_t *p;
     size_t n;
-    unsigned unit; /* 0: ISO 8859-1 */
+    unsigned unit; /* bytes per character; 0 = ISO 8859-1 */
     bool is_big_endian;
 };
 
-static void text_value(struct characters from, struct arena *scratch, ttr_value *value)
+static void decode_text(struct encoded_text from, struct arena *scratch, ttr_value *value)
 {
     value->type = TTR_TYPE_TEXT;
     value->text = (ttr_text){(const char *)from.p, from.n};
@@ -315,35 +219,35 @@ static void text_value(struct characters from, struct arena *scratch, ttr_value 
                                          to, from.p, from.n / 2)};
 }
 
-/* Where a value is, and what it is of. */
-struct place {
+/* Stored bytes of one value with its declaration. */
+struct stored_value {
     const struct event_header_step *step;
     const uint8_t *p;
     uint32_t n;
     bool is_big_endian;
 };
 
-static void give_text(const struct place *place, enum event_header_format meaning,
-                      struct arena *scratch, ttr_value *value)
+static void convert_text(const struct stored_value *stored, enum event_header_format meaning,
+                         struct arena *scratch, ttr_value *value)
 {
-    struct characters from = {place->p, place->n,
-                              place->step->unit ? place->step->unit : place->step->bytes,
-                              place->is_big_endian};
+    struct encoded_text from = {stored->p, stored->n,
+                                stored->step->unit ? stored->step->unit : stored->step->bytes,
+                                stored->is_big_endian};
     if (meaning == EVENT_HEADER_LATIN1)
         from.unit = 0;
     bool is_big_endian = false;
     unsigned mark =
-        meaning > EVENT_HEADER_UTF ? event_header_bom(from.p, from.n, &is_big_endian) : 0;
+        meaning > EVENT_HEADER_UTF ? detect_byte_order_mark(from.p, from.n, &is_big_endian) : 0;
     if (mark) {
         unsigned bytes = mark == 1 ? 3 : mark;
-        from = (struct characters){from.p + bytes, from.n - bytes, mark, is_big_endian};
+        from = (struct encoded_text){from.p + bytes, from.n - bytes, mark, is_big_endian};
     }
-    text_value(from, scratch, value);
+    decode_text(from, scratch, value);
 }
 
-/* --- Numbers --- */
+/* --- Numbers and booleans --- */
 
-static uint64_t load(const uint8_t *p, size_t n, bool is_big_endian)
+static uint64_t load_integer(const uint8_t *p, size_t n, bool is_big_endian)
 {
     switch (n) {
     case 1:
@@ -357,7 +261,7 @@ static uint64_t load(const uint8_t *p, size_t n, bool is_big_endian)
     }
 }
 
-static double float_of(uint64_t x, unsigned bits)
+static double float_from_bits(uint64_t x, unsigned bits)
 {
     float single;
     uint32_t low = (uint32_t)x;
@@ -365,8 +269,9 @@ static double float_of(uint64_t x, unsigned bits)
     return bits == 32 ? (double)single : double_of_bits(x);
 }
 
-/* Other booleans than 0 and 1 are numbers; those of 4 bytes signed ones. */
-static void give_boolean(uint64_t x, unsigned bits, ttr_value *value)
+/* Booleans other than 0 and 1 become integers so that their value is kept; 4-byte ones are signed,
+ * as in Microsoft's decoder. */
+static void convert_boolean(uint64_t x, unsigned bits, ttr_value *value)
 {
     value->v.u = x;
     value->type = x <= 1 ? TTR_TYPE_BOOL : TTR_TYPE_UINT;
@@ -376,7 +281,7 @@ static void give_boolean(uint64_t x, unsigned bits, ttr_value *value)
     }
 }
 
-static void give_errno(uint64_t x, ttr_value *value)
+static void convert_errno(uint64_t x, ttr_value *value)
 {
     const char *name = event_header_errno((uint32_t)x);
     value->type = TTR_TYPE_INT;
@@ -386,34 +291,36 @@ static void give_errno(uint64_t x, ttr_value *value)
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
 
-/* What is shown as text: times, addresses. */
-static void give_shown(const struct place *place, enum event_header_format meaning,
-                       struct arena *scratch, ttr_value *value)
+/* Converts values that have a fixed text form: times, UUIDs and IP addresses. Falls back to BYTES
+ * if the scratch arena is out of memory. */
+static void convert_to_text(const struct stored_value *stored, enum event_header_format meaning,
+                            struct arena *scratch, ttr_value *value)
 {
     char *to = arena_take(scratch, (size_t)2 * NUMBER_MAX);
     size_t n = 0;
-    *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)place->p, place->n}};
+    *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)stored->p, stored->n}};
     if (!to)
         return;
     if (meaning == EVENT_HEADER_UUID) {
-        n = (size_t)(event_header_put_uuid(to, place->p) - to);
+        n = (size_t)(event_header_put_uuid(to, stored->p) - to);
     } else if (meaning == EVENT_HEADER_TIME) {
         n = number_put_date_time(
-            to, bits_sign(load(place->p, place->n, place->is_big_endian), 8 * place->n));
+            to,
+            bits_sign(load_integer(stored->p, stored->n, stored->is_big_endian), 8 * stored->n));
         to[n++] = 'Z';
     } else {
-        n = event_header_put_ip(to, place->p, place->n);
+        n = write_ip_address(to, stored->p, stored->n);
     }
     value->type = TTR_TYPE_TEXT;
     value->text = (ttr_text){to, n};
 }
 
-static void give_number(const struct place *place, enum event_header_format meaning,
-                        ttr_value *value)
+static void convert_number(const struct stored_value *stored, enum event_header_format meaning,
+                           ttr_value *value)
 {
-    unsigned bits = 8 * place->n;
-    bool is_big_endian = place->is_big_endian || meaning == EVENT_HEADER_PORT;
-    uint64_t x = load(place->p, place->n, is_big_endian);
+    unsigned bits = 8 * stored->n;
+    bool is_big_endian = stored->is_big_endian || meaning == EVENT_HEADER_PORT;
+    uint64_t x = load_integer(stored->p, stored->n, is_big_endian);
     value->bits = (uint8_t)(bits & 63);
     value->type = TTR_TYPE_UINT;
     value->v.u = x;
@@ -428,112 +335,114 @@ static void give_number(const struct place *place, enum event_header_format mean
         return;
     case EVENT_HEADER_FLOAT:
         value->type = TTR_TYPE_FLOAT;
-        value->v.f = float_of(x, bits);
+        value->v.f = float_from_bits(x, bits);
         return;
     case EVENT_HEADER_BOOLEAN:
-        give_boolean(x, bits, value);
+        convert_boolean(x, bits, value);
         return;
     case EVENT_HEADER_ERRNO:
-        give_errno(x, value);
+        convert_errno(x, value);
         return;
     default:
         return;
     }
 }
 
-static inline void give_value(const struct place *place, struct arena *scratch, ttr_value *value)
+static inline void convert_value(const struct stored_value *stored, struct arena *scratch,
+                                 ttr_value *value)
 {
-    const struct event_header_step *step = place->step;
+    const struct event_header_step *step = stored->step;
     enum event_header_format meaning =
         step->meaning ? (enum event_header_format)step->meaning
-                      : event_header_meaning(step->encoding, step->format, place->n);
+                      : event_header_meaning(step->encoding, step->format, stored->n);
     if (meaning == EVENT_HEADER_UTF && step->unit == 1) {
         value->type = TTR_TYPE_TEXT;
-        value->text = (ttr_text){(const char *)place->p, place->n};
+        value->text = (ttr_text){(const char *)stored->p, stored->n};
         return;
     }
     switch (meaning) {
     case EVENT_HEADER_DEFAULT:
-        return; /* null */
+        return; /* the value keeps type NULL */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
-        value->text = (ttr_text){(const char *)place->p, place->n};
+        value->text = (ttr_text){(const char *)stored->p, stored->n};
         return;
     case EVENT_HEADER_TIME:
     case EVENT_HEADER_UUID:
     case EVENT_HEADER_IP_ADDRESS:
     case EVENT_HEADER_IP_OBSOLETE:
-        give_shown(place, meaning, scratch, value);
+        convert_to_text(stored, meaning, scratch, value);
         return;
     case EVENT_HEADER_LATIN1:
     case EVENT_HEADER_UTF:
     case EVENT_HEADER_UTF_BOM:
     case EVENT_HEADER_XML:
     case EVENT_HEADER_JSON:
-        give_text(place, meaning, scratch, value);
+        convert_text(stored, meaning, scratch, value);
         return;
     default:
-        give_number(place, meaning, value);
+        convert_number(stored, meaning, value);
         return;
     }
 }
 
-void event_header_value(const struct event_header_walk *walk, struct arena *scratch,
-                        ttr_value *value)
+void event_header_convert_value(const struct event_header_iter *iter, struct arena *scratch,
+                                ttr_value *value)
 {
-    const struct place place = {walk->step, walk->value, walk->value_n,
-                                walk->metadata.is_big_endian};
-    give_value(&place, scratch, value);
+    const struct stored_value stored = {iter->step, iter->value, iter->value_n,
+                                        iter->metadata.is_big_endian};
+    convert_value(&stored, scratch, value);
 }
 
-/* --- Many --- */
+/* --- Fast path: many plain values per call --- */
 
-static uint32_t take_members(struct event_header_walk *walk, struct arena *scratch,
-                             ttr_field *field, uint32_t room)
+static uint32_t decode_members(struct event_header_iter *iter, struct arena *scratch,
+                               ttr_field *field, uint32_t room)
 {
-    struct event_header_level *level = &walk->level[walk->levels];
-    struct place place = {.step = &walk->plan->step[walk->at],
-                          .is_big_endian = walk->metadata.is_big_endian};
-    struct cursor c = walk->data;
-    uint32_t n = 0, most = walk->end - walk->at;
+    struct event_header_level *level = &iter->level[iter->levels];
+    struct stored_value stored = {.step = &iter->plan->step[iter->at],
+                                  .is_big_endian = iter->metadata.is_big_endian};
+    struct cursor c = iter->data;
+    uint32_t n = 0, most = iter->end - iter->at;
     most = most < level->members ? most : level->members;
     most = most < room ? most : room;
-    for (; n < most && !place.step->array && !place.step->members; n++, place.step++) {
-        if (!event_header_next_value(place.step, place.is_big_endian, &c, &place.p, &place.n))
+    for (; n < most && !stored.step->array && !stored.step->members; n++, stored.step++) {
+        if (!event_header_read_value(stored.step, stored.is_big_endian, &c, &stored.p, &stored.n))
             break;
         field_clear(&field[n]);
-        field[n].name = place.step->name;
-        field[n].name_id = place.step->name_id;
+        field[n].name = stored.step->name;
+        field[n].name_id = stored.step->name_id;
         field[n].depth = level->depth;
-        give_value(&place, scratch, &field[n].value);
+        convert_value(&stored, scratch, &field[n].value);
     }
-    walk->data = c;
-    walk->at += n;
+    iter->data = c;
+    iter->at += n;
     level->members -= n;
     return n;
 }
 
-static uint32_t take_elements(struct event_header_walk *walk, struct arena *scratch,
-                              ttr_field *field, uint32_t room)
+static uint32_t decode_elements(struct event_header_iter *iter, struct arena *scratch,
+                                ttr_field *field, uint32_t room)
 {
-    struct place place = {.step = walk->step, .is_big_endian = walk->metadata.is_big_endian};
-    uint32_t n = 0, most = walk->elements < room ? walk->elements : room;
-    for (; n < most && event_header_next_value(place.step, place.is_big_endian, &walk->data,
-                                               &place.p, &place.n);
+    struct stored_value stored = {.step = iter->step,
+                                  .is_big_endian = iter->metadata.is_big_endian};
+    uint32_t n = 0, most = iter->elements < room ? iter->elements : room;
+    for (; n < most && event_header_read_value(stored.step, stored.is_big_endian, &iter->data,
+                                               &stored.p, &stored.n);
          n++) {
         field_clear(&field[n]);
-        field[n].depth = (uint16_t)(walk->level[walk->levels].depth + 1);
-        give_value(&place, scratch, &field[n].value);
+        field[n].depth = (uint16_t)(iter->level[iter->levels].depth + 1);
+        convert_value(&stored, scratch, &field[n].value);
     }
-    walk->elements -= n;
+    iter->elements -= n;
     return n;
 }
 
-uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch,
-                                  ttr_field *field, uint32_t room)
+uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena *scratch,
+                                    ttr_field *field, uint32_t room)
 {
-    if (!walk->plan)
+    if (!iter->plan)
         return 0;
-    return walk->elements ? take_elements(walk, scratch, field, room)
-                          : take_members(walk, scratch, field, room);
+    return iter->elements ? decode_elements(iter, scratch, field, room)
+                          : decode_members(iter, scratch, field, room);
 }

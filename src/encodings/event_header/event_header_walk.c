@@ -1,48 +1,48 @@
-/* From value to value of a payload, by a plan or by the metadata alone.  What the payload has no
- * room for ends the walk. */
+/* Iterator over the values of a payload. It is driven by a compiled plan, or directly by the
+ * metadata. It stops at the first value that the payload is too short for. */
 #include <string.h>
 
 #include "base/find_zero.h"
 #include "encodings/event_header/event_header_parts.h"
 
-void event_header_walk_begin(struct event_header_walk *walk, const struct event_header_plan *plan,
+void event_header_iter_begin(struct event_header_iter *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts)
 {
     ttr_text name;
-    walk->plan = plan;
-    walk->metadata =
+    iter->plan = plan;
+    iter->metadata =
         (struct event_header_metadata){parts->metadata, parts->metadata_n, parts->is_big_endian};
-    walk->data = parts->payload;
-    walk->at = 0;
-    walk->end = plan ? plan->steps : parts->metadata_n;
-    walk->elements = 0;
-    walk->spins = EVENT_HEADER_SPINS + (uint64_t)cursor_left(&parts->payload);
-    walk->levels = 0;
-    walk->is_element = false;
-    walk->why = NULL;
-    walk->level[0] = (struct event_header_level){.members = UINT32_MAX};
+    iter->data = parts->payload;
+    iter->at = 0;
+    iter->end = plan ? plan->steps : parts->metadata_n;
+    iter->elements = 0;
+    iter->element_budget = EVENT_HEADER_EMPTY_ELEMENTS_MAX + (uint64_t)cursor_left(&parts->payload);
+    iter->levels = 0;
+    iter->is_element = false;
+    iter->why = NULL;
+    iter->level[0] = (struct event_header_level){.members = UINT32_MAX};
     if (!plan && parts->metadata)
-        walk->at = event_header_event_name(&walk->metadata, &name);
-    if (walk->at > walk->end)
-        walk->at = walk->end;
+        iter->at = event_header_read_event_name(&iter->metadata, &name);
+    if (iter->at > iter->end)
+        iter->at = iter->end;
 }
 
-static enum event_header_place stop(struct event_header_walk *walk, const char *why)
+static enum event_header_iter_result stop_iteration(struct event_header_iter *iter, const char *why)
 {
-    walk->why = why;
-    walk->at = walk->end;
-    walk->elements = 0;
-    walk->levels = 0;
-    return PLACE_END;
+    iter->why = why;
+    iter->at = iter->end;
+    iter->elements = 0;
+    iter->levels = 0;
+    return EVENT_HEADER_ITER_END;
 }
 
-static uint16_t take_u16(struct event_header_walk *walk)
+static uint16_t read_payload_u16(struct event_header_iter *iter)
 {
-    return walk->metadata.is_big_endian ? cursor_u16be(&walk->data) : cursor_u16le(&walk->data);
+    return iter->metadata.is_big_endian ? cursor_u16be(&iter->data) : cursor_u16le(&iter->data);
 }
 
-/* Characters up to a zero of 2 or 4 bytes. */
-static uint32_t wide_length(const uint8_t *p, size_t n, unsigned unit)
+/* Returns the bytes before a zero character of 2 or 4 bytes, or before the end of the data. */
+static uint32_t wide_string_length(const uint8_t *p, size_t n, unsigned unit)
 {
     size_t at = 0;
     while (n - at >= unit && (unit == 2 ? load_u16le(p + at) : load_u32le(p + at)) != 0)
@@ -50,175 +50,180 @@ static uint32_t wide_length(const uint8_t *p, size_t n, unsigned unit)
     return (uint32_t)at;
 }
 
-static enum event_header_place give_zstring(struct event_header_walk *walk, unsigned unit)
+static enum event_header_iter_result read_zstring(struct event_header_iter *iter, unsigned unit)
 {
-    size_t left = cursor_left(&walk->data);
-    const uint8_t *p = walk->data.p;
+    size_t left = cursor_left(&iter->data);
+    const uint8_t *p = iter->data.p;
     if (unit == 1) {
-        const uint8_t *zero = left ? find_zero(p, p, walk->data.end) : NULL;
-        walk->value_n = (uint32_t)(zero ? (size_t)(zero - p) : left);
+        const uint8_t *zero = left ? find_zero(p, p, iter->data.end) : NULL;
+        iter->value_n = (uint32_t)(zero ? (size_t)(zero - p) : left);
     } else {
-        walk->value_n = wide_length(p, left, unit);
+        iter->value_n = wide_string_length(p, left, unit);
     }
-    bool is_ended = left - walk->value_n >= unit;
-    walk->value = cursor_take(&walk->data, walk->value_n);
+    bool is_ended = left - iter->value_n >= unit;
+    iter->value = cursor_take(&iter->data, iter->value_n);
     if (!is_ended) {
-        (void)stop(walk, "a string has no end");
-        return walk->value_n ? PLACE_VALUE : PLACE_END;
+        (void)stop_iteration(iter, "string has no end");
+        return iter->value_n ? EVENT_HEADER_ITER_VALUE : EVENT_HEADER_ITER_END;
     }
-    (void)cursor_skip(&walk->data, unit);
-    return PLACE_VALUE;
+    (void)cursor_skip(&iter->data, unit);
+    return EVENT_HEADER_ITER_VALUE;
 }
 
-/* A value of the step at hand. */
-static inline enum event_header_place give_value(struct event_header_walk *walk)
+/* Reads one value of the current step; stops the iteration if it is truncated. */
+static inline enum event_header_iter_result read_value(struct event_header_iter *iter)
 {
-    const struct event_header_step *step = walk->step;
+    const struct event_header_step *step = iter->step;
     if (step->bytes) {
-        walk->value_n = step->bytes;
-        walk->value = cursor_take(&walk->data, step->bytes);
+        iter->value_n = step->bytes;
+        iter->value = cursor_take(&iter->data, step->bytes);
     } else if (step->encoding < EVENT_HEADER_STRING8) {
-        return give_zstring(walk, step->unit);
+        return read_zstring(iter, step->unit);
     } else {
-        struct cursor before = walk->data;
-        walk->value_n = (uint32_t)take_u16(walk) * step->unit;
-        walk->value = walk->data.failed ? NULL : cursor_take(&walk->data, walk->value_n);
-        if (!walk->value)
-            walk->data = before;
+        struct cursor before = iter->data;
+        iter->value_n = (uint32_t)read_payload_u16(iter) * step->unit;
+        iter->value = iter->data.failed ? NULL : cursor_take(&iter->data, iter->value_n);
+        if (!iter->value)
+            iter->data = before;
     }
-    return walk->value ? PLACE_VALUE : stop(walk, "the payload ends before its fields do");
+    return iter->value ? EVENT_HEADER_ITER_VALUE
+                       : stop_iteration(iter, "payload ends before its last field");
 }
 
-/* --- Structs --- */
+/* --- Structs and arrays of structs: a stack of levels --- */
 
-/* Passes over the members of an array of no structs, and tells how many each would have. */
-static void pass_members(struct event_header_walk *walk)
+/* Skips the member declarations of an empty array of structs. */
+static void skip_members(struct event_header_iter *iter)
 {
-    uint8_t direct;
-    walk->at = walk->plan
-                   ? walk->step->behind
-                   : event_header_pass(&walk->metadata, walk->at, walk->step->members, &direct);
+    uint8_t members_found;
+    iter->at = iter->plan ? iter->step->after_members
+                          : event_header_skip_fields(&iter->metadata, iter->at, iter->step->members,
+                                                     &members_found);
 }
 
-static enum event_header_place open_struct(struct event_header_walk *walk, uint32_t elements)
+static enum event_header_iter_result open_struct(struct event_header_iter *iter, uint32_t elements)
 {
-    const struct event_header_level *outer = &walk->level[walk->levels];
-    if (walk->levels == EVENT_HEADER_DEPTH)
-        return stop(walk, "structs inside one another, more than 8");
-    uint8_t direct = walk->step->direct;
-    if (!walk->plan)
-        (void)event_header_pass(&walk->metadata, walk->at, walk->step->members, &direct);
-    bool is_array = walk->step->array != ARRAY_NONE;
-    walk->level[++walk->levels] =
-        (struct event_header_level){.first = walk->at,
+    const struct event_header_level *outer = &iter->level[iter->levels];
+    if (iter->levels == EVENT_HEADER_DEPTH_MAX)
+        return stop_iteration(iter, "structs are nested more than 8 deep");
+    uint8_t members_found = iter->step->members_found;
+    if (!iter->plan)
+        (void)event_header_skip_fields(&iter->metadata, iter->at, iter->step->members,
+                                       &members_found);
+    bool is_array = iter->step->array != ARRAY_NONE;
+    iter->level[++iter->levels] =
+        (struct event_header_level){.first = iter->at,
                                     .elements = elements,
-                                    .announced = walk->step->members,
-                                    .direct = direct,
+                                    .members_declared = iter->step->members,
+                                    .members_found = members_found,
                                     .depth = (uint8_t)(outer->depth + 1 + is_array),
                                     .is_array = is_array};
-    return PLACE_STRUCT;
+    return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* The next element of the innermost struct, whose members are all given; or out of it. */
-static bool next_struct(struct event_header_walk *walk)
+/* Starts the next element of the innermost array of structs. Returns false, and closes the level,
+ * if no elements remain. */
+static bool next_struct_element(struct event_header_iter *iter)
 {
-    struct event_header_level *level = &walk->level[walk->levels];
+    struct event_header_level *level = &iter->level[iter->levels];
     if (level->elements == 0) {
-        walk->levels--;
+        iter->levels--;
         return false;
     }
-    if (walk->spins-- == 0)
-        return !stop(walk, "more structs than anybody writes");
+    if (iter->element_budget-- == 0)
+        return !stop_iteration(iter, "more than 4096 structs without data");
     level->elements--;
-    level->members = level->announced;
-    walk->at = level->first;
-    walk->count = level->direct;
-    walk->depth = (uint8_t)(level->depth - 1);
-    walk->is_element = true;
+    level->members = level->members_declared;
+    iter->at = level->first;
+    iter->count = level->members_found;
+    iter->depth = (uint8_t)(level->depth - 1);
+    iter->is_element = true;
     return true;
 }
 
-/* --- Fields --- */
+/* --- Fields of the current level --- */
 
-static const char *fetch(struct event_header_walk *walk)
+static const char *fetch_step(struct event_header_iter *iter)
 {
-    if (walk->plan) {
-        walk->step = &walk->plan->step[walk->at];
-        walk->at = walk->step->next;
+    if (iter->plan) {
+        iter->step = &iter->plan->step[iter->at];
+        iter->at = iter->step->next;
         return NULL;
     }
-    const char *why = event_header_step_make(&walk->metadata, walk->at, &walk->loose);
-    walk->step = &walk->loose;
-    walk->at = walk->loose.next;
+    const char *why = event_header_parse_field(&iter->metadata, iter->at, &iter->direct_step);
+    iter->step = &iter->direct_step;
+    iter->at = iter->direct_step.next;
     return why;
 }
 
-static enum event_header_place begin_array(struct event_header_walk *walk)
+static enum event_header_iter_result start_array(struct event_header_iter *iter)
 {
-    const struct event_header_step *step = walk->step;
-    if (step->array == ARRAY_COUNTED && cursor_left(&walk->data) < 2)
-        return stop(walk, "the payload ends before its fields do");
-    walk->count = step->array == ARRAY_FIXED ? step->count : take_u16(walk);
+    const struct event_header_step *step = iter->step;
+    if (step->array == ARRAY_COUNTED && cursor_left(&iter->data) < 2)
+        return stop_iteration(iter, "payload ends before its last field");
+    iter->count = step->array == ARRAY_FIXED ? step->count : read_payload_u16(iter);
     if (!step->members) {
-        walk->elements = walk->count;
-        return PLACE_ARRAY;
+        iter->elements = iter->count;
+        return EVENT_HEADER_ITER_ARRAY;
     }
-    if (walk->count == 0) {
-        pass_members(walk);
-        return PLACE_ARRAY;
+    if (iter->count == 0) {
+        skip_members(iter);
+        return EVENT_HEADER_ITER_ARRAY;
     }
-    return open_struct(walk, walk->count) == PLACE_STRUCT ? PLACE_ARRAY : PLACE_END;
+    return open_struct(iter, iter->count) == EVENT_HEADER_ITER_STRUCT ? EVENT_HEADER_ITER_ARRAY
+                                                                      : EVENT_HEADER_ITER_END;
 }
 
-static enum event_header_place next_field(struct event_header_walk *walk)
+static enum event_header_iter_result next_field(struct event_header_iter *iter)
 {
-    struct event_header_level *level = &walk->level[walk->levels];
-    const char *why = fetch(walk);
+    struct event_header_level *level = &iter->level[iter->levels];
+    const char *why = fetch_step(iter);
     if (why)
-        return stop(walk, why);
+        return stop_iteration(iter, why);
     level->members--;
-    walk->depth = level->depth;
-    walk->is_element = false;
-    if (walk->step->array)
-        return begin_array(walk);
-    if (!walk->step->members)
-        return give_value(walk);
-    if (open_struct(walk, 0) != PLACE_STRUCT)
-        return PLACE_END;
-    level = &walk->level[walk->levels];
-    level->members = level->announced;
-    walk->count = level->direct;
-    return PLACE_STRUCT;
+    iter->depth = level->depth;
+    iter->is_element = false;
+    if (iter->step->array)
+        return start_array(iter);
+    if (!iter->step->members)
+        return read_value(iter);
+    if (open_struct(iter, 0) != EVENT_HEADER_ITER_STRUCT)
+        return EVENT_HEADER_ITER_END;
+    level = &iter->level[iter->levels];
+    level->members = level->members_declared;
+    iter->count = level->members_found;
+    return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Metadata may end before a struct has all its fields; where they were broken, nobody knows what
- * they had. */
-static bool is_broken_off(const struct event_header_walk *walk)
+/* Returns true if damage cut the metadata short. A struct with missing members is an error then;
+ * metadata that simply end early are allowed to omit members. */
+static bool is_metadata_damaged(const struct event_header_iter *iter)
 {
-    return walk->plan && walk->plan->why;
+    return iter->plan && iter->plan->why;
 }
 
-enum event_header_place event_header_walk_next(struct event_header_walk *walk)
+enum event_header_iter_result event_header_iter_next(struct event_header_iter *iter)
 {
-    if (walk->elements) {
-        walk->elements--;
-        walk->depth = (uint8_t)(walk->level[walk->levels].depth + 1);
-        walk->is_element = true;
-        return give_value(walk);
+    if (iter->elements) {
+        iter->elements--;
+        iter->depth = (uint8_t)(iter->level[iter->levels].depth + 1);
+        iter->is_element = true;
+        return read_value(iter);
     }
-    while (walk->levels > 0) {
-        const struct event_header_level *level = &walk->level[walk->levels];
-        if (level->members > 0 && (walk->at != walk->end || is_broken_off(walk)))
+    while (iter->levels > 0) {
+        const struct event_header_level *level = &iter->level[iter->levels];
+        if (level->members > 0 && (iter->at != iter->end || is_metadata_damaged(iter)))
             break;
-        if (next_struct(walk))
-            return walk->why ? PLACE_END : PLACE_STRUCT;
+        if (next_struct_element(iter))
+            return iter->why ? EVENT_HEADER_ITER_END : EVENT_HEADER_ITER_STRUCT;
     }
-    if (walk->at != walk->end)
-        return next_field(walk);
-    return stop(walk, !walk->why && is_broken_off(walk) ? walk->plan->why : walk->why);
+    if (iter->at != iter->end)
+        return next_field(iter);
+    return stop_iteration(iter,
+                          !iter->why && is_metadata_damaged(iter) ? iter->plan->why : iter->why);
 }
 
-bool event_header_fits(const struct event_header_plan *plan, struct cursor payload)
+bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload)
 {
     const uint8_t *p;
     uint32_t size;
@@ -232,7 +237,7 @@ bool event_header_fits(const struct event_header_plan *plan, struct cursor paylo
         if (step->bytes)
             (void)cursor_skip(&payload, (uint64_t)n * step->bytes);
         for (; !step->bytes && !step->members && n > 0; n--)
-            if (!event_header_next_value(step, plan->is_big_endian, &payload, &p, &size))
+            if (!event_header_read_value(step, plan->is_big_endian, &payload, &p, &size))
                 return false;
     }
     return !payload.failed;

@@ -1,7 +1,7 @@
-/* Events of EventHeader are made of any others: fields become metadata and payload side by side.
- *
- * Whether the elements of an array are alike is seen by what they would have for metadata: those of
- * the second and all others are made too, compared with those of the first, and taken away. */
+/* Encoder of EventHeader events: each field appends its declaration to the metadata buffer and its
+ * value to the payload buffer. An array of structs requires elements of identical type. To check
+ * this, the declarations of every element are generated, compared with those of the first element,
+ * and then removed again. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <string.h>
@@ -10,92 +10,97 @@
 #include "encodings/event_header/event_header_parts.h"
 #include "model/activity.h"
 
-#define MEMBERS_MOST 127u
-#define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
-#define INFORMATION 4u
-#define PROVIDER_MOST (EVENT_HEADER_NAME_MAX - NAME_KEEPS)
-#define TAKEN 32u      /* fields at a time */
-#define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
+#define MEMBERS_MAX 127u
+#define EXTENSIONS_MAX ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
+#define LEVEL_INFORMATION 4u
+#define PROVIDER_MAX (EVENT_HEADER_NAME_MAX - NAME_SUFFIX_MAX)
+#define FIELDS_PER_CALL 32u /* fields fetched per call */
+/* bytes of a tracepoint's name reserved for level, keyword and the terminating zero */
+#define NAME_SUFFIX_MAX 32u
 
-struct shape {
+struct field_encoding {
     uint8_t encoding, format;
 };
 
-/* Where both buffers end. */
-struct mark {
+/* End offsets of both buffers, to undo a field that does not fit. */
+struct buffer_mark {
     size_t metadata, payload;
 };
 
-void event_header_put_init(struct event_header_put *put, const ttr *t, const struct alloc *alloc)
+void event_header_put_init(struct event_header_put *writer, const ttr *t, const struct alloc *alloc)
 {
-    *put = (struct event_header_put){.t = t, .most = UINT16_MAX};
-    buffer_init(&put->metadata, alloc);
-    buffer_init(&put->payload, alloc);
+    *writer = (struct event_header_put){.t = t, .most = UINT16_MAX};
+    buffer_init(&writer->metadata, alloc);
+    buffer_init(&writer->payload, alloc);
 }
 
-void event_header_put_free(struct event_header_put *put)
+void event_header_put_free(struct event_header_put *writer)
 {
-    if (put->field)
-        alloc_free(put->metadata.alloc, put->field, put->capacity, sizeof *put->field);
-    buffer_free(&put->metadata);
-    buffer_free(&put->payload);
+    if (writer->field)
+        alloc_free(writer->metadata.alloc, writer->field, writer->capacity, sizeof *writer->field);
+    buffer_free(&writer->metadata);
+    buffer_free(&writer->payload);
 }
 
-static void lost(struct event_header_put *put, enum event_header_loss loss)
+static void count_loss(struct event_header_put *writer, enum event_header_loss loss)
 {
-    put->losses[loss]++;
-    put->lost_any++;
+    writer->losses[loss]++;
+    writer->lost_any++;
 }
 
-static void add_u16(const struct event_header_put *put, struct buffer *to, unsigned x)
+static void append_u16(const struct event_header_put *writer, struct buffer *to, unsigned x)
 {
     uint8_t bytes[2];
-    if (put->is_big_endian)
+    if (writer->is_big_endian)
         store_u16be(bytes, (uint16_t)x);
     else
         store_u16le(bytes, (uint16_t)x);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct mark mark_of(const struct event_header_put *put)
+static struct buffer_mark current_mark(const struct event_header_put *writer)
 {
-    return (struct mark){put->metadata.n, put->payload.n};
+    return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
 
-static void go_back(struct event_header_put *put, struct mark mark)
+static void undo_to_mark(struct event_header_put *writer, struct buffer_mark mark)
 {
-    put->metadata.n = mark.metadata;
-    put->payload.n = mark.payload;
+    writer->metadata.n = mark.metadata;
+    writer->payload.n = mark.payload;
 }
 
-/* --- The name of the tracepoint --- */
+/* --- Names of tracepoints --- */
 
-/* The bytes of an event that is one of EventHeader and has a tracepoint of it; NULL = it is
- * another's. */
-static const struct event_header_own *own_of(const struct event_header_put *put,
-                                             const ttr_event *event)
+/* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
+ * else NULL. */
+static const struct event_header_schema_data *decoder_data_of(const struct event_header_put *writer,
+                                                              const ttr_event *event)
 {
-    const struct schema *schema = context_schema(put->t, event->schema);
-    const struct event_header_own *own = schema->own;
+    const struct schema *schema = context_schema(writer->t, event->schema);
+    const struct event_header_schema_data *own = schema->own;
     return schema->ops == &event_header_field_ops && own && own->kind->is_named ? own : NULL;
 }
 
-static unsigned level_of(unsigned level)
+static unsigned level_to_event_header(unsigned level)
 {
-    static const uint8_t levels[] = {
-        [TTR_LEVEL_NONE] = INFORMATION, [TTR_LEVEL_TRACE] = 6,   [TTR_LEVEL_DEBUG] = 5,
-        [TTR_LEVEL_INFO] = 4,           [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2,
-        [TTR_LEVEL_FATAL] = 1};
-    return level < sizeof levels ? levels[level] : INFORMATION;
+    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = LEVEL_INFORMATION,
+                                     [TTR_LEVEL_TRACE] = 6,
+                                     [TTR_LEVEL_DEBUG] = 5,
+                                     [TTR_LEVEL_INFO] = 4,
+                                     [TTR_LEVEL_WARNING] = 3,
+                                     [TTR_LEVEL_ERROR] = 2,
+                                     [TTR_LEVEL_FATAL] = 1};
+    return level < sizeof levels ? levels[level] : LEVEL_INFORMATION;
 }
 
-static bool is_good(char c)
+static bool is_name_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == '_'; /* perf cannot read formats of other names */
+           /* '-' and '.' are excluded because perf cannot read format files with such names */
+           c == '_';
 }
 
-static size_t put_hex(char *to, uint64_t x)
+static size_t write_hex(char *to, uint64_t x)
 {
     size_t n = 0;
     for (int shift = 60; shift >= 0; shift -= 4)
@@ -104,50 +109,51 @@ static size_t put_hex(char *to, uint64_t x)
     return n;
 }
 
-size_t event_header_put_name(struct event_header_put *put, const ttr_event *event,
+size_t event_header_put_name(struct event_header_put *writer, const ttr_event *event,
                              char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_own *own = own_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(writer, event);
     if (own) {
-        ttr_text name = ttr_text_get(put->t, own->kind->tracepoint);
+        ttr_text name = ttr_text_get(writer->t, own->kind->tracepoint);
         size_t n = name.n - (own->kind->name.shape.n ? own->kind->name.shape.n + 1 : 0);
         memcpy(to, name.p, n);
         to[n] = '\0';
         return n;
     }
-    ttr_text provider = ttr_text_get(put->t, event->provider);
+    ttr_text provider = ttr_text_get(writer->t, event->provider);
     if (provider.n == 0)
         provider = (ttr_text){"tracetta", 8};
     size_t n = 0;
-    for (; n < provider.n && n < PROVIDER_MOST; n++)
-        to[n] = is_good(provider.p[n]) ? provider.p[n] : '_';
+    for (; n < provider.n && n < PROVIDER_MAX; n++)
+        to[n] = is_name_character(provider.p[n]) ? provider.p[n] : '_';
     memcpy(to + n, "_L", 2);
     n += 2;
-    n += put_hex(to + n, level_of(event->level));
+    n += write_hex(to + n, level_to_event_header(event->level));
     to[n++] = 'K';
-    n += put_hex(to + n, event->keyword);
+    n += write_hex(to + n, event->keyword);
     to[n] = '\0';
     return n;
 }
 
-/* Whether a provider has another name in those of tracepoints. */
-static bool is_renamed(struct event_header_put *put, ttr_id provider)
+/* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
+ * answer for the last provider. */
+static bool is_provider_renamed(struct event_header_put *writer, ttr_id provider)
 {
-    if (put->asked == provider)
-        return put->is_renamed;
-    ttr_text name = ttr_text_get(put->t, provider);
-    put->asked = provider;
-    put->is_renamed = name.n > PROVIDER_MOST;
+    if (writer->cached_provider == provider)
+        return writer->is_renamed;
+    ttr_text name = ttr_text_get(writer->t, provider);
+    writer->cached_provider = provider;
+    writer->is_renamed = name.n > PROVIDER_MAX;
     for (size_t i = 0; i < name.n; i++)
-        put->is_renamed |= !is_good(name.p[i]);
-    return put->is_renamed;
+        writer->is_renamed |= !is_name_character(name.p[i]);
+    return writer->is_renamed;
 }
 
-/* --- Fields --- */
+/* --- Fields: declaration to metadata, value to payload --- */
 
-static void add_name(struct event_header_put *put, ttr_text name)
+static void append_name(struct event_header_put *writer, ttr_text name)
 {
-    uint8_t *at = buffer_room(&put->metadata, name.n + 1);
+    uint8_t *at = buffer_room(&writer->metadata, name.n + 1);
     bool is_changed = false;
     if (!at)
         return;
@@ -157,20 +163,21 @@ static void add_name(struct event_header_put *put, ttr_text name)
         is_changed |= is_bad;
     }
     at[name.n] = 0;
-    buffer_filled(&put->metadata, name.n + 1);
+    buffer_filled(&writer->metadata, name.n + 1);
     if (is_changed)
-        lost(put, EVENT_HEADER_LOSS_NAME);
+        count_loss(writer, EVENT_HEADER_LOSS_NAME);
 }
 
-static void add_type(struct event_header_put *put, struct shape shape, unsigned flags)
+static void append_type(struct event_header_put *writer, struct field_encoding shape,
+                        unsigned flags)
 {
     unsigned has_format = shape.format ? EVENT_HEADER_HAS_FORMAT : 0;
-    buffer_add_byte(&put->metadata, (uint8_t)(shape.encoding | flags | has_format));
+    buffer_add_byte(&writer->metadata, (uint8_t)(shape.encoding | flags | has_format));
     if (shape.format)
-        buffer_add_byte(&put->metadata, shape.format);
+        buffer_add_byte(&writer->metadata, shape.format);
 }
 
-static bool is_container(const ttr_value *value)
+static bool is_container_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
@@ -185,7 +192,7 @@ static bool is_errno(const ttr_value *value)
            memcmp(value->text.p, name, value->text.n) == 0;
 }
 
-static uint8_t encoding_of_bits(unsigned bits)
+static uint8_t encoding_for_bits(unsigned bits)
 {
     return bits == 0 || bits > 32 ? EVENT_HEADER_VALUE64
            : bits > 16            ? EVENT_HEADER_VALUE32
@@ -193,68 +200,72 @@ static uint8_t encoding_of_bits(unsigned bits)
                                   : EVENT_HEADER_VALUE8;
 }
 
-static struct shape shape_of_number(const ttr_value *value)
+static struct field_encoding encoding_of_number(const ttr_value *value)
 {
-    uint8_t encoding = encoding_of_bits(value->bits);
+    uint8_t encoding = encoding_for_bits(value->bits);
     if (value->type == TTR_TYPE_INT)
-        return (struct shape){encoding, is_errno(value) ? EVENT_HEADER_ERRNO : EVENT_HEADER_SIGNED};
+        return (struct field_encoding){encoding,
+                                       is_errno(value) ? EVENT_HEADER_ERRNO : EVENT_HEADER_SIGNED};
     bool is_hex = value->base == 16 || value->hint == TTR_HINT_POINTER;
-    return (struct shape){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
+    return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
-/* The tid a number stands for; false where it is a number. */
-static bool is_thread(const struct event_header_put *put, const ttr_value *value,
-                      ttr_thread *thread)
+/* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
+static bool find_thread(const struct event_header_put *writer, const ttr_value *value,
+                        ttr_thread *thread)
 {
     return value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_THREAD &&
-           ttr_thread_get(put->t, (ttr_id)value->v.u, thread);
+           ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
 }
 
-static struct shape shape_of(const struct event_header_put *put, const ttr_value *value)
+static struct field_encoding encoding_of_value(const struct event_header_put *writer,
+                                               const ttr_value *value)
 {
     ttr_thread thread;
-    if (is_thread(put, value, &thread))
-        return thread.tid <= INT32_MAX ? (struct shape){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
-                                       : (struct shape){EVENT_HEADER_VALUE64, 0};
+    if (find_thread(writer, value, &thread))
+        return thread.tid <= INT32_MAX
+                   ? (struct field_encoding){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
+                   : (struct field_encoding){EVENT_HEADER_VALUE64, 0};
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        return (struct shape){EVENT_HEADER_VALUE8, EVENT_HEADER_BOOLEAN};
+        return (struct field_encoding){EVENT_HEADER_VALUE8, EVENT_HEADER_BOOLEAN};
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-        return shape_of_number(value);
+        return encoding_of_number(value);
     case TTR_TYPE_FLOAT:
-        return (struct shape){value->bits == 32 ? EVENT_HEADER_VALUE32 : EVENT_HEADER_VALUE64,
-                              EVENT_HEADER_FLOAT};
+        return (struct field_encoding){
+            value->bits == 32 ? EVENT_HEADER_VALUE32 : EVENT_HEADER_VALUE64, EVENT_HEADER_FLOAT};
     case TTR_TYPE_TEXT:
-        return (struct shape){EVENT_HEADER_STRING8, 0};
+        return (struct field_encoding){EVENT_HEADER_STRING8, 0};
     case TTR_TYPE_BYTES:
-        return (struct shape){EVENT_HEADER_BINARY, 0};
+        return (struct field_encoding){EVENT_HEADER_BINARY, 0};
     default:
-        return (struct shape){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED}; /* of no bytes: null */
+        /* a string of length 0 with a numeric format reads as null */
+        return (struct field_encoding){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
 
-static void add_number(struct event_header_put *put, uint64_t x, unsigned encoding)
+static void append_number(struct event_header_put *writer, uint64_t x, unsigned encoding)
 {
     uint8_t bytes[8];
     unsigned n = 1u << (encoding - EVENT_HEADER_VALUE8);
-    if (put->is_big_endian)
+    if (writer->is_big_endian)
         store_u64be(bytes, x << (64 - 8 * n));
     else
         store_u64le(bytes, x);
-    buffer_add(&put->payload, bytes, n);
+    buffer_add(&writer->payload, bytes, n);
 }
 
-static void add_text(struct event_header_put *put, ttr_text text)
+static void append_text(struct event_header_put *writer, ttr_text text)
 {
     size_t n = text.n <= UINT16_MAX ? text.n : UINT16_MAX;
     if (n < text.n)
-        lost(put, EVENT_HEADER_LOSS_CUT);
-    add_u16(put, &put->payload, (unsigned)n);
-    buffer_add(&put->payload, text.p, n);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+    append_u16(writer, &writer->payload, (unsigned)n);
+    buffer_add(&writer->payload, text.p, n);
 }
 
-static uint64_t bits_of(const ttr_value *value)
+static uint64_t float_bits(const ttr_value *value)
 {
     uint32_t low;
     float single = (float)value->v.f;
@@ -262,117 +273,122 @@ static uint64_t bits_of(const ttr_value *value)
     return value->bits == 32 ? low : bits_of_double(value->v.f);
 }
 
-static void add_value(struct event_header_put *put, const ttr_value *value, struct shape shape)
+static void append_value(struct event_header_put *writer, const ttr_value *value,
+                         struct field_encoding shape)
 {
     ttr_thread thread;
     bool has_names =
         (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
-        lost(put, EVENT_HEADER_LOSS_LABEL);
-    if (is_thread(put, value, &thread))
-        add_number(put, thread.tid, shape.encoding);
+        count_loss(writer, EVENT_HEADER_LOSS_LABEL);
+    if (find_thread(writer, value, &thread))
+        append_number(writer, thread.tid, shape.encoding);
     else if (value->type == TTR_TYPE_FLOAT)
-        add_number(put, bits_of(value), shape.encoding);
+        append_number(writer, float_bits(value), shape.encoding);
     else if (value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES)
-        add_text(put, value->text);
+        append_text(writer, value->text);
     else if (value->type == TTR_TYPE_NULL)
-        add_u16(put, &put->payload, 0);
+        append_u16(writer, &writer->payload, 0);
     else
-        add_number(put, value->v.u, shape.encoding);
+        append_number(writer, value->v.u, shape.encoding);
 }
 
-/* The field behind one and all that it holds. */
-static size_t behind(const struct event_header_put *put, size_t i)
+/* Returns the index of the next field that is not nested in field `i`. */
+static size_t next_sibling(const struct event_header_put *writer, size_t i)
 {
-    uint16_t depth = put->field[i++].depth;
-    while (i < put->fields_n && put->field[i].depth > depth)
+    uint16_t depth = writer->field[i++].depth;
+    while (i < writer->fields_n && writer->field[i].depth > depth)
         i++;
     return i;
 }
 
-static size_t put_field(struct event_header_put *put, size_t i, ttr_text name);
+static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name);
 
-/* Puts what the i-th field holds; `is_array`: under the names "0", "1", ...  Gives how many. */
-static unsigned put_members(struct event_header_put *put, size_t i, bool is_array)
+/* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
+ * "0", "1", ... */
+static unsigned encode_members(struct event_header_put *writer, size_t i, bool is_array)
 {
-    size_t end = behind(put, i);
+    size_t end = next_sibling(writer, i);
     unsigned n = 0;
     char number[NUMBER_MAX];
-    put->depth++;
+    writer->depth++;
     for (size_t at = i + 1; at < end;) {
-        if (n == MEMBERS_MOST) {
-            lost(put, EVENT_HEADER_LOSS_CUT);
+        if (n == MEMBERS_MAX) {
+            count_loss(writer, EVENT_HEADER_LOSS_CUT);
             break;
         }
         ttr_text name =
-            is_array ? (ttr_text){number, number_put_u64(number, n)} : put->field[at].name;
-        size_t before = put->metadata.n;
-        at = put_field(put, at, name);
-        n += put->metadata.n > before;
+            is_array ? (ttr_text){number, number_put_u64(number, n)} : writer->field[at].name;
+        size_t before = writer->metadata.n;
+        at = encode_field(writer, at, name);
+        n += writer->metadata.n > before;
     }
-    put->depth--;
+    writer->depth--;
     return n;
 }
 
-/* A struct of the i-th field's members or elements; null where it would have none. */
-static void put_struct(struct event_header_put *put, size_t i, ttr_text name, bool is_array)
+/* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
+ * format does not allow empty structs. */
+static void encode_struct(struct event_header_put *writer, size_t i, ttr_text name, bool is_array)
 {
-    struct mark mark = mark_of(put);
-    add_name(put, name);
-    add_type(put, (struct shape){EVENT_HEADER_STRUCT, MEMBERS_MOST}, 0);
-    size_t format_at = put->metadata.n - 1;
-    unsigned n = put_members(put, i, is_array);
-    if (n > 0 && !put->metadata.failed) {
-        put->metadata.bytes[format_at] = (uint8_t)n;
+    struct buffer_mark mark = current_mark(writer);
+    append_name(writer, name);
+    append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
+    size_t format_at = writer->metadata.n - 1;
+    unsigned n = encode_members(writer, i, is_array);
+    if (n > 0 && !writer->metadata.failed) {
+        writer->metadata.bytes[format_at] = (uint8_t)n;
         return;
     }
-    go_back(put, mark);
-    lost(put, EVENT_HEADER_LOSS_EMPTY);
+    undo_to_mark(writer, mark);
+    count_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
-    struct shape shape = shape_of(put, &null);
-    add_name(put, name);
-    add_type(put, shape, 0);
-    add_value(put, &null, shape);
+    struct field_encoding shape = encoding_of_value(writer, &null);
+    append_name(writer, name);
+    append_type(writer, shape, 0);
+    append_value(writer, &null, shape);
 }
 
-/* An array of numbers or texts; false, with nothing put, where they are not alike. */
-static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
+/* Encodes field `i` as an array of numbers or texts. Returns false and writes nothing if the
+ * elements differ in type. */
+static bool encode_value_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    size_t end = behind(put, i), n = end - i - 1;
-    struct shape first =
-        n ? shape_of(put, &put->field[i + 1].value) : (struct shape){EVENT_HEADER_VALUE8, 0};
+    size_t end = next_sibling(writer, i), n = end - i - 1;
+    struct field_encoding first = n ? encoding_of_value(writer, &writer->field[i + 1].value)
+                                    : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
-        struct shape shape = shape_of(put, &put->field[at].value);
-        if (is_container(&put->field[at].value) || shape.encoding != first.encoding ||
+        struct field_encoding shape = encoding_of_value(writer, &writer->field[at].value);
+        if (is_container_value(&writer->field[at].value) || shape.encoding != first.encoding ||
             shape.format != first.format)
             return false;
     }
     if (n > UINT16_MAX)
-        lost(put, EVENT_HEADER_LOSS_CUT);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     n = n > UINT16_MAX ? UINT16_MAX : n;
-    add_name(put, name);
-    add_type(put, first, EVENT_HEADER_COUNTED_ARRAY);
-    add_u16(put, &put->payload, (unsigned)n);
+    append_name(writer, name);
+    append_type(writer, first, EVENT_HEADER_COUNTED_ARRAY);
+    append_u16(writer, &writer->payload, (unsigned)n);
     for (size_t at = i + 1; at < i + 1 + n; at++)
-        add_value(put, &put->field[at].value, first);
+        append_value(writer, &writer->field[at].value, first);
     return true;
 }
 
-/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where
- * they are not alike.  One of which the rest was not kept is taken for one like the others. */
-static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *members)
+/* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
+ * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
+ * compared. */
+static unsigned encode_struct_elements(struct event_header_put *writer, size_t i, uint8_t *members)
 {
-    size_t end = behind(put, i), begin = put->metadata.n, first_n = 0, at = i + 1;
+    size_t end = next_sibling(writer, i), begin = writer->metadata.n, first_n = 0, at = i + 1;
     unsigned n = 0;
     for (; at < end && n < UINT16_MAX; n++) {
-        size_t before = put->metadata.n, element = at;
-        if (put->field[at].value.type != TTR_TYPE_STRUCT)
+        size_t before = writer->metadata.n, element = at;
+        if (writer->field[at].value.type != TTR_TYPE_STRUCT)
             return 0;
-        at = behind(put, at);
-        unsigned found = put_members(put, element, false);
-        size_t made = put->metadata.n - before;
-        bool is_whole = !put->is_cut || at < put->fields_n;
-        if (put->metadata.failed || found == 0)
+        at = next_sibling(writer, at);
+        unsigned found = encode_members(writer, element, false);
+        size_t made = writer->metadata.n - before;
+        bool is_whole = !writer->is_cut || at < writer->fields_n;
+        if (writer->metadata.failed || found == 0)
             return 0;
         if (n == 0) {
             first_n = made;
@@ -381,125 +397,128 @@ static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *me
         }
         if (is_whole &&
             (made != first_n || found != *members ||
-             memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0))
+             memcmp(writer->metadata.bytes + begin, writer->metadata.bytes + before, made) != 0))
             return 0;
-        put->metadata.n = before;
+        writer->metadata.n = before;
     }
     if (at < end)
-        lost(put, EVENT_HEADER_LOSS_CUT);
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     return n;
 }
 
-static bool put_structs(struct event_header_put *put, size_t i, ttr_text name)
+static bool encode_struct_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    struct mark mark = mark_of(put);
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
+    struct buffer_mark mark = current_mark(writer);
+    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
     uint8_t members = 0;
-    memcpy(losses, put->losses, sizeof losses);
-    add_name(put, name);
-    add_type(put, (struct shape){EVENT_HEADER_STRUCT, MEMBERS_MOST}, EVENT_HEADER_COUNTED_ARRAY);
-    size_t format_at = put->metadata.n - 1, count_at = put->payload.n;
-    add_u16(put, &put->payload, 0);
-    unsigned n = put_elements(put, i, &members);
-    if (n > 0 && !put->payload.failed) {
-        put->metadata.bytes[format_at] = members;
-        (put->is_big_endian ? store_u16be : store_u16le)(put->payload.bytes + count_at,
-                                                         (uint16_t)n);
+    memcpy(losses, writer->losses, sizeof losses);
+    append_name(writer, name);
+    append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX},
+                EVENT_HEADER_COUNTED_ARRAY);
+    size_t format_at = writer->metadata.n - 1, count_at = writer->payload.n;
+    append_u16(writer, &writer->payload, 0);
+    unsigned n = encode_struct_elements(writer, i, &members);
+    if (n > 0 && !writer->payload.failed) {
+        writer->metadata.bytes[format_at] = members;
+        (writer->is_big_endian ? store_u16be : store_u16le)(writer->payload.bytes + count_at,
+                                                            (uint16_t)n);
         return true;
     }
-    go_back(put, mark);
-    memcpy(put->losses, losses, sizeof losses);
-    put->lost_any = lost_any;
+    undo_to_mark(writer, mark);
+    memcpy(writer->losses, losses, sizeof losses);
+    writer->lost_any = lost_any;
     return false;
 }
 
-static void put_array(struct event_header_put *put, size_t i, ttr_text name)
+static void encode_array(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    if (put_values(put, i, name))
+    if (encode_value_array(writer, i, name))
         return;
-    bool has_room = put->depth < EVENT_HEADER_DEPTH;
-    if (has_room && put_structs(put, i, name))
+    bool has_room = writer->depth < EVENT_HEADER_DEPTH_MAX;
+    if (has_room && encode_struct_array(writer, i, name))
         return;
-    lost(put, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
+    count_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
     if (has_room)
-        put_struct(put, i, name, true);
+        encode_struct(writer, i, name, true);
 }
 
-/* Puts a field and all that it holds; gives the one behind. */
-static size_t put_field(struct event_header_put *put, size_t i, ttr_text name)
+/* Encodes field `i` with everything nested in it and returns the index of the next field. */
+static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name)
 {
-    const ttr_value *value = &put->field[i].value;
+    const ttr_value *value = &writer->field[i].value;
     if (value->type == TTR_TYPE_ARRAY) {
-        put_array(put, i, name);
-    } else if (value->type == TTR_TYPE_STRUCT && put->depth == EVENT_HEADER_DEPTH) {
-        lost(put, EVENT_HEADER_LOSS_CUT);
+        encode_array(writer, i, name);
+    } else if (value->type == TTR_TYPE_STRUCT && writer->depth == EVENT_HEADER_DEPTH_MAX) {
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     } else if (value->type == TTR_TYPE_STRUCT) {
-        put_struct(put, i, name, false);
+        encode_struct(writer, i, name, false);
     } else {
-        struct shape shape = shape_of(put, value);
-        add_name(put, name);
-        add_type(put, shape, 0);
-        add_value(put, value, shape);
+        struct field_encoding shape = encoding_of_value(writer, value);
+        append_name(writer, name);
+        append_type(writer, shape, 0);
+        append_value(writer, value, shape);
     }
-    return behind(put, i);
+    return next_sibling(writer, i);
 }
 
-/* --- The event --- */
+/* --- Events: header, extensions and kind fields --- */
 
-static void add_own(struct event_header_put *put, const char *name, const ttr_value *value)
+static void append_extra_field(struct event_header_put *writer, const char *name,
+                               const ttr_value *value)
 {
-    struct shape shape = shape_of(put, value);
-    add_name(put, (ttr_text){name, strlen(name)});
-    add_type(put, shape, 0);
-    add_value(put, value, shape);
+    struct field_encoding shape = encoding_of_value(writer, value);
+    append_name(writer, (ttr_text){name, strlen(name)});
+    append_type(writer, shape, 0);
+    append_value(writer, value, shape);
 }
 
-/* Whether the kind is no more than what opcode and activity say. */
-static bool is_said(const ttr_event *event)
+/* Returns true if opcode and activity ids already express the kind of the event. */
+static bool is_kind_implied(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is(event) && event->activity);
 }
 
-/* What the kind of an event says, where it is no instant. */
-static void put_kind(struct event_header_put *put, const ttr_event *event)
+/* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
+static void append_kind_fields(struct event_header_put *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
-    if (is_said(event))
+    if (is_kind_implied(event))
         return;
-    lost(put, EVENT_HEADER_LOSS_KIND);
-    add_own(put, "ttr.kind", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
+    count_loss(writer, EVENT_HEADER_LOSS_KIND);
+    append_extra_field(writer, "ttr.kind",
+                       &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
     if (event->duration)
-        add_own(put, "ttr.duration_ns",
-                &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->duration});
+        append_extra_field(writer, "ttr.duration_ns",
+                           &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->duration});
     if (event->link)
-        add_own(put, "ttr.link",
-                &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
+        append_extra_field(writer, "ttr.link",
+                           &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Puts the field under way, with all that it holds, where there is room for it.  What was lost in
- * one that is left out is lost with it. */
-static void put_outermost(struct event_header_put *put, size_t at)
+/* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
+ * removed field are reset, so that it counts once, as CUT. */
+static void encode_top_level_field(struct event_header_put *writer, size_t at)
 {
-    const struct mark mark = mark_of(put);
-    const uint8_t group = put->field[at].group;
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
-    memcpy(losses, put->losses, sizeof losses);
-    (void)put_field(put, at, put->field[at].name);
-    const bool fits = put->metadata.n <= UINT16_MAX &&
-                      EXTENSIONS_MOST + put->metadata.n + put->payload.n <= put->most;
+    const struct buffer_mark mark = current_mark(writer);
+    const uint8_t group = writer->field[at].group;
+    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
+    memcpy(losses, writer->losses, sizeof losses);
+    (void)encode_field(writer, at, writer->field[at].name);
+    const bool fits = writer->metadata.n <= UINT16_MAX &&
+                      EXTENSIONS_MAX + writer->metadata.n + writer->payload.n <= writer->most;
     if (!fits) {
-        go_back(put, mark);
-        memcpy(put->losses, losses, sizeof losses);
-        put->lost_any = lost_any;
+        undo_to_mark(writer, mark);
+        memcpy(writer->losses, losses, sizeof losses);
+        writer->lost_any = lost_any;
     }
-    if (!fits || put->is_cut)
-        lost(put, EVENT_HEADER_LOSS_CUT);
+    if (!fits || writer->is_cut)
+        count_loss(writer, EVENT_HEADER_LOSS_CUT);
     if (fits && (group == TTR_GROUP_CONTEXT || group == TTR_GROUP_COMMON))
-        lost(put, EVENT_HEADER_LOSS_CONTEXT);
+        count_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
-/* The bytes of payload that a field takes at least. */
-static size_t least_of(const ttr_value *value)
+/* Returns a lower bound of the payload bytes that a value needs. */
+static size_t minimum_payload(const ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_ARRAY:
@@ -512,7 +531,7 @@ static size_t least_of(const ttr_value *value)
     case TTR_TYPE_INT:
         return value->hint == TTR_HINT_THREAD
                    ? 4
-                   : (size_t)1 << (encoding_of_bits(value->bits) - EVENT_HEADER_VALUE8);
+                   : (size_t)1 << (encoding_for_bits(value->bits) - EVENT_HEADER_VALUE8);
     case TTR_TYPE_FLOAT:
         return value->bits == 32 ? 4 : 8;
     default:
@@ -520,129 +539,131 @@ static size_t least_of(const ttr_value *value)
     }
 }
 
-/* Takes the fields from `from` on, putting each outermost one when the next begins; `begin` is the
- * one under way.  Of one that has more than an event has room for the rest is not kept: it would be
- * left out all the same, and has no bound. */
-static void take_block(struct event_header_put *put, size_t from, size_t n, size_t *begin)
+/* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
+ * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
+ * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
+static void collect_fields(struct event_header_put *writer, size_t from, size_t n, size_t *begin)
 {
-    put->fields_n = from;
+    writer->fields_n = from;
     for (size_t i = from; i < from + n; i++) {
-        const ttr_field *field = &put->field[i];
+        const ttr_field *field = &writer->field[i];
         if (field->depth == 0) {
-            if (put->fields_n > *begin)
-                put_outermost(put, *begin);
-            *begin = put->fields_n;
-            put->least = 0;
-            put->is_cut = false;
+            if (writer->fields_n > *begin)
+                encode_top_level_field(writer, *begin);
+            *begin = writer->fields_n;
+            writer->least = 0;
+            writer->is_cut = false;
         }
-        put->is_cut |= put->least > put->most;
-        if (put->is_cut)
+        writer->is_cut |= writer->least > writer->most;
+        if (writer->is_cut)
             continue;
-        put->least += least_of(&field->value);
-        if (put->fields_n != i)
-            put->field[put->fields_n] = *field;
-        put->fields_n++;
+        writer->least += minimum_payload(&field->value);
+        if (writer->fields_n != i)
+            writer->field[writer->fields_n] = *field;
+        writer->fields_n++;
     }
 }
 
-/* Puts all fields that there is room for; false when memory is out. */
-static bool put_fields(struct event_header_put *put, const ttr_event *event)
+/* Encodes all fields of the event that fit. Returns false if out of memory. */
+static bool encode_fields(struct event_header_put *writer, const ttr_event *event)
 {
     ttr_fields fields;
     size_t begin = 0;
-    put->fields_n = 0;
-    put->least = 0;
-    put->is_cut = false;
-    ttr_fields_begin(put->t, event, &fields);
+    writer->fields_n = 0;
+    writer->least = 0;
+    writer->is_cut = false;
+    ttr_fields_begin(writer->t, event, &fields);
     for (uint32_t n = 1; n > 0;) {
-        if (begin > TAKEN) {
-            memmove(put->field, put->field + begin, (put->fields_n - begin) * sizeof *put->field);
-            put->fields_n -= begin;
+        if (begin > FIELDS_PER_CALL) {
+            memmove(writer->field, writer->field + begin,
+                    (writer->fields_n - begin) * sizeof *writer->field);
+            writer->fields_n -= begin;
             begin = 0;
         }
-        const size_t before = put->fields_n;
-        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity,
-                           before + TAKEN, sizeof *put->field))
+        const size_t before = writer->fields_n;
+        if (!alloc_reserve(writer->metadata.alloc, (void **)&writer->field, &writer->capacity,
+                           before + FIELDS_PER_CALL, sizeof *writer->field))
             return false;
-        n = ttr_fields_take(&fields, put->field + before, TAKEN);
-        take_block(put, before, n, &begin);
+        n = ttr_fields_take(&fields, writer->field + before, FIELDS_PER_CALL);
+        collect_fields(writer, before, n, &begin);
     }
-    if (put->fields_n > begin)
-        put_outermost(put, begin);
-    put_kind(put, event);
+    if (writer->fields_n > begin)
+        encode_top_level_field(writer, begin);
+    append_kind_fields(writer, event);
     return true;
 }
 
-struct event_header_says event_header_says(const ttr_event *event)
+/* Returns the opcode and activity ids of the event itself. */
+static struct event_header_ids ids_of_event(const ttr_event *event)
 {
-    return (struct event_header_says){event->opcode, event->activity, event->related};
+    return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
 
-static void add_header(struct event_header_put *put, const ttr_event *event,
-                       const struct event_header_says *says, struct buffer *to)
+static void append_header(struct event_header_put *writer, const ttr_event *event,
+                          const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
-        lost(put, EVENT_HEADER_LOSS_NOBODY);
-    else if (is_renamed(put, event->provider))
-        lost(put, EVENT_HEADER_LOSS_PROVIDER);
+        count_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
+    else if (is_provider_renamed(writer, event->provider))
+        count_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
-        lost(put, EVENT_HEADER_LOSS_LEVEL);
+        count_loss(writer, EVENT_HEADER_LOSS_LEVEL);
     unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION |
-                     (put->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
+                     (writer->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);
     buffer_add_byte(to, 0);
-    add_u16(put, to, 0);
-    add_u16(put, to, is_said(event) ? event->tag : 0);
-    buffer_add_byte(to, says->opcode);
-    buffer_add_byte(to, (uint8_t)level_of(event->level));
-    if (says->activity) {
-        add_u16(put, to, says->related ? 32 : 16);
-        add_u16(put, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
-        buffer_add(to, says->activity, 16);
-        buffer_add(to, says->related, says->related ? 16 : 0);
+    append_u16(writer, to, 0);
+    append_u16(writer, to, is_kind_implied(event) ? event->tag : 0);
+    buffer_add_byte(to, ids->opcode);
+    buffer_add_byte(to, (uint8_t)level_to_event_header(event->level));
+    if (ids->activity) {
+        append_u16(writer, to, ids->related ? 32 : 16);
+        append_u16(writer, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
+        buffer_add(to, ids->activity, 16);
+        buffer_add(to, ids->related, ids->related ? 16 : 0);
     }
-    add_u16(put, to, (unsigned)put->metadata.n);
-    add_u16(put, to, EVENT_HEADER_METADATA);
+    append_u16(writer, to, (unsigned)writer->metadata.n);
+    append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies an event of EventHeader without what its container filled up; false where it is none, or
- * is not whole. */
-static bool copy_event(const struct event_header_put *put, const ttr_event *event,
-                       struct buffer *to)
+/* Copies an event that was read as EventHeader, without the container's padding. Returns false if
+ * the event is of another format or damaged, so that it must be encoded. */
+static bool copy_stored_event(const struct event_header_put *writer, const ttr_event *event,
+                              struct buffer *to)
 {
-    const struct event_header_own *own = own_of(put, event);
+    const struct event_header_schema_data *own = decoder_data_of(writer, event);
     struct event_header_parts parts;
-    struct event_header_walk walk;
+    struct event_header_iter iter;
     if (!own)
         return false;
     const struct event_headers_spec *spec = &own->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->own, event);
     if (!event_header_parse(raw, own->kind->skip, &parts) || parts.why)
         return false;
-    event_header_walk_begin(&walk, parts.metadata ? own->plan : NULL, &parts);
-    while (event_header_walk_next(&walk) != PLACE_END)
+    event_header_iter_begin(&iter, parts.metadata ? own->plan : NULL, &parts);
+    while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
     struct cursor all = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&all, own->kind->skip);
-    size_t filled = event_header_padding(own->kind->all, &walk.data);
-    buffer_add(to, all.p, cursor_left(&all) - (walk.why ? 0 : filled));
+    size_t filled = event_header_padding_size(own->kind->all, &iter.data);
+    buffer_add(to, all.p, cursor_left(&all) - (iter.why ? 0 : filled));
     return true;
 }
 
-void event_header_put_event(struct event_header_put *put, const ttr_event *event,
-                            const struct event_header_says *says, struct buffer *to)
+void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
+                            const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_says own = event_header_says(event);
-    if (!says && copy_event(put, event, to))
+    struct event_header_ids own = ids_of_event(event);
+    if (!ids && copy_stored_event(writer, event, to))
         return;
-    buffer_clear(&put->metadata);
-    buffer_clear(&put->payload);
-    add_name(put, ttr_text_get(put->t, event->name));
-    to->failed |= !put_fields(put, event);
-    to->failed |= put->metadata.failed || put->payload.failed;
+    buffer_clear(&writer->metadata);
+    buffer_clear(&writer->payload);
+    append_name(writer, ttr_text_get(writer->t, event->name));
+    to->failed |= !encode_fields(writer, event);
+    to->failed |= writer->metadata.failed || writer->payload.failed;
     if (to->failed)
         return;
-    add_header(put, event, says ? says : &own, to);
-    buffer_add(to, put->metadata.bytes, put->metadata.n);
-    buffer_add(to, put->payload.bytes, put->payload.n);
+    append_header(writer, event, ids ? ids : &own, to);
+    buffer_add(to, writer->metadata.bytes, writer->metadata.n);
+    buffer_add(to, writer->payload.bytes, writer->payload.n);
 }

@@ -1,4 +1,4 @@
-/* Events put as EventHeader, read again by the decoder. */
+/* Tests of the EventHeader encoder: events are encoded, then read back by the decoder. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <float.h>
@@ -18,17 +18,18 @@ struct scene {
     ttr_event back;
 };
 
-static struct event_header_raw raw_of(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 
-static void begin(struct scene *scene, bool is_big_endian)
+static void begin_scene(struct scene *scene, bool is_big_endian)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     scene->builder = ttr_builder_new(scene->t);
-    scene->all = event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of});
+    scene->all =
+        event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of_payload});
     event_header_put_init(&scene->put, scene->t, alloc_default());
     scene->put.is_big_endian = is_big_endian;
     buffer_init(&scene->bytes, alloc_default());
@@ -37,7 +38,7 @@ static void begin(struct scene *scene, bool is_big_endian)
     ttr_on_provider(scene->builder, "Some_Provider_1");
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     event_header_put_free(&scene->put);
     buffer_free(&scene->bytes);
@@ -47,7 +48,7 @@ static void end(struct scene *scene)
     ttr_free(scene->t);
 }
 
-static const char *show(struct scene *scene, const ttr_event *event)
+static const char *fields_as_json(struct scene *scene, const ttr_event *event)
 {
     struct field_json json;
     buffer_clear(&scene->shown);
@@ -59,7 +60,7 @@ static const char *show(struct scene *scene, const ttr_event *event)
     return (const char *)scene->shown.bytes;
 }
 
-/* Reads what was put under the name of its tracepoint; gives its fields. */
+/* Decodes the encoded bytes as an event of tracepoint `name` and returns its fields as JSON. */
 static const char *read_back(struct scene *scene, const char *name)
 {
     const char *why;
@@ -70,11 +71,11 @@ static const char *read_back(struct scene *scene, const char *name)
     assert_true(event_header_take(
         kind, (struct event_header_raw){scene->bytes.bytes, scene->bytes.n}, &scene->back, &why));
     assert_null(why);
-    return show(scene, &scene->back);
+    return fields_as_json(scene, &scene->back);
 }
 
-/* Puts the event under construction, and reads it. */
-static const char *there_and_back(struct scene *scene)
+/* Encodes the event under construction, decodes it, and returns its fields as JSON. */
+static const char *encode_and_read_back(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
     ttr_batch batch;
@@ -88,7 +89,7 @@ static const char *there_and_back(struct scene *scene)
     return read_back(scene, name);
 }
 
-static void put(struct scene *scene, uint16_t depth, const char *name, ttr_value value)
+static void add_field(struct scene *scene, uint16_t depth, const char *name, ttr_value value)
 {
     ttr_put_field(scene->builder,
                   &(ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = value});
@@ -120,35 +121,35 @@ static void put(struct scene *scene, uint16_t depth, const char *name, ttr_value
         .type = TTR_TYPE_STRUCT, .count = (n) \
     }
 
-static void put_all(struct scene *scene)
+static void add_fields_of_every_type(struct scene *scene)
 {
     static const unsigned widths[] = {8, 16, 32, 0, 7, 24, 48};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         uint64_t most = widths[i] ? (UINT64_C(1) << widths[i]) - 1 : UINT64_MAX;
-        put(scene, 0, "u", UINT(most, (uint8_t)widths[i]));
-        put(scene, 0, "i", INT(-(int64_t)(most / 2) - 1, (uint8_t)widths[i]));
+        add_field(scene, 0, "u", UINT(most, (uint8_t)widths[i]));
+        add_field(scene, 0, "i", INT(-(int64_t)(most / 2) - 1, (uint8_t)widths[i]));
     }
-    put(scene, 0, "f", (ttr_value){.type = TTR_TYPE_FLOAT, .v.f = 1.5, .bits = 32});
-    put(scene, 0, "d", (ttr_value){.type = TTR_TYPE_FLOAT, .v.f = DBL_MIN});
-    put(scene, 0, "t", (ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
-    put(scene, 0, "n", (ttr_value){.type = TTR_TYPE_NULL});
-    put(scene, 0, "s", TEXT("h\xc3\xa9"));
-    put(scene, 0, "b", (ttr_value){.type = TTR_TYPE_BYTES, .text = {"\0\xff", 2}});
-    put(scene, 0, "e", ARRAY(0));
-    put(scene, 0, "a", ARRAY(2));
-    put(scene, 1, "", TEXT("x"));
-    put(scene, 1, "", TEXT(""));
-    put(scene, 0, "o", STRUCT(2));
-    put(scene, 1, "p", INT(-1, 8));
-    put(scene, 1, "q", STRUCT(1));
-    put(scene, 2, "r", UINT(1, 16));
-    put(scene, 0, "l", ARRAY(2));
+    add_field(scene, 0, "f", (ttr_value){.type = TTR_TYPE_FLOAT, .v.f = 1.5, .bits = 32});
+    add_field(scene, 0, "d", (ttr_value){.type = TTR_TYPE_FLOAT, .v.f = DBL_MIN});
+    add_field(scene, 0, "t", (ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
+    add_field(scene, 0, "n", (ttr_value){.type = TTR_TYPE_NULL});
+    add_field(scene, 0, "s", TEXT("h\xc3\xa9"));
+    add_field(scene, 0, "b", (ttr_value){.type = TTR_TYPE_BYTES, .text = {"\0\xff", 2}});
+    add_field(scene, 0, "e", ARRAY(0));
+    add_field(scene, 0, "a", ARRAY(2));
+    add_field(scene, 1, "", TEXT("x"));
+    add_field(scene, 1, "", TEXT(""));
+    add_field(scene, 0, "o", STRUCT(2));
+    add_field(scene, 1, "p", INT(-1, 8));
+    add_field(scene, 1, "q", STRUCT(1));
+    add_field(scene, 2, "r", UINT(1, 16));
+    add_field(scene, 0, "l", ARRAY(2));
     for (unsigned i = 0; i < 2; i++) {
-        put(scene, 1, "", STRUCT(2));
-        put(scene, 2, "x", UINT(i, 32));
-        put(scene, 2, "y", ARRAY(i));
+        add_field(scene, 1, "", STRUCT(2));
+        add_field(scene, 2, "x", UINT(i, 32));
+        add_field(scene, 2, "y", ARRAY(i));
         if (i)
-            put(scene, 3, "", UINT(9, 8));
+            add_field(scene, 3, "", UINT(9, 8));
     }
 }
 
@@ -162,78 +163,78 @@ static void put_all(struct scene *scene)
     "\"e\":[],\"a\":[\"x\",\"\"],\"o\":{\"p\":-1,\"q\":{\"r\":1}},\"l\":[{\"x\":0,\"y\":[]},{"    \
     "\"x\":1,\"y\":[9]}]"
 
-static void fields_of_every_type_come_back_in_both_byte_orders(void **state)
+static void every_field_type_round_trips_in_both_byte_orders(void **state)
 {
     (void)state;
     for (unsigned is_big = 0; is_big < 2; is_big++) {
         struct scene scene;
-        begin(&scene, is_big);
-        put_all(&scene);
+        begin_scene(&scene, is_big);
+        add_fields_of_every_type(&scene);
         ttr_event_edit(scene.builder)->keyword = 0x1f;
         ttr_event_edit(scene.builder)->level = TTR_LEVEL_WARNING;
-        assert_string_equal(there_and_back(&scene), ALL);
+        assert_string_equal(encode_and_read_back(&scene), ALL);
         assert_int_equal(scene.put.lost_any, 0);
         assert_string_equal(ttr_text_get(scene.t, scene.back.name).p, "Name");
         assert_string_equal(ttr_text_get(scene.t, scene.back.provider).p, "Some_Provider_1");
         assert_int_equal(scene.back.level, TTR_LEVEL_WARNING);
         assert_int_equal(scene.back.keyword, 0x1f);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static void what_an_event_says_of_itself_comes_back(void **state)
+static void event_attributes_round_trip(void **state)
 {
     static const uint8_t activity[16] = {1, 2, 3}, related[16] = {9};
     struct scene scene;
     (void)state;
-    begin(&scene, false);
+    begin_scene(&scene, false);
     ttr_event *event = ttr_event_edit(scene.builder);
     event->opcode = 1;
     event->tag = 0x1234;
     event->activity = activity;
     event->related = related;
-    (void)there_and_back(&scene);
+    (void)encode_and_read_back(&scene);
     assert_int_equal(scene.back.opcode, 1);
     assert_int_equal(scene.back.tag, 0x1234);
     assert_memory_equal(scene.back.activity, activity, 16);
     assert_memory_equal(scene.back.related, related, 16);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void every_level_is_that_level_again(void **state)
+static void every_level_round_trips(void **state)
 {
     (void)state;
     for (unsigned level = TTR_LEVEL_TRACE; level <= TTR_LEVEL_FATAL; level++) {
         struct scene scene;
-        begin(&scene, false);
+        begin_scene(&scene, false);
         ttr_event_edit(scene.builder)->level = (uint8_t)level;
-        (void)there_and_back(&scene);
+        (void)encode_and_read_back(&scene);
         assert_int_equal(scene.back.level, level);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static void losses_are_counted_where_they_are(void **state)
+static void lossy_values_are_counted_per_kind(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, false);
+    begin_scene(&scene, false);
     ttr_on_provider(scene.builder, "My.Pro-vider:1");
     ttr_event_edit(scene.builder)->kind = TTR_KIND_SPAN;
     ttr_event_edit(scene.builder)->duration = 7;
-    put(&scene, 0, "a;b", UINT(1, 8));
-    put(&scene, 0, "mixed", ARRAY(3));
-    put(&scene, 1, "", UINT(1, 8));
-    put(&scene, 1, "", TEXT("x"));
-    put(&scene, 1, "", ARRAY(1));
-    put(&scene, 2, "", UINT(2, 8));
-    put(&scene, 0, "unlike", ARRAY(2));
-    put(&scene, 1, "", STRUCT(1));
-    put(&scene, 2, "x", UINT(1, 8));
-    put(&scene, 1, "", STRUCT(1));
-    put(&scene, 2, "y", UINT(1, 8));
-    put(&scene, 0, "none", STRUCT(0));
-    assert_string_equal(there_and_back(&scene),
+    add_field(&scene, 0, "a;b", UINT(1, 8));
+    add_field(&scene, 0, "mixed", ARRAY(3));
+    add_field(&scene, 1, "", UINT(1, 8));
+    add_field(&scene, 1, "", TEXT("x"));
+    add_field(&scene, 1, "", ARRAY(1));
+    add_field(&scene, 2, "", UINT(2, 8));
+    add_field(&scene, 0, "unlike", ARRAY(2));
+    add_field(&scene, 1, "", STRUCT(1));
+    add_field(&scene, 2, "x", UINT(1, 8));
+    add_field(&scene, 1, "", STRUCT(1));
+    add_field(&scene, 2, "y", UINT(1, 8));
+    add_field(&scene, 0, "none", STRUCT(0));
+    assert_string_equal(encode_and_read_back(&scene),
                         "\"a_b\":1,\"mixed\":{\"0\":1,\"1\":\"x\",\"2\":[2]},\"unlike\":{\"0\":{"
                         "\"x\":1},\"1\":{\"y\":1}},\"none\":null,"
                         "\"ttr.kind\":\"span\",\"ttr.duration_ns\":7");
@@ -243,53 +244,54 @@ static void losses_are_counted_where_they_are(void **state)
         [EVENT_HEADER_LOSS_NAME] = 1,     [EVENT_HEADER_LOSS_KIND] = 1,
         [EVENT_HEADER_LOSS_ARRAY] = 2,    [EVENT_HEADER_LOSS_EMPTY] = 1};
     assert_memory_equal(scene.put.losses, expected, sizeof expected);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_does_not_fit_is_left_out(void **state)
+static void oversized_field_is_dropped(void **state)
 {
     static char large[70000];
     struct scene scene;
     (void)state;
     memset(large, 'x', sizeof large);
-    begin(&scene, false);
-    put(&scene, 0, "before", UINT(1, 8));
-    put(&scene, 0, "large", (ttr_value){.type = TTR_TYPE_TEXT, .text = {large, sizeof large}});
-    put(&scene, 0, "behind", UINT(2, 8));
+    begin_scene(&scene, false);
+    add_field(&scene, 0, "before", UINT(1, 8));
+    add_field(&scene, 0, "large",
+              (ttr_value){.type = TTR_TYPE_TEXT, .text = {large, sizeof large}});
+    add_field(&scene, 0, "behind", UINT(2, 8));
     scene.put.most = 8000;
-    assert_string_equal(there_and_back(&scene), "\"before\":1,\"behind\":2");
+    assert_string_equal(encode_and_read_back(&scene), "\"before\":1,\"behind\":2");
     assert_true(scene.put.losses[EVENT_HEADER_LOSS_CUT] > 0);
     assert_true(scene.bytes.n <= 8000);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void structs_too_deep_are_left_out(void **state)
+static void too_deep_struct_is_dropped(void **state)
 {
     static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"};
     struct scene scene;
     (void)state;
-    begin(&scene, false);
+    begin_scene(&scene, false);
     for (uint16_t depth = 0; depth < 10; depth++) {
-        put(&scene, depth, names[depth], STRUCT(2));
-        put(&scene, depth + 1, "x", UINT(depth, 8));
+        add_field(&scene, depth, names[depth], STRUCT(2));
+        add_field(&scene, depth + 1, "x", UINT(depth, 8));
     }
-    (void)there_and_back(&scene);
+    (void)encode_and_read_back(&scene);
     assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void an_event_of_eventheader_keeps_its_bytes(void **state)
+static void event_header_event_keeps_bytes(void **state)
 {
     uint8_t bytes[64];
     struct scene scene;
     char name[EVENT_HEADER_NAME_MAX];
     const char *why;
     (void)state;
-    /* Flags 5, version 1, id 2, tag 3: big-endian; metadata with an attribute and a tag; padding
-     * behind. */
+    /* Flags 5, version 1, id 2, tag 3: big-endian. The metadata contain an attribute and a tag;
+     * padding follows. */
     size_t n = support_hex(bytes, sizeof bytes,
                            "05 01 0002 0003 00 04 000c 0001 453b613d31 00 6600 8281 0007 2a");
-    begin(&scene, false);
+    begin_scene(&scene, false);
     const char tracepoint[] = "P_L4K1Gg.3";
     struct event_header_kind *kind =
         event_headers_kind(scene.all, (ttr_text){tracepoint, sizeof tracepoint - 1}, 0, NULL);
@@ -303,15 +305,15 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     assert_int_equal(scene.bytes.n, n);
     assert_memory_equal(scene.bytes.bytes, bytes, n);
     buffer_clear(&scene.bytes);
-    const struct event_header_says says = {.opcode = 2};
-    event_header_put_event(&scene.put, &event, &says, &scene.bytes);
+    const struct event_header_ids ids = {.opcode = 2};
+    event_header_put_event(&scene.put, &event, &ids, &scene.bytes);
     (void)read_back(&scene, "P_L4K1Gg");
     assert_int_equal(scene.back.opcode, 2);
-    end(&scene);
+    end_scene(&scene);
 }
 
-/* Puts the event under construction; what was put is in scene->bytes. */
-static void put_only(struct scene *scene)
+/* Encodes the event under construction into scene->bytes without decoding it. */
+static void encode_only(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
     ttr_batch batch;
@@ -322,91 +324,95 @@ static void put_only(struct scene *scene)
     assert_false(scene->bytes.failed);
 }
 
-/* Arrays count their elements in two bytes, whatever an event has room for. */
-static void arrays_of_more_elements_than_they_count_are_cut_and_told(void **state)
+/* The 16-bit element count limits arrays even if the event has room for more. */
+static void array_beyond_65535_elements_is_cut_and_counted(void **state)
 {
     struct scene scene;
     (void)state;
     for (unsigned of_structs = 0; of_structs < 2; of_structs++) {
-        begin(&scene, false);
-        put(&scene, 0, "list", ARRAY(70000));
+        begin_scene(&scene, false);
+        add_field(&scene, 0, "list", ARRAY(70000));
         for (uint32_t i = 0; i < 70000; i++) {
             if (of_structs)
-                put(&scene, 1, "", STRUCT(1));
-            put(&scene, (uint16_t)(1 + of_structs), of_structs ? "x" : "", UINT(i & 0xff, 8));
+                add_field(&scene, 1, "", STRUCT(1));
+            add_field(&scene, (uint16_t)(1 + of_structs), of_structs ? "x" : "", UINT(i & 0xff, 8));
         }
-        put(&scene, 0, "behind", UINT(7, 64));
+        add_field(&scene, 0, "behind", UINT(7, 64));
         scene.put.most = 1u << 20;
-        put_only(&scene);
+        encode_only(&scene);
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
         const uint8_t *end_of = scene.bytes.bytes + scene.bytes.n;
         assert_in_range(scene.bytes.n, 65535 + 8, 65535 + 200);
         assert_memory_equal(end_of - 8, "\x07\0\0\0\0\0\0\0", 8);
-        assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3); /* the last three of 65,535 */
-        end(&scene);
+        /* the last three of 65,535 elements */
+        assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3);
+        end_scene(&scene);
     }
 }
 
-/* An array of so many numbers, structs or texts between two fields. */
-static void put_long_list(struct scene *scene, unsigned kind, uint32_t n)
+/* Adds a list of `n` numbers, structs or texts between the fields "before" and "after". */
+static void add_long_list(struct scene *scene, unsigned kind, uint32_t n)
 {
-    put(scene, 0, "before", UINT(1, 8));
-    put(scene, 0, "list", ARRAY(n));
+    add_field(scene, 0, "before", UINT(1, 8));
+    add_field(scene, 0, "list", ARRAY(n));
     for (uint32_t i = 0; i < n; i++) {
-        put(scene, 1, "", kind == 1 ? STRUCT(2) : kind == 2 ? TEXT("seven..") : UINT(i & 0xff, 8));
+        add_field(scene, 1, "",
+                  kind == 1   ? STRUCT(2)
+                  : kind == 2 ? TEXT("seven..")
+                              : UINT(i & 0xff, 8));
         if (kind != 1)
             continue;
-        put(scene, 2, "x", UINT(i, 32));
-        put(scene, 2, "y",
-            (ttr_value){.type = TTR_TYPE_UINT,
-                        .v.u = i & 1,
-                        .bits = 8,
-                        .hint = TTR_HINT_ENUM,
-                        .count = 1,
-                        .text = {"one", 3}});
+        add_field(scene, 2, "x", UINT(i, 32));
+        add_field(scene, 2, "y",
+                  (ttr_value){.type = TTR_TYPE_UINT,
+                              .v.u = i & 1,
+                              .bits = 8,
+                              .hint = TTR_HINT_ENUM,
+                              .count = 1,
+                              .text = {"one", 3}});
     }
-    put(scene, 0, "behind", UINT(7, 8));
+    add_field(scene, 0, "behind", UINT(7, 8));
 }
 
-/* What cannot fit is left out whole, whatever its size, and takes memory for what would have fitted
- * only; what is behind it is there. */
-static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
+/* A field that cannot fit is dropped completely, needs memory only for the part that could have
+ * fitted, and does not affect the fields after it. */
+static void oversized_field_uses_bounded_memory(void **state)
 {
     static const uint32_t sizes[] = {70000, 1u << 20};
     struct scene scene;
     (void)state;
     for (unsigned i = 0; i < 6; i++) {
-        begin(&scene, false);
-        put_long_list(&scene, i / 2, sizes[i % 2]);
-        assert_string_equal(there_and_back(&scene), "\"before\":1,\"behind\":7");
+        begin_scene(&scene, false);
+        add_long_list(&scene, i / 2, sizes[i % 2]);
+        assert_string_equal(encode_and_read_back(&scene), "\"before\":1,\"behind\":7");
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_LABEL],
-                         0); /* of what is not there nothing else is lost */
+                         0); /* losses inside a dropped field are not counted */
         assert_in_range(scene.put.capacity, 4096, 2 * 65536);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-/* An array of unlike elements becomes a struct of its first 127, so that it fits, whatever its
+/* An array of elements of different types becomes a struct of the first 127 elements, whatever its
  * size. */
-static void unlike_elements_are_cut_whatever_their_number(void **state)
+static void mixed_array_is_cut_to_127_members(void **state)
 {
     static const uint32_t sizes[] = {1000, 200000};
     struct scene scene;
     char *shown[2];
     (void)state;
     for (size_t s = 0; s < 2; s++) {
-        begin(&scene, false);
-        put(&scene, 0, "list", ARRAY(sizes[s]));
+        begin_scene(&scene, false);
+        add_field(&scene, 0, "list", ARRAY(sizes[s]));
         for (uint32_t i = 0; i < sizes[s]; i++)
-            put(&scene, 1, "", i % 2 ? UINT(i, 32) : TEXT("x"));
-        put(&scene, 0, "behind", UINT(7, 8));
-        shown[s] = strdup(there_and_back(&scene));
+            add_field(&scene, 1, "", i % 2 ? UINT(i, 32) : TEXT("x"));
+        add_field(&scene, 0, "behind", UINT(7, 8));
+        shown[s] = strdup(encode_and_read_back(&scene));
         assert_non_null(strstr(shown[s], "\"124\":\"x\",\"125\":125,\"126\":\"x\"},\"behind\":7"));
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_ARRAY], 1);
         assert_true(scene.put.losses[EVENT_HEADER_LOSS_CUT] > 0);
         assert_in_range(scene.put.capacity, 1000, 2 * 65536);
-        end(&scene);
+        end_scene(&scene);
     }
     assert_string_equal(shown[0], shown[1]);
     free(shown[0]);
@@ -416,16 +422,16 @@ static void unlike_elements_are_cut_whatever_their_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_every_type_come_back_in_both_byte_orders),
-        cmocka_unit_test(what_an_event_says_of_itself_comes_back),
-        cmocka_unit_test(every_level_is_that_level_again),
-        cmocka_unit_test(losses_are_counted_where_they_are),
-        cmocka_unit_test(what_does_not_fit_is_left_out),
-        cmocka_unit_test(structs_too_deep_are_left_out),
-        cmocka_unit_test(arrays_of_more_elements_than_they_count_are_cut_and_told),
-        cmocka_unit_test(what_is_too_large_takes_no_more_memory_than_fits),
-        cmocka_unit_test(unlike_elements_are_cut_whatever_their_number),
-        cmocka_unit_test(an_event_of_eventheader_keeps_its_bytes),
+        cmocka_unit_test(every_field_type_round_trips_in_both_byte_orders),
+        cmocka_unit_test(event_attributes_round_trip),
+        cmocka_unit_test(every_level_round_trips),
+        cmocka_unit_test(lossy_values_are_counted_per_kind),
+        cmocka_unit_test(oversized_field_is_dropped),
+        cmocka_unit_test(too_deep_struct_is_dropped),
+        cmocka_unit_test(array_beyond_65535_elements_is_cut_and_counted),
+        cmocka_unit_test(oversized_field_uses_bounded_memory),
+        cmocka_unit_test(mixed_array_is_cut_to_127_members),
+        cmocka_unit_test(event_header_event_keeps_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

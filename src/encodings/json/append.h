@@ -1,6 +1,6 @@
-/* Unchecked appends, for writers that ask buffer_room once an event for all they are going to
- * write: each call copies to `at` and gives the place after it.  Numbers take at most NUMBER_MAX
- * bytes. */
+/* Unchecked appends for text writers that reserve the space of an entire event with one buffer_room
+ * call. Each function copies to `at` and returns the end of the copy. A number needs at most
+ * NUMBER_MAX bytes. */
 #ifndef TRACETTA_ENCODINGS_JSON_APPEND_H
 #define TRACETTA_ENCODINGS_JSON_APPEND_H
 
@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "encodings/json/text_cache.h"
 
-/* For constant texts: the length is then known to the compiler. */
+/* Appends a constant text; inlining lets the compiler compute its length. */
 static inline char *put_text(char *at, const char *text)
 {
     size_t n = strlen(text);
@@ -23,7 +23,8 @@ static inline char *put_piece(char *at, ttr_text piece)
     return at + piece.n;
 }
 
-/* A piece of a text cache, by whole vectors: needs room for TEXT_CACHE_PADDING bytes more. */
+/* Appends a piece of a text cache in 16-byte blocks, which compile to single vector moves. Up to
+ * TEXT_CACHE_PADDING bytes after the piece may be overwritten. */
 static inline char *put_cached(char *at, ttr_text piece)
 {
     for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)

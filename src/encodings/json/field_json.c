@@ -1,9 +1,17 @@
-/* Fields as JSON members.  A comma is due unless the last byte written opens the array or object,
- * so no state is kept for it. Names are made unique where they stand in the output.  Those of an
- * event are listed, and a filter of some bits tells nearly always that a name is new; only else a
- * hash table is made of the list: also a crafted event with very many fields costs linear time.
- * Names of an object that has ended leave both. Events of one schema mostly have the same names:
- * their sequence is a shape, learned once, whose names need not even be listed. */
+/* Encoder of event fields as JSON members. Whether a comma is needed is derived from the last byte
+ * written: none after an opening bracket.
+ *
+ * Duplicate names in an object get a suffix ("name#2"). Three levels detect them at low cost:
+ *
+ *   1. Events of one schema mostly have the same names. Their sequence of names is learned once as
+ *      a shape; names that follow the shape are appended from it without any check.
+ *   2. Otherwise names are listed, and a Bloom filter reports most of them as new.
+ *   3. If the filter cannot exclude a duplicate, the list is indexed in a hash table (open
+ *      addressing, linear probing). A crafted event with many names thus costs linear time.
+ *
+ * Invariants: a name is stored as an offset into the output, so the output must not be drained
+ * while an object is open, except through `relieve`, which copies the names to `kept` first. When
+ * an object ends, its names leave list, filter and table. */
 #include "encodings/json/field_json.h"
 
 #include <math.h>
@@ -13,43 +21,44 @@
 #include "base/number.h"
 #include "encodings/json/append.h"
 
-#define AT_ONCE 16u /* fields taken in one call */
+#define FIELDS_PER_CALL 16u /* fields fetched per call */
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-#define SHAPE_MISSES 4u /* so many, and a schema has no shape */
+#define SHAPE_MISSES_MAX 4u /* number of mismatches after which a schema gets no shape */
 #define NAMES_FIRST ((size_t)64)
-#define RELIEF ((size_t)256 << 10) /* bytes: before, nobody is called to take any */
-#define KEPT (SIZE_MAX / 2 + 1)    /* added to where a name is in what is kept */
-#define HASH_OBJECT \
-    0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
+/* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
+#define HASH_OBJECT 0x9e3779b97f4a7c15u
 
-/* A name of the event. */
+/* A name of the current event. */
 struct field_name {
-    uint64_t object; /* generation of its object */
+    uint64_t object; /* generation number of the object that contains it */
     uint64_t hash;
-    size_t at, n;   /* of the escaped name in the output, or in what is kept (KEPT) */
-    uint64_t again; /* the number to try next */
+    /* offset and length of the escaped name in the output */
+    size_t at, n;
+    uint64_t next_suffix; /* suffix number to try at the next duplicate */
 };
 
-/* A named field as the shape's events have it: with the same names before it, its own is new. */
+/* One named field of a shape. If all earlier fields match the shape, this name is known to be
+ * unique in its object. */
 struct shape_item {
     ttr_id name_id;
     uint16_t depth;
     uint8_t n;
-    char text[SHAPE_TEXT]; /* what is appended: comma, name, colon */
+    char text[SHAPE_TEXT]; /* bytes to append: comma, escaped name, colon */
 };
 
 struct field_shape {
     ttr_id schema;
-    uint8_t n;      /* items learned; more fields may follow */
-    uint8_t misses; /* events that were otherwise */
+    uint8_t n;      /* items learned; events may have more fields */
+    uint8_t misses; /* number of events that did not match */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    uint64_t event; /* generation of the event; free when it is another */
-    size_t index;   /* of the name */
+    /* generation number of the event; the slot is free if it differs from the current one */
+    uint64_t event;
+    size_t index; /* index in `names` */
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
@@ -57,7 +66,6 @@ void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
     *json =
         (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
     text_cache_init(&json->texts, to->alloc, json_escape);
-    buffer_init(&json->kept, to->alloc);
 }
 
 void field_json_free(struct field_json *json)
@@ -65,47 +73,48 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
-    buffer_free(&json->kept);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
 }
 
-static void lost(struct field_json *json, enum field_json_loss loss)
+static void count_json_loss(struct field_json *json, enum field_json_loss loss)
 {
     json->losses[loss]++;
     json->lost_any++;
 }
 
-static void add_escaped(struct field_json *json, const void *p, size_t n)
+static void append_escaped(struct field_json *json, const void *p, size_t n)
 {
     if (json_escape(json->to, p, n) > 0)
-        lost(json, FIELD_JSON_TEXT);
+        count_json_loss(json, FIELD_JSON_TEXT);
 }
 
-static const uint8_t *text_of(const struct field_json *json, const struct field_name *name)
+static const uint8_t *text_of_name(const struct field_json *json, const struct field_name *name)
 {
-    return name->at & KEPT ? json->kept.bytes + (name->at - KEPT) : json->to->bytes + name->at;
+    return json->to->bytes + name->at;
 }
 
-static bool is_same(const struct field_json *json, const struct field_name *a,
-                    const struct field_name *b)
+static bool is_same_name(const struct field_json *json, const struct field_name *a,
+                         const struct field_name *b)
 {
     return a->hash == b->hash && a->object == b->object && a->n == b->n &&
-           memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
+           memcmp(text_of_name(json, a), text_of_name(json, b), a->n) == 0;
 }
 
-/* The slot of a name, or the free one where it belongs.  There always is a free one. */
+/* Returns the slot of a name, or the free slot for it. At least one slot is always free, so the
+ * probing ends. */
 static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
 {
     for (size_t i = (size_t)name->hash;; i++) {
         struct field_name_slot *slot = &json->slots[i & (json->slots_n - 1)];
-        if (slot->event != json->oldest || is_same(json, &json->names[slot->index], name))
+        if (slot->event != json->oldest || is_same_name(json, &json->names[slot->index], name))
             return slot;
     }
 }
 
-/* Puts all names into the table, a third of which stays free; false when memory is out. */
+/* Adds all listed names to the hash table, which stays at most two thirds full. Returns false if
+ * out of memory. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {
@@ -128,7 +137,7 @@ static bool index_names(struct field_json *json)
     return true;
 }
 
-/* The name that is the same; NULL = none, or memory is out. */
+/* Returns an equal name in the same object. Returns NULL if there is none or if out of memory. */
 static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
     if (!index_names(json))
@@ -137,23 +146,23 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name name_from(const struct field_json *json, size_t at, size_t n,
+static inline struct field_name make_name(const struct field_json *json, size_t at, size_t n,
                                           uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
     return (struct field_name){
-        .object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
+        .object = object, .at = at, .n = n, .next_suffix = 2, .hash = hash + object * HASH_OBJECT};
 }
 
-/* The escaped name that ends the output. */
-static struct field_name last_name(const struct field_json *json, size_t at)
+/* Describes the escaped name at the end of the output, which starts at `at`. */
+static struct field_name name_at_end(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
-    return name_from(json, at, n, hash_bytes(json->to->bytes + at, n));
+    return make_name(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
-/* Lists a name; true where the filter says that it is new. */
-static inline bool list_name(struct field_json *json, const struct field_name *name)
+/* Lists a name. Returns true if the Bloom filter proves that it is new. */
+static inline bool append_to_name_list(struct field_json *json, const struct field_name *name)
 {
     uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
              *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
@@ -169,23 +178,23 @@ static inline bool list_name(struct field_json *json, const struct field_name *n
     return is_new;
 }
 
-/* Appends "#2", "#3", ... to the name listed last, which ends the output, until no other of its
- * object is like it. */
-static __attribute__((noinline)) void make_unique(struct field_json *json)
+/* Renames the last name, which ends the output, with "#2", "#3" ... until it is unique in its
+ * object. */
+static __attribute__((noinline)) void make_name_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
     size_t at = name.at;
     struct field_name *same = find_name(json, &name);
     if (same)
-        lost(json, FIELD_JSON_DUPLICATE);
+        count_json_loss(json, FIELD_JSON_DUPLICATE);
     for (struct field_name *first = same; same && !json->to->failed;
          same = find_name(json, &name)) {
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
-        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
-        name = last_name(json, at);
+        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->next_suffix++));
+        name = name_at_end(json, at);
     }
-    (void)list_name(json, &name);
+    (void)append_to_name_list(json, &name);
 }
 
 void field_json_element(struct field_json *json)
@@ -198,7 +207,7 @@ void field_json_element(struct field_json *json)
         buffer_add_byte(json->to, ' ');
 }
 
-static void add_pointer(struct field_json *json, uint64_t x)
+static void append_json_pointer(struct field_json *json, uint64_t x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (!at)
@@ -209,7 +218,7 @@ static void add_pointer(struct field_json *json, uint64_t x)
     json->pointers++;
 }
 
-static void add_number(struct field_json *json, const ttr_value *value)
+static void append_json_number(struct field_json *json, const ttr_value *value)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     ttr_thread thread;
@@ -223,14 +232,14 @@ static void add_number(struct field_json *json, const ttr_value *value)
         buffer_filled(json->to, number_put_u64(at, value->v.u));
 }
 
-static inline void add_plain(struct field_json *json, uint64_t x)
+static inline void append_plain_number(struct field_json *json, uint64_t x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (at)
         buffer_filled(json->to, number_put_u64(at, x));
 }
 
-static void add_float(struct field_json *json, double x)
+static void append_json_float(struct field_json *json, double x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (!at)
@@ -239,14 +248,14 @@ static void add_float(struct field_json *json, double x)
         buffer_filled(json->to, number_put_double(at, x));
         return;
     }
-    lost(json, FIELD_JSON_NOT_FINITE);
+    count_json_loss(json, FIELD_JSON_NOT_FINITE);
     buffer_add_text(json->to, isnan(x) ? "\"NaN\"" : x < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 }
 
-static void add_bytes(struct field_json *json, ttr_text bytes)
+static void append_json_bytes(struct field_json *json, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
-    lost(json, FIELD_JSON_BYTES);
+    count_json_loss(json, FIELD_JSON_BYTES);
     if (bytes.n > json->bytes_max) {
         bytes.n = json->bytes_max;
         json->bytes_cut++;
@@ -266,7 +275,7 @@ static void add_bytes(struct field_json *json, ttr_text bytes)
     buffer_filled(json->to, bytes.n * 2 + 4);
 }
 
-static void add_text(struct field_json *json, ttr_text text)
+static void append_json_text(struct field_json *json, ttr_text text)
 {
     char *at = text.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, text.n + 2) : NULL;
     if (at && json_copy_plain(at + 1, text.p, text.n)) {
@@ -275,32 +284,32 @@ static void add_text(struct field_json *json, ttr_text text)
         return;
     }
     buffer_add_byte(json->to, '"');
-    add_escaped(json, text.p, text.n);
+    append_escaped(json, text.p, text.n);
     buffer_add_byte(json->to, '"');
 }
 
-static bool is_number(const ttr_value *value)
+static bool is_number_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
 }
 
-static bool is_container(const ttr_value *value)
+static bool is_array_or_struct(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Names listed up to here stay when the innermost object or array, which begins at this level,
- * ends. */
-static void set_mark(struct field_json *json, unsigned depth)
+/* Records the number of names and the filter at the start of an object or array, to restore them at
+ * its end. */
+static void save_names_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
     mark->names_n = json->names_n;
     memcpy(mark->seen, json->seen, sizeof mark->seen);
 }
 
-/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may
- * be millions.  Slots are freed in the reverse of the order in which they were taken, so that none
- * is behind a free one that it was put behind. */
+/* Removes the names of an object that has ended, so that an array of millions of objects needs
+ * little memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss
+ * names after a freed slot. */
 static void forget_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
@@ -313,12 +322,12 @@ void field_json_open(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
     if (json->depth == FIELD_JSON_DEPTH) {
-        buffer_add_text(json->to, "null"); /* what it holds follows it in the same level */
+        buffer_add_text(json->to, "null"); /* deeper values are flattened into the current level */
         return;
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
     json->objects[++json->depth] = is_array ? 0 : ++json->generation;
-    set_mark(json, json->depth);
+    save_names_mark(json, json->depth);
 }
 
 void field_json_close(struct field_json *json)
@@ -335,7 +344,6 @@ void field_json_begin(struct field_json *json)
 {
     json->oldest = ++json->generation;
     json->names_n = json->indexed = 0;
-    buffer_clear(&json->kept);
     json->shape = NULL;
     json->shaped_n = 0;
     memset(json->seen, 0, sizeof json->seen);
@@ -343,11 +351,11 @@ void field_json_begin(struct field_json *json)
     json->objects[0] = json->generation;
 }
 
-/* --- Shapes --- */
+/* --- Shapes: learned sequences of names --- */
 
-/* Begins an event's fields by the shape of its schema, or learns it: the second time, since a
- * schema seen once may never come again. */
-static void choose_shape(struct field_json *json, ttr_id schema)
+/* Selects the shape of the schema, or starts learning it at the second event: a schema seen once
+ * may never recur. */
+static void select_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
         return;
@@ -361,11 +369,12 @@ static void choose_shape(struct field_json *json, ttr_id schema)
         *shape = (struct field_shape){.schema = schema};
         return;
     }
-    json->shape = shape->misses < SHAPE_MISSES ? shape : NULL;
+    json->shape = shape->misses < SHAPE_MISSES_MAX ? shape : NULL;
     json->is_learning = !shape->is_learned;
 }
 
-/* Lists the names that the shape spared: from here on the event goes its own way. */
+/* Stops using the shape for this event: lists the names that it had covered, so that later names
+ * can be compared with them. */
 static void leave_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
@@ -383,16 +392,16 @@ static void leave_shape(struct field_json *json)
         const struct field_name name = {.object = shaped->object,
                                         .at = at,
                                         .n = piece->text.n,
-                                        .again = 2,
+                                        .next_suffix = 2,
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
-        (void)list_name(json, &name);
+        (void)append_to_name_list(json, &name);
     }
-    for (unsigned depth = 1; depth <= json->depth;
-         depth++) /* the names are those of any of these */
-        set_mark(json, depth);
+    /* the names may belong to any open object */
+    for (unsigned depth = 1; depth <= json->depth; depth++)
+        save_names_mark(json, depth);
 }
 
-/* Learns the name that was appended just now from `begin` on. */
+/* Adds to the shape the name that was appended from `begin` on. */
 static void learn_name(struct field_json *json, const ttr_field *field, size_t begin)
 {
     struct field_shape *shape = json->shape;
@@ -406,8 +415,9 @@ static void learn_name(struct field_json *json, const ttr_field *field, size_t b
     memcpy(item->text, json->to->bytes + begin, n);
 }
 
-/* Appends a name where it is the next one of the shape. */
-static inline bool add_shaped_name(struct field_json *json, const ttr_field *field)
+/* Appends a name from the shape. Returns false if the field does not match the shape's next item.
+ */
+static inline bool append_shaped_name(struct field_json *json, const ttr_field *field)
 {
     const struct field_shape *shape = json->shape;
     if (!shape || json->is_learning || json->shaped_n == shape->n)
@@ -426,28 +436,30 @@ static inline bool add_shaped_name(struct field_json *json, const ttr_field *fie
     return true;
 }
 
-/* --- Names --- */
+/* --- Names without a shape --- */
 
-/* A name of any bytes. */
-static void add_any_name(struct field_json *json, const void *p, size_t n)
+/* Appends a name that may need escaping. */
+static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
         leave_shape(json);
     field_json_element(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
-    add_escaped(json, p, n);
+    append_escaped(json, p, n);
     if (json->to->failed)
         return;
-    struct field_name name = last_name(json, at);
-    if (!list_name(json, &name))
-        make_unique(json);
+    struct field_name name = name_at_end(json, at);
+    if (!append_to_name_list(json, &name))
+        make_name_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* A name that is escaped already; of the text cache, where is_padded.  Characters are stored last:
- * compilers take them for a change of anything. */
-static inline void add_name(struct field_json *json, ttr_text text, uint64_t hash, bool is_padded)
+/* Appends a name that is escaped already. is_padded: the text comes from the text cache and may be
+ * copied in blocks. Bytes are stored last, because a store through char * makes the compiler reload
+ * all other state. */
+static inline void append_escaped_name(struct field_json *json, ttr_text text, uint64_t hash,
+                                       bool is_padded)
 {
     struct buffer *to = json->to;
     char *at = (char *)buffer_room(to, text.n + TEXT_CACHE_PADDING + sizeof ", \"\": ");
@@ -456,8 +468,8 @@ static inline void add_name(struct field_json *json, ttr_text text, uint64_t has
     size_t before = to->n, spaced = json->spaced;
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
-    const struct field_name name = name_from(json, before + skip, text.n, hash);
-    bool is_new = list_name(json, &name);
+    const struct field_name name = make_name(json, before + skip, text.n, hash);
+    bool is_new = append_to_name_list(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
     if (spaced)
@@ -470,7 +482,7 @@ static inline void add_name(struct field_json *json, ttr_text text, uint64_t has
         memcpy(at, text.p, text.n);
     memcpy(at + text.n, "\": ", 3);
     if (!is_new) {
-        make_unique(json);
+        make_name_unique(json);
         buffer_add(to, "\": ", 2 + spaced);
     }
 }
@@ -480,33 +492,33 @@ void field_json_constant_name(struct field_json *json, const char *name)
     size_t n = strlen(name);
     if (json->shape)
         leave_shape(json);
-    add_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
+    append_escaped_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
-/* A known string, escaped. */
-static inline const struct text_piece *known_text(struct field_json *json, ttr_id id)
+/* Returns the escaped form of an interned string, from the cache. */
+static inline const struct text_piece *escaped_string(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
     json->to->failed |= json->texts.failed;
     if (piece->changed)
-        lost(json, FIELD_JSON_TEXT);
+        count_json_loss(json, FIELD_JSON_TEXT);
     return piece;
 }
 
-/* A name that no shape has appended. */
-static __attribute__((noinline)) void add_other_name(struct field_json *json,
-                                                     const ttr_field *field)
+/* Appends a name that the shape does not cover; adds it to the shape if one is being learned. */
+static __attribute__((noinline)) void append_unshaped_name(struct field_json *json,
+                                                           const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
         leave_shape(json);
     if (!field->name_id) {
-        add_any_name(json, field->name.p, field->name.n);
+        append_unescaped_name(json, field->name.p, field->name.n);
         return;
     }
-    const struct text_piece *piece = known_text(json, field->name_id);
+    const struct text_piece *piece = escaped_string(json, field->name_id);
     size_t begin = json->to->n;
     uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
-    add_name(json, piece->text, piece->hash, true);
+    append_escaped_name(json, piece->text, piece->hash, true);
     if (json->shape && (piece->changed || json->losses[FIELD_JSON_DUPLICATE] != duplicates))
         leave_shape(json);
     else if (json->shape)
@@ -515,13 +527,13 @@ static __attribute__((noinline)) void add_other_name(struct field_json *json,
 
 void field_json_field_name(struct field_json *json, const ttr_field *field)
 {
-    if (!add_shaped_name(json, field))
-        add_other_name(json, field);
+    if (!append_shaped_name(json, field))
+        append_unshaped_name(json, field);
 }
 
-static void add_known_text(struct field_json *json, ttr_id id)
+static void append_interned_text(struct field_json *json, ttr_id id)
 {
-    ttr_text text = known_text(json, id)->text;
+    ttr_text text = escaped_string(json, id)->text;
     char *at = (char *)buffer_room(json->to, text.n + TEXT_CACHE_PADDING + 2);
     if (!at)
         return;
@@ -538,19 +550,19 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         return;
     case TTR_TYPE_UINT:
         if (json->hex_pointers && value->hint == TTR_HINT_POINTER) {
-            add_pointer(json, value->v.u);
+            append_json_pointer(json, value->v.u);
             return;
         }
-        add_number(json, value);
+        append_json_number(json, value);
         return;
     case TTR_TYPE_INT:
-        add_number(json, value);
+        append_json_number(json, value);
         return;
     case TTR_TYPE_FLOAT:
-        add_float(json, value->v.f);
+        append_json_float(json, value->v.f);
         return;
     case TTR_TYPE_BYTES:
-        add_bytes(json, value->text);
+        append_json_bytes(json, value->text);
         return;
     case TTR_TYPE_TEXT:
         break;
@@ -559,22 +571,24 @@ void field_json_value(struct field_json *json, const ttr_value *value)
         return;
     }
     if (value->text_id)
-        add_known_text(json, value->text_id);
+        append_interned_text(json, value->text_id);
     else if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
         buffer_add(json->to, value->text.p, value->text.n);
     else
-        add_text(json, value->text);
+        append_json_text(json, value->text);
 }
 
-/* A value with names; the number stays a number. */
-static void add_labelled(struct field_json *json, const ttr_fields *fields, const ttr_value *value)
+/* Appends an object with number and labels of an enumerated value; the number stays a JSON number.
+ */
+static void append_labelled_number(struct field_json *json, const ttr_fields *fields,
+                                   const ttr_value *value)
 {
     bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
     buffer_add_text(json->to, "{\"value\":");
-    add_number(json, value);
+    append_json_number(json, value);
     if (value->hint == TTR_HINT_ENUM && value->count > 0) {
         buffer_add_text(json->to, ",\"label\":");
-        add_text(json, value->text);
+        append_json_text(json, value->text);
     }
     if (is_list)
         buffer_add_text(json->to, ",\"labels\":[");
@@ -584,62 +598,47 @@ static void add_labelled(struct field_json *json, const ttr_fields *fields, cons
             break;
         if (i)
             buffer_add_byte(json->to, ',');
-        add_text(json, label);
+        append_json_text(json, label);
     }
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
-/* Arrays of structs have as many names as they have elements: they have no shape. */
-static void add_element(struct field_json *json, const ttr_value *value)
+/* Starts an array element. An array of objects leaves the shape, since its length varies per event.
+ */
+static void append_array_element(struct field_json *json, const ttr_value *value)
 {
-    if (json->shape && is_container(value))
+    if (json->shape && is_array_or_struct(value))
         leave_shape(json);
     field_json_element(json);
 }
 
-static void add_field(struct field_json *json, const ttr_fields *fields, const ttr_field *field)
+static void append_json_field(struct field_json *json, const ttr_fields *fields,
+                              const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
         field_json_close(json);
     if (!json->objects[json->depth])
-        add_element(json, value);
-    else if (!add_shaped_name(json, field))
-        add_other_name(json, field);
+        append_array_element(json, value);
+    else if (!append_shaped_name(json, field))
+        append_unshaped_name(json, field);
     if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_NONE)
-        add_plain(json, value->v.u);
-    else if (is_container(value))
+        append_plain_number(json, value->v.u);
+    else if (is_array_or_struct(value))
         field_json_open(json, value);
-    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
-        add_labelled(json, fields, value);
+    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) &&
+             is_number_value(value))
+        append_labelled_number(json, fields, value);
     else
         field_json_value(json, value);
 }
 
-/* Has the text taken that is there, where it is much; names that may come again are kept. */
-static __attribute__((noinline)) void relieve(struct field_json *json)
-{
-    if (json->to->n < RELIEF || !json->relieve)
-        return;
-    if (json->shape)
-        leave_shape(json);
-    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & KEPT);) {
-        struct field_name *name = &json->names[i];
-        const size_t at = json->kept.n;
-        buffer_add(&json->kept, json->to->bytes + name->at, name->n);
-        name->at = at + KEPT;
-    }
-    json->to->failed |= json->kept.failed;
-    if (!json->to->failed)
-        json->relieve(json->writer);
-}
-
-static bool is_context(const ttr_field *field)
+static bool is_context_field(const ttr_field *field)
 {
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
 }
 
-static void end_fields(struct field_json *json)
+static void close_open_levels(struct field_json *json)
 {
     while (json->depth > 0)
         field_json_close(json);
@@ -650,38 +649,36 @@ static void end_fields(struct field_json *json)
 void field_json_fields(struct field_json *json, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field[AT_ONCE];
+    ttr_field field[FIELDS_PER_CALL];
     uint32_t n;
-    choose_shape(json, event->schema);
+    select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
         for (uint32_t i = 0; i < n; i++) {
-            json->contexts += field[i].depth == 0 && is_context(&field[i]);
-            add_field(json, &fields, &field[i]);
+            json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
+            append_json_field(json, &fields, &field[i]);
         }
-    end_fields(json);
+    close_open_levels(json);
 }
 
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field[AT_ONCE];
+    ttr_field field[FIELDS_PER_CALL];
     uint32_t n;
     bool has_context = false;
-    choose_shape(json, event->schema);
+    select_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
         for (uint32_t i = 0; i < n; i++) {
-            bool is_apart = is_context(&field[i]);
+            bool is_apart = is_context_field(&field[i]);
             if (is_apart && !has_context)
-                choose_shape(context, event->schema);
+                select_shape(context, event->schema);
             has_context |= is_apart;
-            add_field(is_apart ? context : json, &fields, &field[i]);
+            append_json_field(is_apart ? context : json, &fields, &field[i]);
         }
-    end_fields(json);
-    end_fields(context);
+    close_open_levels(json);
+    close_open_levels(context);
     return has_context;
 }
 

@@ -1,18 +1,27 @@
-/* Fields as members of a JSON object (RFC 8259), for every container that holds JSON: strict
- * whatever the fields hold.
+/* Encoder of event fields as members of a JSON object (RFC 8259), for all formats that contain
+ * JSON. The output is valid JSON whatever the fields contain.
  *
- *   null null | bool true, false | uint, int exact integers | float shortest decimal, not finite:
- * "NaN", "Infinity", "-Infinity" text string, bytes that are no UTF-8: U+FFFD | bytes "0x" and
- * hexadecimal digits | array [...] | struct {...} a thread (hint): its tid | a name used again in
- * one object: "name#2", "name#3" an enumerated value {"value":1,"label":"A"}, with
- * "labels":["A","B"] where it has several names, without any where it has none; flags
- * {"value":5,"labels":["A","C"]} | an integer of more than 64 bits (hint): its digits
+ *   null                  null
+ *   bool                  true, false
+ *   uint, int             exact integers; more than 64 bits (hint): their digits
+ *   float                 shortest decimal; "NaN", "Infinity", "-Infinity" as strings
+ *   text                  string; invalid UTF-8 becomes U+FFFD
+ *   bytes                 "0x" and hexadecimal digits
+ *   array, struct         [...], {...}
+ *   thread (hint)         its tid
+ *   enumerated value      {"value":1,"label":"A"}, or "labels":["A","B"] for several names
+ *   flags                 {"value":5,"labels":["A","C"]}
+ *   duplicate name        "name#2", "name#3" within one object
  *
- * What JSON cannot tell apart afterwards is counted, see enum field_json_loss.  Text is appended to
- * a buffer that must not be drained between field_json_begin and the end of the object: names are
- * compared there. Who sets `relieve` has what was appended so far, but for its last byte, taken now
- * and then, so that an event larger than memory can be written. Left out: nesting below
- * FIELD_JSON_DEPTH levels is flattened. */
+ * Order of calls: field_json_init once, then per object: append '{', field_json_begin, names and
+ * values (or field_json_fields for all fields of an event), append '}'. field_json_tell reports
+ * losses to the writer; field_json_free ends.
+ *
+ * Values that JSON cannot distinguish afterwards are counted (enum field_json_loss). The buffer
+ * must not be drained between field_json_begin and the end of the object, since names are compared
+ * in it.
+ *
+ * Left out: nesting deeper than FIELD_JSON_DEPTH levels is flattened. */
 #ifndef TRACETTA_ENCODINGS_JSON_FIELD_JSON_H
 #define TRACETTA_ENCODINGS_JSON_FIELD_JSON_H
 
@@ -23,73 +32,70 @@
 #define FIELD_JSON_SEEN 4u
 #define FIELD_JSON_SHAPE 16u
 
-/* A format that writes fields has these losses first in its table: FIELD_JSON_LOSS_ROWS. */
+/* Losses counted while encoding. The loss table of each format that uses this encoder must begin
+ * with FIELD_JSON_LOSS_ROWS, so that these numbers index it. */
 enum field_json_loss {
-    FIELD_JSON_TEXT,       /* a string with bytes that are no UTF-8 */
-    FIELD_JSON_BYTES,      /* a byte field: a string now */
-    FIELD_JSON_NOT_FINITE, /* NaN, infinity: a string now */
-    FIELD_JSON_DUPLICATE,  /* a name used again */
+    FIELD_JSON_TEXT,       /* text with invalid UTF-8 */
+    FIELD_JSON_BYTES,      /* bytes written as a string */
+    FIELD_JSON_NOT_FINITE, /* NaN or infinity written as a string */
+    FIELD_JSON_DUPLICATE,  /* duplicate name that got a suffix */
     FIELD_JSON_LOSSES
 };
 
-#define FIELD_JSON_LOSS_ROWS                                                  \
-    {.code = "text.not-utf8",                                                 \
-     .what = "strings with bytes that are no UTF-8",                          \
-     .rule = "have U+FFFD for each such byte"},                               \
-        {.code = "field.bytes",                                               \
-         .what = "byte fields",                                               \
-         .rule = "become strings of hexadecimal digits"},                     \
-        {.code = "field.not-finite",                                          \
-         .what = "floats that are not finite",                                \
-         .rule = "become strings"},                                           \
-    {                                                                         \
-        .code = "field.duplicate", .what = "fields of one name in one event", \
-        .rule = "are numbered: name, name#2"                                  \
+#define FIELD_JSON_LOSS_ROWS                                                                       \
+    {.code = "text.not-utf8",                                                                      \
+     .what = "strings with invalid UTF-8",                                                         \
+     .rule = "get U+FFFD for each invalid byte"},                                                  \
+        {.code = "field.bytes",                                                                    \
+         .what = "byte fields",                                                                    \
+         .rule = "become strings of hexadecimal digits"},                                          \
+        {.code = "field.not-finite", .what = "NaN and infinite floats", .rule = "become strings"}, \
+    {                                                                                              \
+        .code = "field.duplicate", .what = "duplicate field names in one event",                   \
+        .rule = "get a number: name, name#2"                                                       \
     }
 
-/* Where a name stands that was appended by a shape. */
+/* Location of a name that was appended from a shape. */
 struct shaped_name {
-    uint64_t object; /* its generation */
-    size_t end;      /* behind its ':' */
+    uint64_t object; /* generation number of its object */
+    size_t end;      /* offset after its ':' in the output */
 };
 
 struct field_json {
     const ttr *t;
     struct buffer *to;
-    struct text_cache texts; /* known strings, escaped; for the writer's other strings too */
-    void (*relieve)(struct ttr_writer *writer); /* called while fields are appended that are many;
-                                                   NULL = the buffer is left alone */
-    struct ttr_writer *writer;
-    struct buffer kept;       /* names that were in the buffer when it was relieved */
-    struct field_name *names; /* of the event */
+    /* cache of escaped strings; writers may use it for their own strings */
+    struct text_cache texts;
+    struct field_name *names; /* names of the current event */
     size_t names_n, names_capacity;
-    struct field_name_slot *slots; /* a hash table of the first so many of them */
+    struct field_name_slot *slots; /* hash table of the first `indexed` names */
     size_t slots_n, indexed;
-    uint64_t seen[FIELD_JSON_SEEN]; /* filter of the names: a bit is set for each */
-    struct field_shape *shapes; /* by schema: which names its events have; NULL = not needed yet */
-    struct field_shape *shape;  /* of the event; NULL = its names are listed */
-    bool is_learning;           /* the shape */
-    uint8_t shaped_n;           /* names that the shape spared from listing */
+    uint64_t seen[FIELD_JSON_SEEN]; /* Bloom filter of the names */
+    struct field_shape *shapes;     /* one per schema, hashed; NULL until first needed */
+    struct field_shape *shape;      /* shape of the current event; NULL = its names are listed */
+    bool is_learning;               /* the shape is being learned from this event */
+    uint8_t shaped_n;               /* number of names appended from the shape */
     struct shaped_name shaped[FIELD_JSON_SHAPE];
     uint64_t generation,
-        oldest; /* each object has its own; names from before `oldest` do not count */
+        /* generation: number of the newest object; oldest: of the current event. Names of earlier
+         * generations are ignored. */
+        oldest;
     unsigned depth;
-    size_t bytes_max; /* of a byte field; what is beyond is left out and counted in bytes_cut.
-                         SIZE_MAX unless set */
+    /* maximum size of a byte field; the rest is dropped and counted in bytes_cut. SIZE_MAX by
+     * default */
+    size_t bytes_max;
     uint64_t bytes_cut;
-    bool spaced; /* write blanks behind ':' and ',' and inside of brackets; set before anything is
-                    written */
+    /* write blanks after ':' and ',' and inside brackets; set before the first write */
+    bool spaced;
     bool hex_pointers; /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
+    uint64_t contexts; /* number of context fields that field_json_fields mixed with the others */
     uint64_t
-        contexts; /* fields of an event's context that field_json_fields put among the others */
-    uint64_t
-        objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
+        objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level; 0 = array */
     struct field_json_mark {
-        size_t names_n; /* listed before it */
+        size_t names_n; /* names listed before the level was opened */
         uint64_t seen[FIELD_JSON_SEEN];
-    } marks[FIELD_JSON_DEPTH +
-            1]; /* of the same: what is listed behind is forgotten when it ends */
+    } marks[FIELD_JSON_DEPTH + 1]; /* per level: state to restore when the object or array ends */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t lost_any;
 };
@@ -97,32 +103,33 @@ struct field_json {
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to);
 void field_json_free(struct field_json *json);
 
-/* Begins the members of an object; the caller has appended its '{' and appends its '}'. */
+/* Starts the members of an object. The caller appends '{' before and '}' after them. */
 void field_json_begin(struct field_json *json);
 
-/* Appends a name and ':', with a comma before it where one is needed; the value follows.  A
- * constant name has nothing to escape. */
+/* Append a comma if needed, a name and ':'; the value must follow. A constant name must not need
+ * escaping. */
 void field_json_constant_name(struct field_json *json, const char *name);
 void field_json_field_name(struct field_json *json, const ttr_field *field);
 
-/* For writers that spell values in their own way: what divides an element from the one before it;
- * begins the object or array of a value, whose members or elements follow; ends the innermost that
- * was begun. */
+/* For writers that format values themselves: field_json_element appends the comma between elements,
+ * field_json_open starts the object or array of a value, field_json_close ends the innermost one.
+ */
 void field_json_element(struct field_json *json);
 void field_json_open(struct field_json *json, const ttr_value *value);
 void field_json_close(struct field_json *json);
 
-/* Appends a value that is no array or struct. */
+/* Appends a value other than an array or struct. */
 void field_json_value(struct field_json *json, const ttr_value *value);
 
 /* Appends all fields of an event as members. */
 void field_json_fields(struct field_json *json, const ttr_event *event);
 
-/* The same, those of the event's context (groups COMMON and CONTEXT) apart, which has a buffer of
- * its own; true where there are such. */
+/* As field_json_fields, but appends context fields (groups COMMON and CONTEXT) to `context`, which
+ * has a buffer of its own. Returns true if there are any. */
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event);
 
-/* Counts what was lost since the last call in the ledger of a writer. */
+/* Reports the losses counted since the last call to a writer's loss ledger, at `offset` of the
+ * output. */
 void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset);
 
 #endif

@@ -1,4 +1,5 @@
-/* Members written by hand from the rules in field_json.h. */
+/* Tests of the JSON encoder. The expected members are written by hand from the rules in
+ * field_json.h. */
 #include "encodings/json/field_json.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-/* The fields under construction, as members of one object. */
+/* Compares the fields under construction, encoded as one object, with `text`. */
 static void expect_fields(struct writing *w, const char *text)
 {
     struct buffer to;
@@ -27,8 +28,8 @@ static void expect_fields(struct writing *w, const char *text)
     writing_close(w);
 }
 
-static void put_nested(struct writing *w, uint16_t depth, const char *name, unsigned type,
-                       uint32_t count)
+static void add_nested_field(struct writing *w, uint16_t depth, const char *name, unsigned type,
+                             uint32_t count)
 {
     ttr_put_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)},
@@ -36,7 +37,7 @@ static void put_nested(struct writing *w, uint16_t depth, const char *name, unsi
                                .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
 }
 
-static void values_of_every_type_have_their_form(void **state)
+static void value_of_every_type_has_documented_form(void **state)
 {
     struct writing w;
     (void)state;
@@ -59,73 +60,78 @@ static void values_of_every_type_have_their_form(void **state)
         "\"t\":\"\\\"\\\\\\n\\u001f\xef\xbf\xbdz\",\"y\":\"0x00ab\",\"who\":9}");
 }
 
-static void put_named(struct writing *w, const char *name, ttr_value value, const char *label)
+static void add_labelled_field(struct writing *w, const char *name, ttr_value value,
+                               const char *label)
 {
     value.text = (ttr_text){label, strlen(label)};
     ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .value = value});
 }
 
-static void numbers_with_names_stay_numbers_beside_them(void **state)
+static void labelled_number_stays_number(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-    put_named(&w, "e",
-              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3},
-              "R\"");
-    put_named(&w, "s", (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .v.s = -3}, "");
-    put_named(&w, "f",
-              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4},
-              "A");
-    put_named(&w, "g", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 8}, "");
-    put_named(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER},
-              "-18446744073709551616");
-    put_named(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "007");
-    put_named(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-");
-    put_named(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}, "");
+    add_labelled_field(
+        &w, "e", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3},
+        "R\"");
+    add_labelled_field(&w, "s", (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .v.s = -3},
+                       "");
+    add_labelled_field(
+        &w, "f", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4},
+        "A");
+    add_labelled_field(&w, "g",
+                       (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 8}, "");
+    add_labelled_field(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER},
+                       "-18446744073709551616");
+    add_labelled_field(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "007");
+    add_labelled_field(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-");
+    add_labelled_field(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}, "");
     expect_fields(&w, "{\"e\":{\"value\":3,\"label\":\"R\\\"\"},\"s\":{\"value\":-3},\"f\":{"
                       "\"value\":4,\"labels\":[\"A\"]},"
                       "\"g\":{\"value\":8,\"labels\":[]},\"n\":-18446744073709551616,\"m\":\"007\","
                       "\"o\":\"-\",\"z\":null}");
 }
 
-static void nesting_follows_the_depth_of_fields(void **state)
+static void field_depth_defines_nesting(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-    put_nested(&w, 0, "a", TTR_TYPE_ARRAY, 2);
-    put_nested(&w, 1, "", TTR_TYPE_ARRAY, 0);
-    put_nested(&w, 1, "", TTR_TYPE_STRUCT, 1);
-    put_nested(&w, 2, "x", TTR_TYPE_UINT, 1);
-    put_nested(&w, 2, "y", TTR_TYPE_STRUCT, 9); /* its fields never come: the payload is cut */
-    put_nested(&w, 0, "b", TTR_TYPE_UINT, 2);
-    put_nested(&w, 5, "c", TTR_TYPE_UINT, 3); /* no parent at all */
+    add_nested_field(&w, 0, "a", TTR_TYPE_ARRAY, 2);
+    add_nested_field(&w, 1, "", TTR_TYPE_ARRAY, 0);
+    add_nested_field(&w, 1, "", TTR_TYPE_STRUCT, 1);
+    add_nested_field(&w, 2, "x", TTR_TYPE_UINT, 1);
+    /* the members of this struct are missing, as in a truncated payload */
+    add_nested_field(&w, 2, "y", TTR_TYPE_STRUCT, 9);
+    add_nested_field(&w, 0, "b", TTR_TYPE_UINT, 2);
+    add_nested_field(&w, 5, "c", TTR_TYPE_UINT, 3); /* depth without an enclosing array or struct */
     expect_fields(&w, "{\"a\":[[],{\"x\":1,\"y\":{}}],\"b\":2,\"c\":3}");
 }
 
-static void names_used_again_are_numbered_per_object(void **state)
+static void duplicate_name_is_numbered_per_object(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-    put_nested(&w, 0, "a#2", TTR_TYPE_UINT, 1);
-    put_nested(&w, 0, "a", TTR_TYPE_UINT, 2);
-    put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);
-    put_nested(&w, 1, "a", TTR_TYPE_UINT, 3);
-    put_nested(&w, 1, "a", TTR_TYPE_UINT, 4);
-    put_nested(&w, 0, "a", TTR_TYPE_UINT, 5);
-    put_nested(&w, 0, "a", TTR_TYPE_UINT, 6);
-    put_nested(&w, 0, "\xfe", TTR_TYPE_UINT, 7);
-    put_nested(&w, 0, "\xff", TTR_TYPE_UINT, 8); /* another name, but not in JSON */
+    add_nested_field(&w, 0, "a#2", TTR_TYPE_UINT, 1);
+    add_nested_field(&w, 0, "a", TTR_TYPE_UINT, 2);
+    add_nested_field(&w, 0, "s", TTR_TYPE_STRUCT, 2);
+    add_nested_field(&w, 1, "a", TTR_TYPE_UINT, 3);
+    add_nested_field(&w, 1, "a", TTR_TYPE_UINT, 4);
+    add_nested_field(&w, 0, "a", TTR_TYPE_UINT, 5);
+    add_nested_field(&w, 0, "a", TTR_TYPE_UINT, 6);
+    add_nested_field(&w, 0, "\xfe", TTR_TYPE_UINT, 7);
+    /* different bytes, but both become U+FFFD in JSON */
+    add_nested_field(&w, 0, "\xff", TTR_TYPE_UINT, 8);
     expect_fields(&w, "{\"a#2\":1,\"a\":2,\"s\":{\"a\":3,\"a#2\":4},\"a#3\":5,\"a#4\":6,"
                       "\"\xef\xbf\xbd\":7,\"\xef\xbf\xbd#2\":8}");
 }
 
-static void many_equal_names_cost_linear_time(void **state)
+static void many_duplicate_names_cost_linear_time(void **state)
 {
     struct writing w;
     (void)state;
@@ -133,14 +139,14 @@ static void many_equal_names_cost_linear_time(void **state)
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
     for (unsigned i = 0; i < 200000; i++)
         ttr_put_null(w.builder, "x");
-    writing_end(&w); /* quadratic time would run into the time limit of the test */
+    writing_end(&w); /* quadratic time would exceed the time limit of the test */
     assert_int_equal(w.status, TTR_OK);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 199999);
     writing_close(&w);
 }
 
-/* Up to 20 fields, structs and arrays of structs among them, whose names repeat now and then. */
-static void put_random(struct writing *w, uint64_t seed)
+/* Adds up to 20 fields, including structs and arrays of structs, some with duplicate names. */
+static void add_random_fields(struct writing *w, uint64_t seed)
 {
     static const char *const names[] = {
         "a",    "b",   "c", "d",   "e",
@@ -154,14 +160,14 @@ static void put_random(struct writing *w, uint64_t seed)
         unsigned type = choice == 0   ? TTR_TYPE_STRUCT
                         : choice == 1 ? TTR_TYPE_ARRAY
                                       : TTR_TYPE_UINT;
-        put_nested(w, depth, names[support_random(&state) % kinds], type, 1);
+        add_nested_field(w, depth, names[support_random(&state) % kinds], type, 1);
         if (choice == 2 && depth > 0)
             depth--;
         depth = (uint16_t)(depth + (choice < 2));
     }
 }
 
-static void add_members(struct field_json *json, const ttr_event *event)
+static void write_object(struct field_json *json, const ttr_event *event)
 {
     size_t begin = json->to->n;
     buffer_add_byte(json->to, '{');
@@ -173,8 +179,8 @@ static void add_members(struct field_json *json, const ttr_event *event)
     json->to->n -= begin;
 }
 
-/* Writers know the names of the events before; one that knows none is the truth. */
-static void members_are_the_same_whatever_was_written_before(void **state)
+/* An encoder that has learned shapes must produce the same output as a fresh one. */
+static void learned_shapes_do_not_change_output(void **state)
 {
     struct writing w;
     struct buffer kept_to, fresh_to;
@@ -191,11 +197,11 @@ static void members_are_the_same_whatever_was_written_before(void **state)
         field_json_init(&kept, w.t, &kept_to);
         for (unsigned i = 0; i < 8; i++) {
             writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-            put_random(&w, seeds[support_random(&random) % 4 == 0]);
+            add_random_fields(&w, seeds[support_random(&random) % 4 == 0]);
             assert_int_equal(ttr_event_take(w.builder, &batch, &error), TTR_OK);
             field_json_init(&fresh, w.t, &fresh_to);
-            add_members(&kept, batch.event);
-            add_members(&fresh, batch.event);
+            write_object(&kept, batch.event);
+            write_object(&fresh, batch.event);
             buffer_add_byte(&fresh_to, 0);
             support_assert_text(kept_to.bytes, kept_to.n, (const char *)fresh_to.bytes);
             buffer_clear(&kept_to);
@@ -209,7 +215,7 @@ static void members_are_the_same_whatever_was_written_before(void **state)
     writing_close(&w);
 }
 
-static void name_number(struct field_json *json, unsigned i)
+static void add_numbered_name(struct field_json *json, unsigned i)
 {
     char name[16];
     (void)snprintf(name, sizeof name, "n%u", i);
@@ -217,9 +223,8 @@ static void name_number(struct field_json *json, unsigned i)
     buffer_add_byte(json->to, '0');
 }
 
-/* Objects that have ended take no memory, however many; those that are open know their names as
- * before. */
-static void elements_of_an_array_leave_no_names_behind(void **state)
+/* Ended objects must not occupy memory, and open objects must still detect their duplicates. */
+static void ended_objects_release_names(void **state)
 {
     static const ttr_value array = {.type = TTR_TYPE_ARRAY}, object = {.type = TTR_TYPE_STRUCT};
     (void)state;
@@ -231,19 +236,21 @@ static void elements_of_an_array_leave_no_names_behind(void **state)
     buffer_init(&to, &heap.alloc);
     field_json_init(&json, t, &to);
     field_json_begin(&json);
-    for (unsigned i = 0; i < 300; i++) /* so many that each further name is looked for */
-        name_number(&json, i);
+    /* enough names to saturate the Bloom filter, so that each further name is looked up in the
+     * table */
+    for (unsigned i = 0; i < 300; i++)
+        add_numbered_name(&json, i);
     field_json_constant_name(&json, "list");
     field_json_open(&json, &array);
     size_t before = 0;
     for (unsigned i = 0; i < 50000; i++) {
         field_json_element(&json);
         field_json_open(&json, &object);
-        name_number(&json, i);
-        name_number(&json, i + 1);
-        name_number(&json, i % 2 ? i : i + 2);
+        add_numbered_name(&json, i);
+        add_numbered_name(&json, i + 1);
+        add_numbered_name(&json, i % 2 ? i : i + 2);
         field_json_close(&json);
-        buffer_clear(&to); /* as far as names in it are of none that is open */
+        buffer_clear(&to); /* allowed here, since no open object has names in this part */
         buffer_add_text(&to, "[{}");
         before = i == 100 ? heap.bytes : before;
     }
@@ -255,18 +262,19 @@ static void elements_of_an_array_leave_no_names_behind(void **state)
     ttr_free(t);
 }
 
-static void names_before_an_object_are_known_behind_it(void **state)
+static void names_before_object_still_detected_after_it(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     for (unsigned i = 0; i < 4;
-         i++) { /* by a shape from the third event on, which the last one leaves inside */
+         /* the shape applies from the third event on; the last event deviates inside the struct */
+         i++) {
         writing_begin(&w, TTR_KIND_INSTANT, 0, "e");
         ttr_put_uint(w.builder, "a", 1);
-        put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);
-        put_nested(&w, 1, "a", TTR_TYPE_UINT, 2);
-        put_nested(&w, 1, i < 3 ? "b" : "a", TTR_TYPE_UINT, 3);
+        add_nested_field(&w, 0, "s", TTR_TYPE_STRUCT, 2);
+        add_nested_field(&w, 1, "a", TTR_TYPE_UINT, 2);
+        add_nested_field(&w, 1, i < 3 ? "b" : "a", TTR_TYPE_UINT, 3);
         ttr_put_uint(w.builder, "a", 4);
         ttr_put_uint(w.builder, "a", 5);
         writing_end(&w);
@@ -278,14 +286,14 @@ static void names_before_an_object_are_known_behind_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_of_an_array_leave_no_names_behind),
-        cmocka_unit_test(names_before_an_object_are_known_behind_it),
-        cmocka_unit_test(values_of_every_type_have_their_form),
-        cmocka_unit_test(numbers_with_names_stay_numbers_beside_them),
-        cmocka_unit_test(nesting_follows_the_depth_of_fields),
-        cmocka_unit_test(names_used_again_are_numbered_per_object),
-        cmocka_unit_test(many_equal_names_cost_linear_time),
-        cmocka_unit_test(members_are_the_same_whatever_was_written_before),
+        cmocka_unit_test(ended_objects_release_names),
+        cmocka_unit_test(names_before_object_still_detected_after_it),
+        cmocka_unit_test(value_of_every_type_has_documented_form),
+        cmocka_unit_test(labelled_number_stays_number),
+        cmocka_unit_test(field_depth_defines_nesting),
+        cmocka_unit_test(duplicate_name_is_numbered_per_object),
+        cmocka_unit_test(many_duplicate_names_cost_linear_time),
+        cmocka_unit_test(learned_shapes_do_not_change_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Escaped strings by id.  A refused allocation gives an empty piece and sets `failed`, so that a
- * run of lookups can be checked once at its end. */
+/* Cache of escaped strings by string id. If an allocation fails, lookups return an empty piece and
+ * set `failed`, so that a caller can check once after many lookups. */
 #include "encodings/json/text_cache.h"
 
 #include "base/hash.h"
@@ -21,7 +21,7 @@ void text_cache_free(struct text_cache *cache)
     arena_free(&cache->arena);
 }
 
-static bool make_slot(struct text_cache *cache, ttr_id id)
+static bool reserve_slot(struct text_cache *cache, ttr_id id)
 {
     size_t before = cache->pieces_n;
     if (!alloc_reserve(cache->alloc, (void **)&cache->pieces, &cache->pieces_n, (size_t)id + 1,
@@ -32,7 +32,7 @@ static bool make_slot(struct text_cache *cache, ttr_id id)
     return true;
 }
 
-const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id)
+const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id)
 {
     ttr_text text = ttr_text_get(t, id);
     struct buffer *scratch = &cache->scratch;
@@ -42,7 +42,7 @@ const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, 
     size_t changed = cache->encode(scratch, text.p, text.n), n = scratch->n;
     buffer_add(scratch, padding, sizeof padding);
     const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->bytes, scratch->n);
-    if (!p || !make_slot(cache, id)) {
+    if (!p || !reserve_slot(cache, id)) {
         cache->failed = true;
         return &nothing;
     }

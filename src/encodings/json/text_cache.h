@@ -1,6 +1,6 @@
-/* Strings of the context as a text output spells them, escaped once: an event costs a copy per
- * string.  What is kept grows with the number of distinct strings used, as the context does.
- * Ownership: pieces live until text_cache_free. */
+/* Cache of the context's strings in escaped form: each string is escaped once, after which an event
+ * costs one copy per string. Memory grows with the number of distinct strings used. Ownership:
+ * pieces live until text_cache_free. Thread rule: one thread at a time. */
 #ifndef TRACETTA_ENCODINGS_JSON_TEXT_CACHE_H
 #define TRACETTA_ENCODINGS_JSON_TEXT_CACHE_H
 
@@ -9,15 +9,17 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 
-/* Appends the escaped form of any bytes; gives 0 where the form holds them as they were. */
+/* Appends the escaped form of `n` bytes. Returns how many characters were replaced with loss; 0 if
+ * the original can be restored. */
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
 #define TEXT_CACHE_PADDING 16u
 
 struct text_piece {
-    ttr_text text;  /* p NULL: not asked for yet; TEXT_CACHE_PADDING bytes behind it can be read */
-    size_t changed; /* what `encode` gave */
-    uint64_t hash;  /* of the escaped form */
+    /* p is NULL until first requested; TEXT_CACHE_PADDING bytes after the text are readable */
+    ttr_text text;
+    size_t changed; /* return value of `encode` */
+    uint64_t hash;  /* hash of the escaped form */
 };
 
 struct text_cache {
@@ -25,25 +27,25 @@ struct text_cache {
     text_encode encode;
     struct arena arena;
     struct buffer scratch;
-    struct text_piece *pieces; /* by string id */
+    struct text_piece *pieces; /* array indexed by string id */
     size_t pieces_n;
-    bool failed; /* memory was out: the pieces given since are empty */
+    bool failed; /* out of memory: pieces returned since then are empty */
 };
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode);
 void text_cache_free(struct text_cache *cache);
 
-/* Slow path of text_cache_get. */
-const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id);
+/* Escapes a string that is not cached yet (slow path of text_cache_get). */
+const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id);
 
-/* Gives the escaped form of a string; text.p is never NULL.  The piece itself is good until the
- * next call. */
+/* Returns the escaped form of a string; text.p is never NULL. The pointer to the piece is valid
+ * until the next call, the text until text_cache_free. */
 static inline const struct text_piece *text_cache_get(struct text_cache *cache, const ttr *t,
                                                       ttr_id id)
 {
     if (id < cache->pieces_n && cache->pieces[id].text.p)
         return &cache->pieces[id];
-    return text_cache_add(cache, t, id);
+    return text_cache_escape(cache, t, id);
 }
 
 #endif

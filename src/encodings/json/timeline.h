@@ -1,6 +1,7 @@
-/* Times as text outputs show them.  An event does not say whether its time counts from 1970 or from
- * the start of the trace; its size does: a trace clock reaches TIME_UNIX_NS after 104 days. The put
- * functions write at most NUMBER_MAX bytes and give the place after them, as in append.h. */
+/* Formatting of times in text outputs. An event does not declare whether its time counts from 1970
+ * or from the start of the trace, but the magnitude shows it: a clock that starts at zero reaches
+ * TIME_UNIX_NS only after 104 days. The put functions write at most NUMBER_MAX bytes and return the
+ * end of the text, as in append.h. */
 #ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
 #define TRACETTA_ENCODINGS_JSON_TIMELINE_H
 
@@ -16,13 +17,13 @@ static inline bool time_is_unix(int64_t time_ns)
     return time_ns > TIME_UNIX_NS || time_ns < -TIME_UNIX_NS;
 }
 
-/* |a - b|, which a signed difference could not always hold. */
+/* Returns |a - b| without the overflow of a signed difference. */
 static inline uint64_t time_distance(int64_t a, int64_t b)
 {
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* "12.000000345" */
+/* Formats nanoseconds as seconds with nine decimals: "12.000000345". */
 static inline char *put_seconds(char *at, uint64_t ns)
 {
     at += number_put_u64(at, ns / 1000000000);
@@ -31,7 +32,7 @@ static inline char *put_seconds(char *at, uint64_t ns)
     return at + 10;
 }
 
-/* "12.345": microseconds, exact */
+/* Formats nanoseconds as microseconds with three decimals, without rounding: "12.345". */
 static inline char *put_microseconds(char *at, uint64_t ns)
 {
     at += number_put_u64(at, ns / 1000);

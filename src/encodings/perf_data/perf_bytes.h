@@ -1,13 +1,12 @@
-/* Numbers and texts of perf.data, appended in the byte order of the file. */
+/* Appends integers and texts of perf.data in the byte order of the file. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_BYTES_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_BYTES_H
 
 #include "base/buffer.h"
 #include "base/endian.h"
 
-#define PERF_TEXT_ALIGN                                                                 \
-    64u /* texts of feature sections have zeros up to a multiple of this (NAME_ALIGN of \
-           tools/perf) */
+/* alignment of texts in feature sections (NAME_ALIGN of tools/perf); the padding is zeros */
+#define PERF_TEXT_ALIGN 64u
 
 static inline void perf_store_u16(uint8_t *to, bool is_big, uint16_t x)
 {
@@ -24,31 +23,31 @@ static inline void perf_store_u64(uint8_t *to, bool is_big, uint64_t x)
     is_big ? store_u64be(to, x) : store_u64le(to, x);
 }
 
-static inline void perf_add_u32(struct buffer *to, bool is_big, uint32_t x)
+static inline void perf_append_u32(struct buffer *to, bool is_big, uint32_t x)
 {
     uint8_t bytes[4];
     perf_store_u32(bytes, is_big, x);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static inline void perf_add_u64(struct buffer *to, bool is_big, uint64_t x)
+static inline void perf_append_u64(struct buffer *to, bool is_big, uint64_t x)
 {
     uint8_t bytes[8];
     perf_store_u64(bytes, is_big, x);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-/* The size of a text with its zero, padded. */
-static inline size_t perf_padded(size_t n, size_t align)
+/* Returns the size of a text of `n` bytes with its terminating zero, rounded up to `align`. */
+static inline size_t perf_padded_size(size_t n, size_t align)
 {
     return (n + 1 + align - 1) / align * align;
 }
 
-/* u32 size with its padding | text, zeros */
-static inline void perf_add_text(struct buffer *to, bool is_big, const void *text, size_t n)
+/* Appends a text as feature sections store it: u32 padded size | text, zeros. */
+static inline void perf_append_text(struct buffer *to, bool is_big, const void *text, size_t n)
 {
-    size_t padded = perf_padded(n, PERF_TEXT_ALIGN);
-    perf_add_u32(to, is_big, (uint32_t)padded);
+    size_t padded = perf_padded_size(n, PERF_TEXT_ALIGN);
+    perf_append_u32(to, is_big, (uint32_t)padded);
     buffer_add(to, text, n);
     buffer_add_zeros(to, padded - n);
 }

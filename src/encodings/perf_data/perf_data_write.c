@@ -1,4 +1,5 @@
-/* The frame of a perf.data: what stands before and behind the records.  See the header. */
+/* Writer of a perf.data file's header, attributes, marks and feature sections. The records are in
+ * perf_data_write_record.c; perf_data_write.h describes the file. */
 #include "encodings/perf_data/perf_data_write.h"
 
 #include "encodings/perf_data/perf_bytes.h"
@@ -6,42 +7,43 @@
 
 #define ATTR_ENTRY (PERF_ATTR_VER7 + PERF_SECTION_BYTES)
 #define BUILD_ID_ROOM 20u
-#define BUILD_ID_FIXED 36u /* header, pid, id with its length and padding */
-#define UPDATE_NAME 2u     /* PERF_EVENT_UPDATE__NAME */
+/* fixed part of a BUILD_ID record: header, pid, id with its length and padding */
+#define BUILD_ID_FIXED 36u
+#define UPDATE_NAME 2u /* PERF_EVENT_UPDATE__NAME: the subtype that carries an event's name */
 #define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
 
-/* --- Making and ending --- */
+/* --- Creation and release --- */
 
-bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec)
+bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec)
 {
-    *put = (struct perf_put){.spec = *spec};
-    buffer_init(&put->ids, spec->alloc);
-    buffer_init(&put->names, spec->alloc);
-    buffer_init(&put->plain, spec->alloc);
-    for (size_t i = 0; i < PERF_PUT_FEATURES; i++)
-        buffer_init(&put->feature[i], spec->alloc);
+    *writer = (struct perf_put){.spec = *spec};
+    buffer_init(&writer->ids, spec->alloc);
+    buffer_init(&writer->names, spec->alloc);
+    buffer_init(&writer->plain, spec->alloc);
+    for (size_t i = 0; i < PERF_WRITER_FEATURES; i++)
+        buffer_init(&writer->feature[i], spec->alloc);
     if (!spec->zstd_level)
         return true;
-    put->zstd = perf_zstd_new(spec->alloc, spec->zstd_level);
-    return put->zstd != NULL;
+    writer->zstd = perf_zstd_new(spec->alloc, spec->zstd_level);
+    return writer->zstd != NULL;
 }
 
-void perf_put_free(struct perf_put *put)
+void perf_put_free(struct perf_put *writer)
 {
-    perf_zstd_free(put->zstd);
-    for (size_t i = 0; i < PERF_PUT_FEATURES && put->spec.alloc; i++)
-        buffer_free(&put->feature[i]);
-    if (!put->spec.alloc)
+    perf_zstd_free(writer->zstd);
+    for (size_t i = 0; i < PERF_WRITER_FEATURES && writer->spec.alloc; i++)
+        buffer_free(&writer->feature[i]);
+    if (!writer->spec.alloc)
         return;
-    buffer_free(&put->plain);
-    buffer_free(&put->names);
-    buffer_free(&put->ids);
-    alloc_free(put->spec.alloc, put->events, put->events_capacity, sizeof *put->events);
+    buffer_free(&writer->plain);
+    buffer_free(&writer->names);
+    buffer_free(&writer->ids);
+    alloc_free(writer->spec.alloc, writer->events, writer->events_capacity, sizeof *writer->events);
 }
 
-/* A bit of the flags where a file of that order has it: big machines fill bit fields from the
- * highest bit on. */
-static uint64_t place_flags(uint64_t flags, bool is_big)
+/* Returns the flags as the file's byte order stores them: C compilers on big-endian machines
+ * allocate bit fields from the most significant bit. */
+static uint64_t order_flag_bits(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
     for (unsigned i = 0; i < 64 && is_big; i++)
@@ -59,202 +61,208 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
     perf_store_u64(to + PERF_ATTR_PERIOD, is_big, attr->period);
     perf_store_u64(to + PERF_ATTR_SAMPLE_TYPE, is_big, attr->sample_type);
     perf_store_u64(to + PERF_ATTR_READ_FORMAT, is_big, attr->read_format);
-    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, place_flags(attr->flags, is_big));
+    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, order_flag_bits(attr->flags, is_big));
     perf_store_u32(to + PERF_ATTR_WAKEUP, is_big, attr->wakeup);
     perf_store_u32(to + PERF_ATTR_CLOCKID, is_big, (uint32_t)attr->clockid);
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
 }
 
-/* --- Records of the frame itself, in a pipe --- */
+/* --- Records that describe the trace, written in pipe mode --- */
 
-/* Appends to the output what is no record of the data section, and counts it. */
-static void add_frame(struct perf_put *put, const void *bytes, size_t n)
+/* Appends bytes that are not a record of the data section and counts them in the file offset. */
+static void write_frame(struct perf_put *writer, const void *bytes, size_t n)
 {
-    buffer_add(put->spec.to, bytes, n);
-    put->at += n;
+    buffer_add(writer->spec.to, bytes, n);
+    writer->at += n;
 }
 
-static void add_frame_u32(struct perf_put *put, uint32_t x)
+static void write_frame_u32(struct perf_put *writer, uint32_t x)
 {
-    perf_add_u32(put->spec.to, put->spec.is_big_endian, x);
-    put->at += 4;
+    perf_append_u32(writer->spec.to, writer->spec.is_big_endian, x);
+    writer->at += 4;
 }
 
-static void add_frame_u64(struct perf_put *put, uint64_t x)
+static void write_frame_u64(struct perf_put *writer, uint64_t x)
 {
-    perf_add_u64(put->spec.to, put->spec.is_big_endian, x);
-    put->at += 8;
+    perf_append_u64(writer->spec.to, writer->spec.is_big_endian, x);
+    writer->at += 8;
 }
 
-static void add_record_header(struct perf_put *put, uint32_t type, size_t size)
+static void write_record_header(struct perf_put *writer, uint32_t type, size_t size)
 {
     uint8_t header[PERF_RECORD_HEADER] = {0};
-    perf_store_u32(header, put->spec.is_big_endian, type);
-    perf_store_u16(header + 6, put->spec.is_big_endian, (uint16_t)size);
-    add_frame(put, header, sizeof header);
+    perf_store_u32(header, writer->spec.is_big_endian, type);
+    perf_store_u16(header + 6, writer->spec.is_big_endian, (uint16_t)size);
+    write_frame(writer, header, sizeof header);
 }
 
-static uint64_t id_of(const struct perf_put *put, const struct perf_put_event *event, size_t i)
+static uint64_t event_id_at(const struct perf_put *writer,
+                            const struct perf_data_writer_event *event, size_t i)
 {
     uint64_t id;
-    memcpy(&id, put->ids.bytes + event->ids_at + i * sizeof id, sizeof id);
+    memcpy(&id, writer->ids.bytes + event->ids_at + i * sizeof id, sizeof id);
     return id;
 }
 
-static void add_ids(struct perf_put *put, const struct perf_put_event *event)
+static void write_ids(struct perf_put *writer, const struct perf_data_writer_event *event)
 {
     for (size_t i = 0; i < event->ids_n; i++)
-        add_frame_u64(put, id_of(put, event, i));
+        write_frame_u64(writer, event_id_at(writer, event, i));
 }
 
-/* An event whose ids have no room in a record is told with as many as have. */
-static void tell_event(struct perf_put *put, const struct perf_put_event *event)
+/* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
+static void write_event_records(struct perf_put *writer, const struct perf_data_writer_event *event)
 {
-    struct perf_put_event told = *event;
+    struct perf_data_writer_event limited = *event;
     size_t room = (PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
-    if (told.ids_n > room)
-        told.ids_n = room;
-    add_record_header(put, PERF_HEADER_ATTR, PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * told.ids_n);
-    add_frame(put, event->attr, PERF_ATTR_VER7);
-    add_ids(put, &told);
+    if (limited.ids_n > room)
+        limited.ids_n = room;
+    write_record_header(writer, PERF_HEADER_ATTR,
+                        PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * limited.ids_n);
+    write_frame(writer, event->attr, PERF_ATTR_VER7);
+    write_ids(writer, &limited);
     if (!event->name_n || !event->ids_n)
         return;
-    size_t padded = perf_padded(event->name_n, 8);
-    add_record_header(put, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
-    add_frame_u64(put, UPDATE_NAME);
-    add_frame_u64(put, id_of(put, event, 0));
-    add_frame(put, put->names.bytes + event->name_at, event->name_n);
-    add_frame(put, "\0\0\0\0\0\0\0", padded - event->name_n);
+    size_t padded = perf_padded_size(event->name_n, 8);
+    write_record_header(writer, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
+    write_frame_u64(writer, UPDATE_NAME);
+    write_frame_u64(writer, event_id_at(writer, event, 0));
+    write_frame(writer, writer->names.bytes + event->name_at, event->name_n);
+    write_frame(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
 
-static void tell_feature(struct perf_put *put, enum perf_feature feature)
+static void write_feature_record(struct perf_put *writer, enum perf_feature feature)
 {
-    const struct buffer *section = &put->feature[feature];
+    const struct buffer *section = &writer->feature[feature];
     size_t size = PERF_RECORD_HEADER + 8 + section->n;
     if (!section->n || size > PERF_RECORD_BYTES_MAX)
         return;
-    add_record_header(put, PERF_HEADER_FEATURE, size);
-    add_frame_u64(put, feature);
-    add_frame(put, section->bytes, section->n);
+    write_record_header(writer, PERF_HEADER_FEATURE, size);
+    write_frame_u64(writer, feature);
+    write_frame(writer, section->bytes, section->n);
 }
 
-static void tell_tracing(struct perf_put *put)
+static void write_tracing_record(struct perf_put *writer)
 {
-    const struct buffer *section = &put->feature[PERF_FEATURE_TRACING_DATA];
+    const struct buffer *section = &writer->feature[PERF_FEATURE_TRACING_DATA];
     size_t padding = (8 - section->n % 8) % 8;
     if (!section->n)
         return;
-    add_record_header(put, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
-    add_frame_u32(put, (uint32_t)(section->n + padding));
-    add_frame(put, section->bytes, section->n);
-    add_frame(put, "\0\0\0\0\0\0\0", padding);
+    write_record_header(writer, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
+    write_frame_u32(writer, (uint32_t)(section->n + padding));
+    write_frame(writer, section->bytes, section->n);
+    write_frame(writer, "\0\0\0\0\0\0\0", padding);
 }
 
-static void tell_build_ids(struct perf_put *put)
+static void write_build_ids(struct perf_put *writer)
 {
-    const struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
-    if (section->n > put->build_ids_told)
-        add_frame(put, section->bytes + put->build_ids_told, section->n - put->build_ids_told);
-    put->build_ids_told = section->n;
+    const struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
+    if (section->n > writer->build_ids_written)
+        write_frame(writer, section->bytes + writer->build_ids_written,
+                    section->n - writer->build_ids_written);
+    writer->build_ids_written = section->n;
 }
 
-static bool is_told_now(const struct perf_put *put)
+static bool is_written_at_once(const struct perf_put *writer)
 {
-    return put->spec.is_pipe && put->has_begun;
+    return writer->spec.is_pipe && writer->has_begun;
 }
 
-/* --- What is declared --- */
+/* --- Declarations: events, feature sections, formats --- */
 
-void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
+void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
                     const uint64_t *ids, size_t n)
 {
-    void *events = put->events;
-    if (!alloc_reserve(put->spec.alloc, &events, &put->events_capacity, put->events_n + 1,
-                       sizeof *put->events)) {
-        put->is_out_of_memory = true;
+    void *events = writer->events;
+    if (!alloc_reserve(writer->spec.alloc, &events, &writer->events_capacity, writer->events_n + 1,
+                       sizeof *writer->events)) {
+        writer->is_out_of_memory = true;
         return;
     }
-    put->events = events;
-    struct perf_put_event *event = &put->events[put->events_n];
-    *event = (struct perf_put_event){
-        .ids_at = put->ids.n, .ids_n = n, .name_at = put->names.n, .name_n = name.n};
+    writer->events = events;
+    struct perf_data_writer_event *event = &writer->events[writer->events_n];
+    *event = (struct perf_data_writer_event){
+        .ids_at = writer->ids.n, .ids_n = n, .name_at = writer->names.n, .name_n = name.n};
     memcpy(event->attr, attr, PERF_ATTR_VER7);
-    perf_store_u32(event->attr + PERF_ATTR_SIZE, put->spec.is_big_endian, PERF_ATTR_VER7);
-    buffer_add(&put->ids, ids, n * sizeof *ids);
-    buffer_add(&put->names, name.p, name.n);
-    if (perf_put_failed(put))
+    perf_store_u32(event->attr + PERF_ATTR_SIZE, writer->spec.is_big_endian, PERF_ATTR_VER7);
+    buffer_add(&writer->ids, ids, n * sizeof *ids);
+    buffer_add(&writer->names, name.p, name.n);
+    if (perf_put_failed(writer))
         return;
-    put->events_n++;
-    put->is_late = put->has_begun;
-    if (is_told_now(put)) {
-        perf_put_flush(put);
-        tell_event(put, event);
-        put->events_told = put->events_n;
+    writer->events_n++;
+    writer->is_late = writer->has_begun;
+    if (is_written_at_once(writer)) {
+        perf_put_flush(writer);
+        write_event_records(writer, event);
+        writer->events_written = writer->events_n;
     }
 }
 
-/* After a section was set. */
-static void feature_is_set(struct perf_put *put, enum perf_feature feature)
+/* Called after a feature section was set; in pipe mode writes it at once as a record. */
+static void publish_feature(struct perf_put *writer, enum perf_feature feature)
 {
-    if (put->feature[feature].failed)
-        put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_feature(put, feature);
+    if (writer->feature[feature].failed)
+        writer->is_out_of_memory = true;
+    else if (is_written_at_once(writer))
+        write_feature_record(writer, feature);
 }
 
-void perf_put_feature(struct perf_put *put, enum perf_feature feature, const void *bytes, size_t n)
+void perf_put_feature(struct perf_put *writer, enum perf_feature feature, const void *bytes,
+                      size_t n)
 {
-    buffer_clear(&put->feature[feature]);
-    buffer_add(&put->feature[feature], bytes, n);
-    feature_is_set(put, feature);
+    buffer_clear(&writer->feature[feature]);
+    buffer_add(&writer->feature[feature], bytes, n);
+    publish_feature(writer, feature);
 }
 
-void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_text text)
+void perf_put_feature_text(struct perf_put *writer, enum perf_feature feature, ttr_text text)
 {
-    buffer_clear(&put->feature[feature]);
-    perf_add_text(&put->feature[feature], put->spec.is_big_endian, text.p, text.n);
-    feature_is_set(put, feature);
+    buffer_clear(&writer->feature[feature]);
+    perf_append_text(&writer->feature[feature], writer->spec.is_big_endian, text.p, text.n);
+    publish_feature(writer, feature);
 }
 
-void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts,
-                            uint32_t n)
+void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
+                            const ttr_text *texts, uint32_t n)
 {
-    buffer_clear(&put->feature[feature]);
-    perf_add_u32(&put->feature[feature], put->spec.is_big_endian, n);
+    buffer_clear(&writer->feature[feature]);
+    perf_append_u32(&writer->feature[feature], writer->spec.is_big_endian, n);
     for (uint32_t i = 0; i < n; i++)
-        perf_add_text(&put->feature[feature], put->spec.is_big_endian, texts[i].p, texts[i].n);
-    feature_is_set(put, feature);
+        perf_append_text(&writer->feature[feature], writer->spec.is_big_endian, texts[i].p,
+                         texts[i].n);
+    publish_feature(writer, feature);
 }
 
-void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t online)
+void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t online)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_NRCPUS];
+    struct buffer *section = &writer->feature[PERF_FEATURE_NRCPUS];
     buffer_clear(section);
-    perf_add_u32(section, put->spec.is_big_endian, available);
-    perf_add_u32(section, put->spec.is_big_endian, online);
-    feature_is_set(put, PERF_FEATURE_NRCPUS);
+    perf_append_u32(section, writer->spec.is_big_endian, available);
+    perf_append_u32(section, writer->spec.is_big_endian, online);
+    publish_feature(writer, PERF_FEATURE_NRCPUS);
 }
 
-void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns,
+void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t wall_ns,
                             uint64_t clock_ns)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_CLOCK_DATA];
-    bool is_big = put->spec.is_big_endian;
+    struct buffer *section = &writer->feature[PERF_FEATURE_CLOCK_DATA];
+    bool is_big = writer->spec.is_big_endian;
     buffer_clear(section);
-    perf_add_u32(section, is_big, 1);
-    perf_add_u32(section, is_big, clockid);
-    perf_add_u64(section, is_big, wall_ns);
-    perf_add_u64(section, is_big, clock_ns);
-    feature_is_set(put, PERF_FEATURE_CLOCK_DATA);
+    perf_append_u32(section, is_big, 1);
+    perf_append_u32(section, is_big, clockid);
+    perf_append_u64(section, is_big, wall_ns);
+    perf_append_u64(section, is_big, clock_ns);
+    publish_feature(writer, PERF_FEATURE_CLOCK_DATA);
 }
 
-void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id,
+void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, const uint8_t *id,
                        size_t n, ttr_text path)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
-    bool is_big = put->spec.is_big_endian;
+    struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
+    bool is_big = writer->spec.is_big_endian;
     uint8_t fixed[BUILD_ID_FIXED] = {0};
-    size_t path_n = path.n < 4096 ? path.n : 4096, padded = perf_padded(path_n, PERF_TEXT_ALIGN),
+    size_t path_n = path.n < 4096 ? path.n : 4096,
+           padded = perf_padded_size(path_n, PERF_TEXT_ALIGN),
            id_n = n < BUILD_ID_ROOM ? n : BUILD_ID_ROOM;
     perf_store_u32(fixed, is_big, PERF_HEADER_BUILD_ID);
     perf_store_u16(fixed + 4, is_big, (uint16_t)(cpumode | PERF_MISC_BUILD_ID_SIZE));
@@ -266,243 +274,245 @@ void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, con
     buffer_add(section, path.p, path_n);
     buffer_add_zeros(section, padded - path_n);
     if (section->failed)
-        put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_build_ids(put);
+        writer->is_out_of_memory = true;
+    else if (is_written_at_once(writer))
+        write_build_ids(writer);
 }
 
-void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n)
+void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_TRACING_DATA];
+    struct buffer *section = &writer->feature[PERF_FEATURE_TRACING_DATA];
     buffer_clear(section);
     buffer_add(section, bytes, n);
-    put->is_late |= put->has_begun;
+    writer->is_late |= writer->has_begun;
     if (section->failed)
-        put->is_out_of_memory = true;
-    else if (is_told_now(put))
-        tell_tracing(put);
+        writer->is_out_of_memory = true;
+    else if (is_written_at_once(writer))
+        write_tracing_record(writer);
 }
 
-/* --- Before the records --- */
+/* --- Start of the file --- */
 
-static void begin_pipe(struct perf_put *put)
+static void write_pipe_start(struct perf_put *writer)
 {
     uint8_t header[PERF_PIPE_HEADER_BYTES];
-    memcpy(header, put->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
-    perf_store_u64(header + PERF_AT_HEADER_SIZE, put->spec.is_big_endian, sizeof header);
-    add_frame(put, header, sizeof header);
-    for (size_t i = 0; i < put->events_n; i++)
-        tell_event(put, &put->events[i]);
-    put->events_told = put->events_n;
-    tell_tracing(put);
-    tell_build_ids(put);
-    for (unsigned i = PERF_FEATURE_HOSTNAME; i < PERF_PUT_FEATURES; i++)
-        tell_feature(put, (enum perf_feature)i);
+    memcpy(header, writer->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
+    perf_store_u64(header + PERF_AT_HEADER_SIZE, writer->spec.is_big_endian, sizeof header);
+    write_frame(writer, header, sizeof header);
+    for (size_t i = 0; i < writer->events_n; i++)
+        write_event_records(writer, &writer->events[i]);
+    writer->events_written = writer->events_n;
+    write_tracing_record(writer);
+    write_build_ids(writer);
+    for (unsigned i = PERF_FEATURE_HOSTNAME; i < PERF_WRITER_FEATURES; i++)
+        write_feature_record(writer, (enum perf_feature)i);
 }
 
-/* The ids, then the entries that point to them. */
-static void add_attrs(struct perf_put *put)
+/* Writes the ids of all events, then the attribute entries that refer to them. */
+static void write_attrs(struct perf_put *writer)
 {
-    uint64_t ids_at = put->at;
-    for (size_t i = 0; i < put->events_n; i++)
-        add_ids(put, &put->events[i]);
-    put->attrs_at = put->at;
-    for (size_t i = 0; i < put->events_n; i++) {
-        const struct perf_put_event *event = &put->events[i];
-        add_frame(put, event->attr, PERF_ATTR_VER7);
-        add_frame_u64(put, ids_at);
-        add_frame_u64(put, 8 * event->ids_n);
+    uint64_t ids_at = writer->at;
+    for (size_t i = 0; i < writer->events_n; i++)
+        write_ids(writer, &writer->events[i]);
+    writer->attrs_at = writer->at;
+    for (size_t i = 0; i < writer->events_n; i++) {
+        const struct perf_data_writer_event *event = &writer->events[i];
+        write_frame(writer, event->attr, PERF_ATTR_VER7);
+        write_frame_u64(writer, ids_at);
+        write_frame_u64(writer, 8 * event->ids_n);
         ids_at += 8 * event->ids_n;
     }
-    put->attrs_bytes = put->at - put->attrs_at;
-    put->events_told = put->events_n;
+    writer->attrs_bytes = writer->at - writer->attrs_at;
+    writer->events_written = writer->events_n;
 }
 
-/* What a reader of a COMPRESSED record must know beforehand: how much may come out of it. */
-static void set_compressed(struct perf_put *put)
+/* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
+ * their buffer by the compression ratio. */
+static void fill_compressed_section(struct perf_put *writer)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_COMPRESSED];
-    bool is_big = put->spec.is_big_endian;
-    uint64_t ratio = put->data_bytes ? put->plain_bytes / put->data_bytes : 1;
-    if (!put->zstd)
+    struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
+    bool is_big = writer->spec.is_big_endian;
+    uint64_t ratio = writer->data_bytes ? writer->plain_bytes / writer->data_bytes : 1;
+    if (!writer->zstd)
         return;
     buffer_clear(section);
-    perf_add_u32(section, is_big, 1);
-    perf_add_u32(section, is_big, PERF_COMPRESSION_ZSTD);
-    perf_add_u32(section, is_big, (uint32_t)put->spec.zstd_level);
-    perf_add_u32(section, is_big, (uint32_t)ratio);
-    perf_add_u32(section, is_big, PERF_ZSTD_PIECE);
+    perf_append_u32(section, is_big, 1);
+    perf_append_u32(section, is_big, PERF_COMPRESSION_ZSTD);
+    perf_append_u32(section, is_big, (uint32_t)writer->spec.zstd_level);
+    perf_append_u32(section, is_big, (uint32_t)ratio);
+    perf_append_u32(section, is_big, PERF_ZSTD_PIECE_MAX);
 }
 
-/* Names of events with their ids. */
-static void set_descriptions(struct perf_put *put)
+/* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
+static void fill_event_desc_section(struct perf_put *writer)
 {
-    struct buffer *section = &put->feature[PERF_FEATURE_EVENT_DESC];
-    bool is_big = put->spec.is_big_endian;
+    struct buffer *section = &writer->feature[PERF_FEATURE_EVENT_DESC];
+    bool is_big = writer->spec.is_big_endian;
     buffer_clear(section);
-    if (!put->events_n)
+    if (!writer->events_n)
         return;
-    perf_add_u32(section, is_big, (uint32_t)put->events_n);
-    perf_add_u32(section, is_big, PERF_ATTR_VER7);
-    for (size_t i = 0; i < put->events_n; i++) {
-        const struct perf_put_event *event = &put->events[i];
+    perf_append_u32(section, is_big, (uint32_t)writer->events_n);
+    perf_append_u32(section, is_big, PERF_ATTR_VER7);
+    for (size_t i = 0; i < writer->events_n; i++) {
+        const struct perf_data_writer_event *event = &writer->events[i];
         buffer_add(section, event->attr, PERF_ATTR_VER7);
-        perf_add_u32(section, is_big, (uint32_t)event->ids_n);
-        perf_add_text(section, is_big, put->names.bytes + event->name_at, event->name_n);
+        perf_append_u32(section, is_big, (uint32_t)event->ids_n);
+        perf_append_text(section, is_big, writer->names.bytes + event->name_at, event->name_n);
         for (size_t k = 0; k < event->ids_n; k++)
-            perf_add_u64(section, is_big, id_of(put, event, k));
+            perf_append_u64(section, is_big, event_id_at(writer, event, k));
     }
-    put->is_out_of_memory |= section->failed;
+    writer->is_out_of_memory |= section->failed;
 }
 
-static void add_early(struct perf_put *put)
+static void write_early_sections(struct perf_put *writer)
 {
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        put->early[i] = (struct perf_put_place){put->at, put->feature[i].n};
-        add_frame(put, put->feature[i].bytes, put->feature[i].n);
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
+        writer->early_sections[i] = (struct perf_section){writer->at, writer->feature[i].n};
+        write_frame(writer, writer->feature[i].bytes, writer->feature[i].n);
     }
 }
 
-void perf_put_begin(struct perf_put *put)
+void perf_put_begin(struct perf_put *writer)
 {
     static const uint8_t header[PERF_HEADER_BYTES];
-    size_t header_at = put->spec.to->n;
-    set_compressed(put);
-    put->has_begun = true;
-    if (put->spec.is_pipe) {
-        begin_pipe(put);
+    size_t header_at = writer->spec.to->n;
+    fill_compressed_section(writer);
+    writer->has_begun = true;
+    if (writer->spec.is_pipe) {
+        write_pipe_start(writer);
         return;
     }
-    add_frame(put, header, sizeof header);
-    if (put->events_n)
-        add_attrs(put);
-    if (put->spec.is_live) {
-        set_descriptions(put);
-        add_early(put);
+    write_frame(writer, header, sizeof header);
+    if (writer->events_n)
+        write_attrs(writer);
+    if (writer->spec.is_live) {
+        fill_event_desc_section(writer);
+        write_early_sections(writer);
     }
-    put->data_at = put->at;
-    if (!perf_put_failed(put))
-        perf_put_header(put, put->spec.to->bytes + header_at);
-    perf_put_mark(put);
+    writer->data_at = writer->at;
+    if (!perf_put_failed(writer))
+        perf_put_header(writer, writer->spec.to->bytes + header_at);
+    perf_put_mark(writer);
 }
 
-/* --- Among them --- */
+/* --- Marks of a live file, between the records --- */
 
-/* Begins a record that readers pass over, for so many bytes that it carries, a multiple of 8. */
-static void begin_carrier(struct perf_put *put, size_t n)
+/* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
+static void start_carrier(struct perf_put *writer, size_t n)
 {
-    add_record_header(put, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
-    add_frame_u64(put, UINT64_MAX);
-    put->data_bytes += CARRIER_HEAD + n;
-    put->plain_bytes += CARRIER_HEAD + n;
+    write_record_header(writer, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
+    write_frame_u64(writer, UINT64_MAX);
+    writer->data_bytes += CARRIER_HEAD + n;
+    writer->plain_bytes += CARRIER_HEAD + n;
 }
 
-static void carry_feature(struct perf_put *put, enum perf_feature feature)
+static void write_carried_feature(struct perf_put *writer, enum perf_feature feature)
 {
-    const struct buffer *section = &put->feature[feature];
-    size_t padded = perf_padded(section->n, 8);
-    begin_carrier(put, padded);
-    put->early[feature] = (struct perf_put_place){put->at, section->n};
-    add_frame(put, section->bytes, section->n);
-    add_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
+    const struct buffer *section = &writer->feature[feature];
+    size_t padded = perf_padded_size(section->n, 8);
+    start_carrier(writer, padded);
+    writer->early_sections[feature] = (struct perf_section){writer->at, section->n};
+    write_frame(writer, section->bytes, section->n);
+    write_frame(writer, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Tells events, and their formats, that were declared among the records. */
-static void tell_late(struct perf_put *put)
+/* Writes events and formats that were declared since the last mark, inside carrier records. */
+static void write_late_declarations(struct perf_put *writer)
 {
-    size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
-    const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC],
-                        *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
-    put->is_late = false;
+    size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
+    const struct buffer *names = &writer->feature[PERF_FEATURE_EVENT_DESC],
+                        *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
+    writer->is_late = false;
     if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
-        return; /* before anything is made of all of them again */
-    set_descriptions(put);
-    if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(put))
+        return; /* checked before fill_event_desc_section: its cost grows with the number of events
+                 */
+    fill_event_desc_section(writer);
+    if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(writer))
         return;
-    begin_carrier(put, attrs);
-    add_attrs(put);
-    carry_feature(put, PERF_FEATURE_EVENT_DESC);
+    start_carrier(writer, attrs);
+    write_attrs(writer);
+    write_carried_feature(writer, PERF_FEATURE_EVENT_DESC);
     if (formats->n)
-        carry_feature(put, PERF_FEATURE_TRACING_DATA);
+        write_carried_feature(writer, PERF_FEATURE_TRACING_DATA);
 }
 
-void perf_put_mark(struct perf_put *put)
+void perf_put_mark(struct perf_put *writer)
 {
     size_t size = PERF_RECORD_HEADER + 8;
-    if (!put->spec.is_live || put->spec.is_pipe || put->has_ended)
+    if (!writer->spec.is_live || writer->spec.is_pipe || writer->has_ended)
         return;
-    perf_put_flush(put);
-    if (put->is_late)
-        tell_late(put);
-    put->marked_bytes = put->data_bytes;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        size += put->early[i].n ? PERF_SECTION_BYTES : 0;
-    add_record_header(put, PERF_HEADER_EVENT_TYPE, size);
-    add_frame_u64(put, UINT64_MAX);
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        if (!put->early[i].n)
+    perf_put_flush(writer);
+    if (writer->is_late)
+        write_late_declarations(writer);
+    writer->marked_bytes = writer->data_bytes;
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
+        size += writer->early_sections[i].n ? PERF_SECTION_BYTES : 0;
+    write_record_header(writer, PERF_HEADER_EVENT_TYPE, size);
+    write_frame_u64(writer, UINT64_MAX);
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
+        if (!writer->early_sections[i].n)
             continue;
-        add_frame_u64(put, put->early[i].at);
-        add_frame_u64(put, put->early[i].n);
+        write_frame_u64(writer, writer->early_sections[i].at);
+        write_frame_u64(writer, writer->early_sections[i].n);
     }
-    put->data_bytes += size;
-    put->plain_bytes += size;
+    writer->data_bytes += size;
+    writer->plain_bytes += size;
 }
 
-/* --- Behind them --- */
+/* --- End of the file --- */
 
-static void add_features(struct perf_put *put)
+static void write_features(struct perf_put *writer)
 {
     uint64_t count = 0;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        count += put->feature[i].n > 0;
-    uint64_t at = put->at + count * PERF_SECTION_BYTES;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
-        if (!put->feature[i].n)
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
+        count += writer->feature[i].n > 0;
+    uint64_t at = writer->at + count * PERF_SECTION_BYTES;
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
+        if (!writer->feature[i].n)
             continue;
-        add_frame_u64(put, at);
-        add_frame_u64(put, put->feature[i].n);
-        at += put->feature[i].n;
+        write_frame_u64(writer, at);
+        write_frame_u64(writer, writer->feature[i].n);
+        at += writer->feature[i].n;
     }
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        add_frame(put, put->feature[i].bytes, put->feature[i].n);
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
+        write_frame(writer, writer->feature[i].bytes, writer->feature[i].n);
 }
 
-void perf_put_end(struct perf_put *put)
+void perf_put_end(struct perf_put *writer)
 {
-    perf_put_flush(put);
-    if (put->spec.is_pipe)
+    perf_put_flush(writer);
+    if (writer->spec.is_pipe)
         return;
-    set_compressed(put);
-    set_descriptions(put);
-    if (perf_put_failed(put))
+    fill_compressed_section(writer);
+    fill_event_desc_section(writer);
+    if (perf_put_failed(writer))
         return;
-    put->has_ended = true;
-    add_features(put);
-    if (put->events_told < put->events_n)
-        add_attrs(put);
+    writer->has_ended = true;
+    write_features(writer);
+    if (writer->events_written < writer->events_n)
+        write_attrs(writer);
 }
 
-static void store_section(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
+static void store_section_entry(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
 {
     perf_store_u64(to, is_big, at);
     perf_store_u64(to + 8, is_big, n);
 }
 
-void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
+void perf_put_header(const struct perf_put *writer, uint8_t to[PERF_HEADER_BYTES])
 {
-    bool is_big = put->spec.is_big_endian, is_open = put->spec.is_live && !put->has_ended;
+    bool is_big = writer->spec.is_big_endian, is_open = writer->spec.is_live && !writer->has_ended;
     uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0,
-             data_bytes = is_open ? put->marked_bytes : put->data_bytes;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
-        features |=
-            (uint64_t)(is_open ? put->early[i].n > 0 : put->has_ended && put->feature[i].n > 0)
-            << i;
+             data_bytes = is_open ? writer->marked_bytes : writer->data_bytes;
+    for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
+        features |= (uint64_t)(is_open ? writer->early_sections[i].n > 0
+                                       : writer->has_ended && writer->feature[i].n > 0)
+                    << i;
     memset(to, 0, PERF_HEADER_BYTES);
     memcpy(to, is_big ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(to + PERF_AT_HEADER_SIZE, is_big, PERF_HEADER_BYTES);
     perf_store_u64(to + PERF_AT_ATTR_SIZE, is_big, ATTR_ENTRY);
-    store_section(to + PERF_AT_ATTRS, is_big, put->attrs_at, put->attrs_bytes);
-    store_section(to + PERF_AT_DATA, is_big, put->data_at, data_bytes);
+    store_section_entry(to + PERF_AT_ATTRS, is_big, writer->attrs_at, writer->attrs_bytes);
+    store_section_entry(to + PERF_AT_DATA, is_big, writer->data_at, data_bytes);
     perf_store_u64(to + PERF_AT_FEATURES, is_big, features);
 }

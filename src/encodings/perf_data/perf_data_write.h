@@ -1,32 +1,48 @@
-/* Writing perf.data: header, attributes, records, samples and feature sections, in either byte
- * order, as a file or for a pipe.
+/* Writer of perf.data: header, attributes, records, samples and feature sections, in either byte
+ * order, as a file or for a pipe. Layout of the parts: perf_layout.h.
  *
- * Bytes are appended to a buffer of the caller's, who may empty it whenever a function has
- * returned.  A file is
+ * Order of calls:
  *
- *     header, attributes known by then, records ..., feature sections, all attributes if there are
- * more
+ *   perf_put_new                  chooses file or pipe, byte order, compression
+ *   perf_put_event, _feature ...  declarations; may continue between the records
+ *   perf_put_begin                writes everything that precedes the records
+ *   perf_put_sample, _comm ...    records, in any order and number
+ *   perf_put_round                bounds the disorder of the records (FINISHED_ROUND)
+ *   perf_put_mark                 live file only: makes the records so far readable
+ *   perf_put_end                  writes everything that follows the records
+ *   perf_put_header               file only: write its bytes over the start of the file
+ *   perf_put_free
  *
- * and its first PERF_HEADER_BYTES are written anew in the end (perf_put_header), since only then it
- * is known how much there is.  For a pipe everything is a record and nothing is written twice. With
- * a compression level records go into COMPRESSED ones, a zstd stream from the first to the last.
- * Events are named by attributes; samples bear the id of theirs (IDENTIFIER).
+ * All bytes are appended to the caller's buffer, which the caller may drain after each call. The
+ * layout of a file is:
  *
- * A live file is to be read also when its writer is killed.  What is known in the beginning of the
- * feature sections stands before the records too, and among the records are marks: EVENT_TYPE,
- * which readers pass over, and which has the table of those sections inside.  The header tells of
- * the records up to the last mark, so that the mark stands where the table belongs; what it begins
- * with is the place of section 0, which is reserved for nothing, and whose bit says that the file
- * was not ended.  Events that are declared later, and the formats of tracepoints, stand before the
- * next mark inside of such records, one each for the attributes, their names and the formats, as
- * long as each has room in a record (some 60 tracepoints).
+ *   header | known ids, attributes | records ... | feature table, sections | all attributes,
+ *                                                                            if more were added
  *
- *     mark    [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
+ * The header is rewritten at the end, because only then offsets and sizes are known. A pipe
+ * consists of records only and is never rewritten. With a compression level, records are packed
+ * into COMPRESSED records, which together contain one zstd stream. Attributes declare events; each
+ * sample refers to its event by the field IDENTIFIER.
  *
+ * A live file can be read even if its writer was killed. Feature sections known at the start are
+ * also written before the records. perf_put_mark writes an EVENT_TYPE record, which readers skip,
+ * with the table of these sections inside. The header then declares that the data section ends at
+ * the mark, so readers find the feature table inside the mark:
  *
- * Ownership: perf_put_free frees what is kept; texts and bytes are copied.  That memory was out is
- * told by perf_put_failed. Left out: AUX areas, statistics (READ, STAT), branch stacks, registers.
- */
+ *   mark   [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
+ *          [0..15] = table entry of section 0; its feature bit, RESERVED, marks an unfinished file
+ *
+ * Events and formats declared later are written before the next mark, in carrier records of the
+ * same type: one each for attributes, names and formats. What exceeds the size of a record (about
+ * 60 tracepoints) is available only after perf_put_end.
+ *
+ * Invariants: the first error sticks; functions without a result do nothing after it, and
+ * perf_put_failed reports it. writer->at is always the file offset of the next byte.
+ *
+ * Left out: AUX areas, statistics (READ, STAT), branch stacks, registers.
+ *
+ * Ownership: perf_put_free frees all state; texts and bytes passed in are copied. Thread rule: one
+ * thread at a time. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_DATA_WRITE_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_DATA_WRITE_H
 
@@ -38,52 +54,54 @@
 
 struct perf_zstd;
 
-#define PERF_PUT_CARRIED_MOST ((size_t)65512) /* bytes that a record of a live file can carry */
-#define PERF_PUT_FEATURES 32u
+/* bytes that one carrier record of a live file can contain */
+#define PERF_PUT_CARRIED_MOST ((size_t)65512)
+#define PERF_WRITER_FEATURES 32u
 
-/* How a file is to be. */
+/* Options of a writer. */
 struct perf_put_spec {
     const struct alloc *alloc;
     struct buffer *to;
     bool is_big_endian, is_pipe;
-    bool is_live;   /* of a file: it can be read also when it was not ended */
-    int zstd_level; /* 0 = not compressed */
+    bool is_live;   /* file only: readable before it is finished, see perf_put_mark */
+    int zstd_level; /* compression level; 0 = uncompressed */
 };
 
-/* Where a section stands before the records. */
-struct perf_put_place {
+/* File offset and size of a feature section written before the records. */
+struct perf_section {
     uint64_t at, n;
 };
 
-/* What is kept of an attribute until the end. */
-struct perf_put_event {
+/* Declared event, kept until the end of the file. */
+struct perf_data_writer_event {
     uint8_t attr[PERF_ATTR_VER7];
-    size_t ids_at, ids_n;   /* in ids; their number */
-    size_t name_at, name_n; /* in names */
+    size_t ids_at, ids_n;   /* offset in `ids` in bytes, and number of ids */
+    size_t name_at, name_n; /* offset and length in `names` */
 };
 
 struct perf_put {
     struct perf_put_spec spec;
-    struct perf_put_event *events;
+    struct perf_data_writer_event *events;
     size_t events_n, events_capacity;
-    size_t events_told; /* those that stand before the records, or in them */
-    struct buffer ids;  /* u64, as they are in memory */
+    size_t events_written; /* number of events already written */
+    struct buffer ids;     /* array of u64 in host byte order */
     struct buffer names;
-    struct buffer feature[PERF_PUT_FEATURES]; /* sections; n = 0: absent */
-    struct perf_put_place early[PERF_PUT_FEATURES];
-    uint64_t marked_bytes; /* of the data section, up to the last mark */
-    size_t build_ids_told; /* bytes of their section that are out, in a pipe */
-    struct buffer plain;   /* records not yet compressed */
+    struct buffer
+        feature[PERF_WRITER_FEATURES]; /* feature sections by bit number; empty = absent */
+    struct perf_section early_sections[PERF_WRITER_FEATURES];
+    uint64_t marked_bytes;    /* bytes of the data section up to the last mark */
+    size_t build_ids_written; /* pipe: bytes of the BUILD_ID section already written */
+    struct buffer plain;      /* records waiting for compression */
     struct perf_zstd *zstd;
-    uint64_t plain_bytes; /* of records before compression */
-    uint64_t data_bytes;  /* of the data section so far */
+    uint64_t plain_bytes; /* size of all records before compression */
+    uint64_t data_bytes;  /* size of the data section so far */
     uint64_t data_at, attrs_at, attrs_bytes;
-    uint64_t at; /* bytes of the output so far, without those of the record under construction */
+    uint64_t at; /* file offset of the next byte; excludes a record that is still being built */
     bool has_begun, has_ended, is_out_of_memory;
-    bool is_late; /* of a live file: events or formats were declared since the last mark */
+    bool is_late; /* live file: events or formats were declared since the last mark */
 };
 
-/* A perf_event_attr as far as writers here set it; flags are 1 << enum perf_attr_flag. */
+/* Members of a perf_event_attr that writers set; flags are bits 1 << enum perf_attr_flag. */
 struct perf_attr {
     uint32_t type, wakeup;
     uint64_t config, period, sample_type, read_format, flags;
@@ -91,110 +109,115 @@ struct perf_attr {
     uint16_t max_stack;
 };
 
-/* Bytes in pieces, for what would have to be joined else. */
+/* One piece of data that is stored in several pieces. */
 struct perf_bytes {
     const void *p;
     size_t n;
 };
 
-/* A sample, or what other records end with; only what the sample_type has is written. */
+/* Values of a sample or of another record's trailer. Only the members selected by sample_type are
+ * written. */
 struct perf_sample {
     uint64_t ip, time, addr, id, stream_id, period;
     uint32_t pid, tid, cpu;
-    const uint64_t *chain; /* of CALLCHAIN, with its marks */
+    const uint64_t *chain; /* of CALLCHAIN, including the context marks (PERF_CONTEXT_...) */
     size_t chain_n;
     struct perf_bytes
-        raw[2]; /* of RAW, one behind the other; zeros up to the next multiple of 8 are added */
+        /* content of RAW in two pieces, written in sequence and padded with zeros to a multiple of
+         * 8 */
+        raw[2];
 };
 
-/* A mapping of a file in memory. */
+/* A file mapped into memory (MMAP2 record). */
 struct perf_mapping {
     uint32_t pid, tid, prot, flags;
     uint64_t start, size, offset;
     uint32_t major, minor;
     uint64_t inode, generation;
     ttr_text path;
-    const uint8_t *build_id; /* NULL = none: then device and inode are written */
-    uint8_t build_id_n;      /* at most 20 */
+    const uint8_t *build_id; /* NULL if unknown; device and inode are written instead */
+    uint8_t build_id_n;      /* at most 20 bytes */
     bool is_kernel;
 };
 
-/* Gives false when memory is out; perf_put_free is due in any case. */
-TTR_MUST bool perf_put_new(struct perf_put *put, const struct perf_put_spec *spec);
-void perf_put_free(struct perf_put *put);
+/* Initializes a writer. Returns false if out of memory; call perf_put_free in any case. */
+TTR_MUST bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec);
+void perf_put_free(struct perf_put *writer);
 
-static inline bool perf_put_failed(const struct perf_put *put)
+static inline bool perf_put_failed(const struct perf_put *writer)
 {
-    return put->is_out_of_memory || put->spec.to->failed || put->plain.failed || put->ids.failed ||
-           put->names.failed;
+    return writer->is_out_of_memory || writer->spec.to->failed || writer->plain.failed ||
+           writer->ids.failed || writer->names.failed;
 }
 
-/* Makes the bytes of an attribute in a byte order. */
+/* Serializes an attribute in a byte order. */
 void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to[PERF_ATTR_VER7]);
 
-/* Declares events: the attribute's bytes (its size is set), a name ("sched:sched_switch"), and the
- * ids of its samples. */
-void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
+/* Declares an event: attribute bytes (their size field is set here), a name ("sched:sched_switch"),
+ * and the ids that its samples carry. */
+void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
                     const uint64_t *ids, size_t n);
 
-/* Sets a feature section: bytes as they are, a text, texts (CMDLINE), numbers.  In a file what was
- * set before is replaced. */
-void perf_put_feature(struct perf_put *put, enum perf_feature feature, const void *bytes, size_t n);
-void perf_put_feature_text(struct perf_put *put, enum perf_feature feature, ttr_text text);
-void perf_put_feature_texts(struct perf_put *put, enum perf_feature feature, const ttr_text *texts,
-                            uint32_t n);
-void perf_put_feature_cpus(struct perf_put *put, uint32_t available, uint32_t online);
+/* Set a feature section to raw bytes, one text, several texts (CMDLINE) or CPU counts. In a file, a
+ * later call replaces the section. */
+void perf_put_feature(struct perf_put *writer, enum perf_feature feature, const void *bytes,
+                      size_t n);
+void perf_put_feature_text(struct perf_put *writer, enum perf_feature feature, ttr_text text);
+void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
+                            const ttr_text *texts, uint32_t n);
+void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t online);
 
-/* CLOCK_DATA: at `clock_ns` of the clock that times are of (as clock_gettime numbers them) it was
- * `wall_ns` since the Unix epoch. */
-void perf_put_feature_clock(struct perf_put *put, uint32_t clockid, uint64_t wall_ns,
+/* Sets CLOCK_DATA: at `clock_ns` of the trace clock (numbered as for clock_gettime) the wall clock
+ * was `wall_ns` after the Unix epoch. */
+void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t wall_ns,
                             uint64_t clock_ns);
 
-/* Adds a build id to those of the section. */
-void perf_put_build_id(struct perf_put *put, uint32_t pid, uint16_t cpumode, const uint8_t *id,
+/* Adds an entry to the BUILD_ID section. */
+void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, const uint8_t *id,
                        size_t n, ttr_text path);
 
-/* Sets the formats of tracepoints (encodings/tracepoint/tracing_data_write.h).  In a pipe those of
- * the events declared next; it may be called again. */
-void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n);
+/* Sets the formats of tracepoints, a block made by tracing_data_write.h. In a pipe they apply to
+ * events declared next, and the function may be called again. */
+void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n);
 
-/* Writes what stands before the records. */
-void perf_put_begin(struct perf_put *put);
+/* Writes everything that precedes the records. */
+void perf_put_begin(struct perf_put *writer);
 
-/* Copies whole records. */
-void perf_put_records(struct perf_put *put, const void *bytes, size_t n);
+/* Copies complete records unchanged. */
+void perf_put_records(struct perf_put *writer, const void *bytes, size_t n);
 
-/* Writes a sample; false when it has no room in a record, and nothing is written then. */
-TTR_MUST bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc,
+/* Writes a sample. Returns false, and writes nothing, if it exceeds the maximum record size of
+ * 65,535 bytes. */
+TTR_MUST bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
                               const struct perf_sample *sample);
 
-/* Write records with the trailer that the sample_type asks for, from `about`; 0 = none
- * (SAMPLE_ID_ALL is not set).  Texts too long are cut. */
-void perf_put_comm(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+/* Write records with a trailer of the values that sample_type selects from `values`; 0 = no trailer
+ * (SAMPLE_ID_ALL is not set). Names and paths that are too long are cut. */
+void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    ttr_text name, bool is_exec);
-void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
-                      const struct perf_mapping *mapping);
-void perf_put_task(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
+                      const struct perf_sample *values, const struct perf_mapping *mapping);
+void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint32_t parent_pid, uint32_t parent_tid);
-void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf_sample *about,
+void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
                    uint64_t lost);
 
-/* A bound for how much later than others records before here may be: none written after it is older
- * than the newest before the bound before. */
-void perf_put_round(struct perf_put *put);
+/* Writes FINISHED_ROUND. It promises that no later record is older than the newest record before
+ * the previous FINISHED_ROUND, so that readers can sort with bounded memory. */
+void perf_put_round(struct perf_put *writer);
 
-/* Hands what waits to be compressed to the buffer. */
-void perf_put_flush(struct perf_put *put);
+/* Compresses all waiting records into the buffer. */
+void perf_put_flush(struct perf_put *writer);
 
-/* In a live file: from now on the header tells of all records that were put before, and of the
- * events that were declared. */
-void perf_put_mark(struct perf_put *put);
+/* Live file: writes a mark, after which perf_put_header covers all records and events so far. */
+void perf_put_mark(struct perf_put *writer);
 
-/* Writes what stands behind the records. */
-void perf_put_end(struct perf_put *put);
+/* Writes everything that follows the records. */
+void perf_put_end(struct perf_put *writer);
 
-/* Gives the header of a file as it is now: before the end, that of one that has records and
- * attributes but no sections, or of a live one up to its last mark.  Of no use for a pipe. */
-void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES]);
+/* Serializes the file header for the current state. Before perf_put_end it covers the attributes
+ * and records, but no feature sections; for a live file, everything up to the last mark. Not used
+ * for pipes. */
+void perf_put_header(const struct perf_put *writer, uint8_t to[PERF_HEADER_BYTES]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Bytes of perf.data as linux/perf_event.h and perf.data-file-format.txt draw them, written out by
- * hand, in both byte orders. */
+/* Tests of the perf.data writer. The expected bytes are written by hand from linux/perf_event.h and
+ * perf.data-file-format.txt, in both byte orders. */
 #include "encodings/perf_data/perf_data_write.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void close_writing(struct writing *w)
     buffer_free(&w->to);
 }
 
-static void declare(struct perf_put *put, const char *name, uint64_t id)
+static void declare_event(struct perf_put *put, const char *name, uint64_t id)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT,
@@ -50,7 +50,7 @@ static void declare(struct perf_put *put, const char *name, uint64_t id)
     perf_put_event(put, bytes, (ttr_text){name, strlen(name)}, &id, 1);
 }
 
-static void attributes_have_their_places_and_bits_in_both_byte_orders(void **state)
+static void attribute_layout_matches_kernel_in_both_byte_orders(void **state)
 {
     (void)state;
     uint8_t bytes[PERF_ATTR_VER7];
@@ -78,7 +78,7 @@ static void attributes_have_their_places_and_bits_in_both_byte_orders(void **sta
                        "00000007 0000000000000000 00000000 0009 0000");
 }
 
-static void a_sample_has_its_parts_in_the_order_of_the_kernel(void **state)
+static void sample_values_are_in_kernel_order(void **state)
 {
     (void)state;
     const uint64_t chain[] = {0xfffffffffffffe00, 0x1234};
@@ -114,7 +114,7 @@ static void a_sample_has_its_parts_in_the_order_of_the_kernel(void **state)
     close_writing(&w);
 }
 
-static void a_sample_too_large_for_a_record_is_refused(void **state)
+static void oversized_sample_is_refused(void **state)
 {
     (void)state;
     static const uint8_t bytes[65536];
@@ -131,7 +131,7 @@ static void a_sample_too_large_for_a_record_is_refused(void **state)
     close_writing(&w);
 }
 
-static void other_records_end_with_what_the_sample_type_asks_for(void **state)
+static void record_trailer_follows_sample_type(void **state)
 {
     (void)state;
     const struct perf_sample about = {.pid = 2, .tid = 3, .time = 4, .id = 6, .cpu = 8};
@@ -179,31 +179,31 @@ static void other_records_end_with_what_the_sample_type_asks_for(void **state)
     close_writing(&w);
 }
 
-/* The header as it is written anew in the end, at its place. */
-static void put_header(struct writing *w)
+/* Writes the final header over the start of the file. */
+static void rewrite_header(struct writing *w)
 {
     perf_put_header(&w->put, w->to.bytes);
 }
 
-static void a_file_has_its_sections_behind_the_records(void **state)
+static void file_sections_follow_records(void **state)
 {
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
     perf_put_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
-    declare(&w.put, "a:b", 17);
+    declare_event(&w.put, "a:b", 17);
     perf_put_begin(&w.put);
     assert_int_equal(w.put.data_at, 104 + 8 + 144);
     perf_put_round(&w.put);
     perf_put_feature_clock(&w.put, 1, 5, 6);
     perf_put_end(&w.put);
-    put_header(&w);
+    rewrite_header(&w);
     support_assert_hex(w.to.bytes, 112,
                        "50455246494c4532 6800000000000000 9000000000000000 7000000000000000 "
                        "9000000000000000 0001000000000000 0800000000000000 "
                        "0000000000000000 0000000000000000 0810002000000000 "
                        "000000000000000000000000000000000000000000000000 1100000000000000");
-    /* Sections of 68, 216 and 24 bytes behind their table of three. */
+    /* sections of 68, 216 and 24 bytes, which follow their table of three entries */
     support_assert_hex(w.to.bytes + 256, 56,
                        "4400000000000800 3801000000000000 4400000000000000 7c01000000000000 "
                        "d800000000000000 5402000000000000 1800000000000000");
@@ -213,9 +213,9 @@ static void a_file_has_its_sections_behind_the_records(void **state)
     close_writing(&w);
 }
 
-/* Before the end all is there but what came behind the last mark: sections before the records,
- * their table in the mark behind them. */
-static void a_live_file_can_be_read_before_its_end(void **state)
+/* Before the end, everything up to the last mark is readable: the sections precede the records, and
+ * the mark contains their table. */
+static void live_file_readable_before_end(void **state)
 {
     (void)state;
     uint8_t header[PERF_HEADER_BYTES];
@@ -223,7 +223,7 @@ static void a_live_file_can_be_read_before_its_end(void **state)
     open_writing(&w, alloc_default(), false, false, 0);
     w.put.spec.is_live = true;
     perf_put_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
-    declare(&w.put, "a:b", 17);
+    declare_event(&w.put, "a:b", 17);
     perf_put_begin(&w.put);
     support_assert_hex(
         w.to.bytes + PERF_AT_DATA, 40,
@@ -241,7 +241,7 @@ static void a_live_file_can_be_read_before_its_end(void **state)
         "1c02000000000000 3800000000000000 0000000000000000 0000000000000000 0910000000000000");
     assert_memory_equal(w.to.bytes + 0x21c + 0x38, w.to.bytes + 0x21c, 48);
     perf_put_end(&w.put);
-    put_header(&w);
+    rewrite_header(&w);
     support_assert_hex(
         w.to.bytes + PERF_AT_DATA, 40,
         "1c02000000000000 7000000000000000 0000000000000000 0000000000000000 0810000000000000");
@@ -250,17 +250,17 @@ static void a_live_file_can_be_read_before_its_end(void **state)
     close_writing(&w);
 }
 
-static void events_declared_late_stand_behind_the_sections(void **state)
+static void late_event_attributes_follow_sections(void **state)
 {
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), true, false, 0);
     perf_put_begin(&w.put);
     perf_put_round(&w.put);
-    declare(&w.put, "a:b", 17);
-    declare(&w.put, "c:d", 18);
+    declare_event(&w.put, "a:b", 17);
+    declare_event(&w.put, "c:d", 18);
     perf_put_end(&w.put);
-    put_header(&w);
+    rewrite_header(&w);
     support_assert_hex(w.to.bytes, 56,
                        "32454c494652 4550 0000000000000068 0000000000000090 0000000000000238 "
                        "0000000000000120 0000000000000068 0000000000000008");
@@ -271,13 +271,13 @@ static void events_declared_late_stand_behind_the_sections(void **state)
     close_writing(&w);
 }
 
-static void a_pipe_says_everything_in_records(void **state)
+static void pipe_contains_only_records(void **state)
 {
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), false, true, 0);
     perf_put_begin(&w.put);
-    declare(&w.put, "a:b", 17);
+    declare_event(&w.put, "a:b", 17);
     perf_put_tracing(&w.put, "tracing", 7);
     perf_put_feature_cpus(&w.put, 4, 2);
     perf_put_build_id(&w.put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
@@ -298,12 +298,12 @@ static void a_pipe_says_everything_in_records(void **state)
     close_writing(&w);
 }
 
-static uint32_t u32_at(const struct buffer *from, size_t at)
+static uint32_t read_u32_at(const struct buffer *from, size_t at)
 {
     return load_u32le(from->bytes + at);
 }
 
-static void compressed_records_hold_the_same_records(void **state)
+static void compressed_records_decompress_to_originals(void **state)
 {
     (void)state;
     struct writing w;
@@ -313,7 +313,8 @@ static void compressed_records_hold_the_same_records(void **state)
     uint64_t seed = 1;
     size_t records = 0;
     assert_true(plain && found && unpack);
-    for (size_t i = 0; i < 400000; i += 8) /* half of it cannot be packed */
+    /* the first half is random, so it cannot be compressed */
+    for (size_t i = 0; i < 400000; i += 8)
         store_u64le(plain + i, i < 200000 ? support_random(&seed) : i % 64);
     open_writing(&w, alloc_default(), false, false, 3);
     perf_put_begin(&w.put);
@@ -321,13 +322,14 @@ static void compressed_records_hold_the_same_records(void **state)
         perf_put_records(&w.put, plain + i, 40);
     perf_put_flush(&w.put);
     for (size_t at = (size_t)w.put.data_at; at < w.to.n;
-         at += u32_at(&w.to, at + 4) >> 16, records++) {
+         at += read_u32_at(&w.to, at + 4) >> 16, records++) {
         size_t before = out.pos;
-        assert_int_equal(u32_at(&w.to, at), PERF_COMPRESSED);
-        ZSTD_inBuffer in = {.src = w.to.bytes + at + 8, .size = (u32_at(&w.to, at + 4) >> 16) - 8};
+        assert_int_equal(read_u32_at(&w.to, at), PERF_COMPRESSED);
+        ZSTD_inBuffer in = {.src = w.to.bytes + at + 8,
+                            .size = (read_u32_at(&w.to, at + 4) >> 16) - 8};
         while (in.pos < in.size)
             assert_false(ZSTD_isError(ZSTD_decompressStream(unpack, &out, &in)));
-        assert_true(out.pos > before && out.pos - before <= PERF_ZSTD_PIECE);
+        assert_true(out.pos > before && out.pos - before <= PERF_ZSTD_PIECE_MAX);
     }
     assert_int_equal(out.pos, 400000);
     assert_memory_equal(plain, found, 400000);
@@ -342,7 +344,7 @@ static void compressed_records_hold_the_same_records(void **state)
     free(found);
 }
 
-static void formats_stand_by_their_systems(void **state)
+static void formats_are_grouped_by_system(void **state)
 {
     (void)state;
     const struct tracing_machine machine = {.is_big_endian = true,
@@ -392,7 +394,7 @@ static bool write_all(const struct alloc *alloc)
         perf_put_build_id(&put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
                           (ttr_text){"/x", 2});
         perf_put_tracing(&put, "tracing", 7);
-        declare(&put, "a:b", 17);
+        declare_event(&put, "a:b", 17);
         perf_put_begin(&put);
         is_good = perf_put_sample(&put, TYPE, 0, &(struct perf_sample){.id = 17});
         perf_put_end(&put);
@@ -403,7 +405,7 @@ static bool write_all(const struct alloc *alloc)
     return is_good;
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void allocation_failure_is_reported(void **state)
 {
     (void)state;
     support_fail_each(write_all);
@@ -412,17 +414,17 @@ static void memory_that_is_out_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attributes_have_their_places_and_bits_in_both_byte_orders),
-        cmocka_unit_test(a_sample_has_its_parts_in_the_order_of_the_kernel),
-        cmocka_unit_test(a_sample_too_large_for_a_record_is_refused),
-        cmocka_unit_test(other_records_end_with_what_the_sample_type_asks_for),
-        cmocka_unit_test(a_file_has_its_sections_behind_the_records),
-        cmocka_unit_test(a_live_file_can_be_read_before_its_end),
-        cmocka_unit_test(events_declared_late_stand_behind_the_sections),
-        cmocka_unit_test(a_pipe_says_everything_in_records),
-        cmocka_unit_test(compressed_records_hold_the_same_records),
-        cmocka_unit_test(formats_stand_by_their_systems),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(attribute_layout_matches_kernel_in_both_byte_orders),
+        cmocka_unit_test(sample_values_are_in_kernel_order),
+        cmocka_unit_test(oversized_sample_is_refused),
+        cmocka_unit_test(record_trailer_follows_sample_type),
+        cmocka_unit_test(file_sections_follow_records),
+        cmocka_unit_test(live_file_readable_before_end),
+        cmocka_unit_test(late_event_attributes_follow_sections),
+        cmocka_unit_test(pipe_contains_only_records),
+        cmocka_unit_test(compressed_records_decompress_to_originals),
+        cmocka_unit_test(formats_are_grouped_by_system),
+        cmocka_unit_test(allocation_failure_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,17 @@
-/* How perf.data is laid out: constants and field positions only, for what reads the format and for
- * what writes it.
+/* Byte layout of perf.data, shared by its reader and its writer. Constants and field offsets only.
  *
  * Sources: linux/include/uapi/linux/perf_event.h and
- * tools/perf/Documentation/perf.data-file-format.txt.  A file is of the byte order of its machine;
- * the magic tells which.
+ * tools/perf/Documentation/perf.data-file-format.txt. A file has the byte order of the machine that
+ * recorded it; the magic reveals it.
  *
- * header  [0..7] "PERFILE2" | [8..15] header size | [16..23] attr_size | {offset, size} of attrs,
- * data, event types (unused) | 256 feature bits pipe    [0..7] "PERFILE2" | [8..15] 16, and records
- * at once: what a file has in its header comes as records attrs   entries of attr_size bytes:
- * perf_event_attr of attr_size - 16 bytes | {offset, size} of its u64 ids record  [0..3] type |
- * [4..5] misc | [6..7] size with these eight bytes behind the data: {offset, size} of each feature
- * section whose bit is set, ascending */
+ *   header   [0..7] "PERFILE2" | [8..15] header size | [16..23] attr_size
+ *            | {offset, size} of attrs, data, event types (unused) | 256 feature bits
+ *   attrs    entries of attr_size bytes: perf_event_attr | {offset, size} of its u64 ids
+ *   data     records: [0..3] type | [4..5] misc | [6..7] size, including these eight bytes
+ *   features after the data: {offset, size} per set feature bit, in ascending order
+ *
+ *   pipe     [0..7] "PERFILE2" | [8..15] 16, then records only; the parts of a file's header are
+ *            records too */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_LAYOUT_H
 
@@ -26,8 +27,8 @@
 #define PERF_RECORD_BYTES_MAX 65535u
 #define PERF_FEATURES_MAX 256u
 
-/* Places in the header of a file. */
-enum perf_header_place {
+/* Offsets in the header of a file. */
+enum perf_header_offset {
     PERF_AT_HEADER_SIZE = 8,
     PERF_AT_ATTR_SIZE = 16,
     PERF_AT_ATTRS = 24,
@@ -36,10 +37,10 @@ enum perf_header_place {
     PERF_AT_FEATURES = 72
 };
 
-/* Feature sections: bit numbers. */
+/* Bit numbers of the feature sections. */
 enum perf_feature {
     PERF_FEATURE_RESERVED =
-        0, /* of nothing; set in a file that its recorder has not ended (perf_put_mark) */
+        0, /* has no content; set in a live file that is unfinished (see perf_put_mark) */
     PERF_FEATURE_TRACING_DATA = 1,
     PERF_FEATURE_BUILD_ID = 2,
     PERF_FEATURE_HOSTNAME = 3,
@@ -73,7 +74,7 @@ enum perf_feature {
     PERF_FEATURE_PMU_CAPS = 31
 };
 
-/* Records: of the kernel below 64, of the tool from there. */
+/* Record types: below 64 from the kernel, from 64 on from the perf tool. */
 enum perf_record {
     PERF_MMAP = 1,
     PERF_LOST = 2,
@@ -99,12 +100,14 @@ enum perf_record {
     PERF_TOOL_FIRST = 64,
     PERF_HEADER_ATTR = 64,
     PERF_HEADER_EVENT_TYPE = 65,
-    PERF_HEADER_TRACING_DATA = 66, /* [8..11] bytes that follow the record, outside of its size */
+    /* [8..11] number of bytes that follow the record; they are not part of its size */
+    PERF_HEADER_TRACING_DATA = 66,
     PERF_HEADER_BUILD_ID = 67,
     PERF_FINISHED_ROUND = 68,
     PERF_ID_INDEX = 69,
     PERF_AUXTRACE_INFO = 70,
-    PERF_AUXTRACE = 71, /* [8..15] bytes that follow the record, outside of its size */
+    /* [8..15] number of bytes that follow the record; they are not part of its size */
+    PERF_AUXTRACE = 71,
     PERF_AUXTRACE_ERROR = 72,
     PERF_THREAD_MAP = 73,
     PERF_CPU_MAP = 74,
@@ -119,18 +122,19 @@ enum perf_record {
     PERF_COMPRESSED2 = 83
 };
 
-/* Bits of a record's misc. */
-#define PERF_MISC_CPUMODE 7u /* mask */
+/* Bits of a record's misc field; some are reused by several record types. */
+#define PERF_MISC_CPUMODE 7u /* mask of the CPU mode */
 #define PERF_MISC_KERNEL 1u
 #define PERF_MISC_USER 2u
-#define PERF_MISC_COMM_EXEC 0x2000u      /* of COMM: a program was started */
-#define PERF_MISC_MMAP_DATA 0x2000u      /* of MMAP, MMAP2: not executable */
-#define PERF_MISC_SWITCH_OUT 0x2000u     /* of SWITCH */
-#define PERF_MISC_SWITCH_PREEMPT 0x4000u /* of SWITCH, going out: it would have run on */
-#define PERF_MISC_BUILD_ID 0x4000u /* of MMAP2: a build id stands in place of device and inode */
-#define PERF_MISC_BUILD_ID_SIZE 0x8000u /* of BUILD_ID: the id's length is told */
+#define PERF_MISC_COMM_EXEC 0x2000u  /* COMM: the thread executed a new program */
+#define PERF_MISC_MMAP_DATA 0x2000u  /* MMAP, MMAP2: the mapping is not executable */
+#define PERF_MISC_SWITCH_OUT 0x2000u /* SWITCH: the thread was scheduled out */
+/* SWITCH out: the thread was preempted, so it was still runnable */
+#define PERF_MISC_SWITCH_PREEMPT 0x4000u
+#define PERF_MISC_BUILD_ID 0x4000u      /* MMAP2: a build id replaces device and inode */
+#define PERF_MISC_BUILD_ID_SIZE 0x8000u /* BUILD_ID: the length of the id is stored */
 
-/* Types of events in an attribute. */
+/* Values of an attribute's type field. */
 enum perf_type {
     PERF_TYPE_HARDWARE_EVENT = 0,
     PERF_TYPE_SOFTWARE_EVENT = 1,
@@ -140,35 +144,36 @@ enum perf_type {
     PERF_TYPE_BREAKPOINT_EVENT = 5
 };
 
-/* Places in a perf_event_attr. */
-enum perf_attr_place {
-    PERF_ATTR_TYPE = 0,            /* u32 */
-    PERF_ATTR_SIZE = 4,            /* u32 */
-    PERF_ATTR_CONFIG = 8,          /* u64; of a tracepoint its id */
-    PERF_ATTR_PERIOD = 16,         /* u64; a frequency where the bit FREQ is set */
-    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64 */
-    PERF_ATTR_READ_FORMAT = 32,    /* u64 */
-    PERF_ATTR_FLAGS = 40,          /* 64 bits, see below */
-    PERF_ATTR_WAKEUP = 48,         /* u32 */
-    PERF_ATTR_BP_TYPE = 52,        /* u32 */
-    PERF_ATTR_CONFIG1 = 56,        /* u64 */
-    PERF_ATTR_CONFIG2 = 64,        /* u64; first of those that older attributes lack */
-    PERF_ATTR_BRANCH_TYPE = 72,    /* u64 */
-    PERF_ATTR_REGS_USER = 80,      /* u64 */
-    PERF_ATTR_STACK_USER = 88,     /* u32 */
-    PERF_ATTR_CLOCKID = 92,        /* s32 */
-    PERF_ATTR_REGS_INTR = 96,      /* u64 */
-    PERF_ATTR_AUX_WATERMARK = 104, /* u32 */
-    PERF_ATTR_MAX_STACK = 108,     /* u16 */
-    PERF_ATTR_AUX_SAMPLE = 112,    /* u32 */
-    PERF_ATTR_SIG_DATA = 120,      /* u64 */
-    PERF_ATTR_CONFIG3 = 128        /* u64 */
+/* Offsets in a perf_event_attr. */
+enum perf_attr_offset {
+    PERF_ATTR_TYPE = 0,   /* u32, enum perf_type */
+    PERF_ATTR_SIZE = 4,   /* u32 size of the attribute, which reveals its version */
+    PERF_ATTR_CONFIG = 8, /* u64; the id of a tracepoint */
+    /* u64 period in events, or frequency in Hz if the flag FREQ is set */
+    PERF_ATTR_PERIOD = 16,
+    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64, bits PERF_SAMPLE_HAS_... */
+    PERF_ATTR_READ_FORMAT = 32,    /* u64, bits PERF_READ_... */
+    PERF_ATTR_FLAGS = 40,          /* 64 flag bits, see enum perf_attr_flag */
+    PERF_ATTR_WAKEUP = 48,         /* u32 events or bytes until wake-up */
+    PERF_ATTR_BP_TYPE = 52,        /* u32 breakpoint type */
+    PERF_ATTR_CONFIG1 = 56,        /* u64, depends on the event type */
+    PERF_ATTR_CONFIG2 = 64,        /* u64; the first field that attributes of version 0 lack */
+    PERF_ATTR_BRANCH_TYPE = 72,    /* u64, which branches to record */
+    PERF_ATTR_REGS_USER = 80,      /* u64, mask of the user registers in a sample */
+    PERF_ATTR_STACK_USER = 88,     /* u32, bytes of user stack per sample */
+    PERF_ATTR_CLOCKID = 92,        /* s32, clock of the times, as for clock_gettime */
+    PERF_ATTR_REGS_INTR = 96,      /* u64, mask of the interrupted registers in a sample */
+    PERF_ATTR_AUX_WATERMARK = 104, /* u32, bytes of AUX data until wake-up */
+    PERF_ATTR_MAX_STACK = 108,     /* u16, maximum frames of a callchain */
+    PERF_ATTR_AUX_SAMPLE = 112,    /* u32, bytes of AUX data per sample */
+    PERF_ATTR_SIG_DATA = 120,      /* u64, copied to the signal */
+    PERF_ATTR_CONFIG3 = 128        /* u64, depends on the event type */
 };
 #define PERF_ATTR_VER0 64u
 #define PERF_ATTR_VER7 128u
 
-/* Bits of PERF_ATTR_FLAGS, from the lowest; in a file of a big-endian machine from the highest of
- * the word. */
+/* Bit numbers of PERF_ATTR_FLAGS, from the least significant bit; on big-endian machines from the
+ * most significant one. */
 enum perf_attr_flag {
     PERF_FLAG_DISABLED = 0,
     PERF_FLAG_INHERIT = 1,
@@ -181,7 +186,7 @@ enum perf_attr_flag {
     PERF_FLAG_ENABLE_ON_EXEC = 12,
     PERF_FLAG_TASK = 13,
     PERF_FLAG_WATERMARK = 14,
-    PERF_FLAG_PRECISE = 15, /* two bits */
+    PERF_FLAG_PRECISE = 15, /* two bits wide */
     PERF_FLAG_SAMPLE_ID_ALL = 18,
     PERF_FLAG_EXCLUDE_HOST = 19,
     PERF_FLAG_EXCLUDE_GUEST = 20,
@@ -194,10 +199,10 @@ enum perf_attr_flag {
     PERF_FLAG_WRITE_BACKWARD = 27
 };
 
-/* Bits of sample_type.  Order on the wire: IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ
- * CALLCHAIN RAW BRANCH_STACK REGS_USER STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR
- * CGROUP DATA_PAGE CODE_PAGE AUX.  Other records end with TID TIME ID STREAM_ID CPU IDENTIFIER
- * where SAMPLE_ID_ALL is set. */
+/* Bits of sample_type. Order of the values in a sample: IDENTIFIER IP TID TIME ADDR ID STREAM_ID
+ * CPU PERIOD READ CALLCHAIN RAW BRANCH_STACK REGS_USER STACK_USER WEIGHT DATA_SRC TRANSACTION
+ * REGS_INTR PHYS_ADDR CGROUP DATA_PAGE CODE_PAGE AUX. With SAMPLE_ID_ALL, other records end with
+ * TID TIME ID STREAM_ID CPU IDENTIFIER. */
 #define PERF_SAMPLE_HAS_IP (1u << 0)
 #define PERF_SAMPLE_HAS_TID (1u << 1)
 #define PERF_SAMPLE_HAS_TIME (1u << 2)
@@ -224,42 +229,46 @@ enum perf_attr_flag {
 #define PERF_SAMPLE_HAS_CODE_PAGE (1u << 23)
 #define PERF_SAMPLE_HAS_WEIGHT_STRUCT (1u << 24)
 
-/* Bits of read_format. */
+/* Bits of read_format, the content of READ in a sample. */
 #define PERF_READ_TIME_ENABLED 1u
 #define PERF_READ_TIME_RUNNING 2u
 #define PERF_READ_ID 4u
 #define PERF_READ_GROUP 8u
 #define PERF_READ_LOST 16u
 
-/* Addresses of a callchain that are none: what follows is of this mode. */
-#define PERF_CONTEXT_FIRST UINT64_C(0xfffffffffffff001) /* this and all above */
+/* Markers inside a callchain: the addresses after one are of this CPU mode. */
+/* this value and all above are markers, not addresses */
+#define PERF_CONTEXT_FIRST UINT64_C(0xfffffffffffff001)
 #define PERF_CONTEXT_KERNEL_MARK UINT64_C(0xffffffffffffff80)
 #define PERF_CONTEXT_USER_MARK UINT64_C(0xfffffffffffffe00)
 
-/* How a COMPRESSED section names zstd. */
+/* Compression type in the COMPRESSED feature section. */
 #define PERF_COMPRESSION_ZSTD 1u
 
-/* What begins a TRACING_DATA section (and a trace.dat). */
+/* Magic of a TRACING_DATA section and of trace.dat. */
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
-/* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in
- * whose place the ip stands. */
+/* Values of ttr_event.stack for a sample: only its ip, a callchain, or a callchain without
+ * addresses, which the ip replaces. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
 #define PERF_BUILD_ID_BYTES 20u
 
-/* The bytes of the build id of an MMAP2 record of at least 64 bytes that has PERF_MISC_BUILD_ID
- * (they stand at its byte 44), 0 where none stands there: u8 length, 3 zeros, the id, zeros up to
- * 20 bytes.  While any session asks for build ids, kernels set the bit in records of sessions that
- * did not, too (seen of 6.18); device and inode stand there then, as in all their records. */
+/* Returns the size of the build id in an MMAP2 record with the flag PERF_MISC_BUILD_ID, or 0 if
+ * there is none. The record must have at least 64 bytes; [40] length | [41..43] zeros | [44..63]
+ * id, zeros. The bytes are validated because kernels (observed in 6.18) set the flag even for
+ * sessions that did not request build ids, while any other session does; the record then contains
+ * device and inode. */
 static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
 {
     const uint32_t n = record[40];
     const bool may_be_device =
         n < 16 &&
         (!(record[44] | record[45]) ||
-         !(record[46] | record[47])); /* the number of its major part, and a small minor one */
+         /* a short id that looks like device numbers: u32 major, u32 minor with upper halves zero
+          */
+         !(record[46] | record[47]));
     uint8_t rest = record[41] | record[42] | record[43];
     for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
         rest |= record[44 + i];

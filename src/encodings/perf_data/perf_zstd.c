@@ -1,4 +1,4 @@
-/* Packing records with zstd; see the header. */
+/* Compression of perf.data records with zstd; perf_zstd.h describes it. */
 #include "encodings/perf_data/perf_zstd.h"
 
 #include <zstd.h>
@@ -29,7 +29,8 @@ void perf_zstd_free(struct perf_zstd *stream)
     alloc_free(stream->alloc, stream, 1, sizeof *stream);
 }
 
-size_t perf_zstd_pack(struct perf_zstd *stream, const void *bytes, size_t n, void *to, size_t room)
+size_t perf_zstd_compress(struct perf_zstd *stream, const void *bytes, size_t n, void *to,
+                          size_t room)
 {
     ZSTD_inBuffer in = {.src = bytes, .size = n};
     ZSTD_outBuffer out = {.dst = to, .size = room};

@@ -1,6 +1,6 @@
-/* The zstd stream of COMPRESSED records: pieces are packed one by one, each whole for itself when
- * read in order. Ownership: a stream is freed by who made it.  Thread rule: one thread at a time.
- */
+/* zstd stream of COMPRESSED records. Records are compressed in pieces; each piece is flushed, so
+ * that it can be decompressed completely once all earlier ones were. Ownership: the caller frees
+ * the stream. Thread rule: one thread at a time. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_ZSTD_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_ZSTD_H
 
@@ -9,17 +9,18 @@
 
 #include "base/alloc.h"
 
-#define PERF_ZSTD_PIECE \
-    61440u /* most bytes of a piece: packed, in the worst case, it still has room in a record */
+/* maximum size of a piece, bytes: even if incompressible, it fits into one record */
+#define PERF_ZSTD_PIECE_MAX 61440u
 
 struct perf_zstd;
 
-/* NULL when memory is out. */
+/* Creates a stream. Returns NULL if out of memory. */
 struct perf_zstd *perf_zstd_new(const struct alloc *alloc, int level);
 void perf_zstd_free(struct perf_zstd *stream);
 
-/* Packs n <= PERF_ZSTD_PIECE bytes into `to`: how many these are, 0 when that failed (memory is
- * out, or there was no room). */
-size_t perf_zstd_pack(struct perf_zstd *stream, const void *bytes, size_t n, void *to, size_t room);
+/* Compresses n <= PERF_ZSTD_PIECE_MAX bytes into `to`. Returns the compressed size, or 0 if out of
+ * memory or if `room` is too small. */
+size_t perf_zstd_compress(struct perf_zstd *stream, const void *bytes, size_t n, void *to,
+                          size_t room);
 
 #endif

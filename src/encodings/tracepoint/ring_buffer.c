@@ -1,24 +1,24 @@
-/* Pages of the kernel's ring buffer; see ring_buffer.h. */
+/* Iterator over ring buffer pages. Byte layout and algorithm: ring_buffer.h. */
 #include "encodings/tracepoint/ring_buffer.h"
 
 #include "base/endian.h"
 
 #define COMMIT_BYTES_MASK 0x07ffffffu
-#define MISSED 0x80000000u /* in the low half of commit, whatever its size */
+#define MISSED 0x80000000u /* bit of the low 32 bits of commit, even if commit has 64 */
 #define MISSED_IS_STORED 0x40000000u
 #define DELTA_BITS 27u
 #define DELTA_MASK ((1u << DELTA_BITS) - 1)
-#define STAMP_BITS 59u /* of an absolute time; those above are of the time before */
+#define STAMP_BITS 59u /* width of an absolute time; the upper bits come from the previous time */
 #define STAMP_MASK ((UINT64_C(1) << STAMP_BITS) - 1)
 
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
 
-static inline uint32_t load_u32(const uint8_t *p, bool is_big_endian)
+static inline uint32_t load_page_u32(const uint8_t *p, bool is_big_endian)
 {
     return is_big_endian ? load_u32be(p) : load_u32le(p);
 }
 
-static inline uint64_t load_u64(const uint8_t *p, bool is_big_endian)
+static inline uint64_t load_page_u64(const uint8_t *p, bool is_big_endian)
 {
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
@@ -31,30 +31,32 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     if (n < layout->data || layout->data < 8u + layout->commit_bytes)
         return false;
     uint64_t whole =
-        layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
+        layout->commit_bytes == 4 ? load_page_u32(bytes + 8, big) : load_page_u64(bytes + 8, big);
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
     uint32_t upper =
-        (uint32_t)(whole >> 32); /* the kernel adds MISSED as a negative number of 32 bits */
+        /* for a 64-bit commit: all ones if MISSED is set, since kernels add it as a negative 32-bit
+         * int */
+        (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
     if ((size > room && !is_cut) || is_odd)
         return false;
     size = size < room ? size : (uint32_t)room;
-    page->time = load_u64(bytes, big);
+    page->time = load_page_u64(bytes, big);
     page->p = bytes + layout->data;
     page->end = page->p + size;
     page->sure = page->p;
     page->sure_time = page->time;
     page->is_lossy = (commit & MISSED) != 0;
     if (page->is_lossy && (commit & MISSED_IS_STORED) && room - size >= layout->commit_bytes)
-        page->lost =
-            layout->commit_bytes == 4 ? load_u32(page->end, big) : load_u64(page->end, big);
+        page->lost = layout->commit_bytes == 4 ? load_page_u32(page->end, big)
+                                               : load_page_u64(page->end, big);
     return true;
 }
 
-/* Absolute times come without their upper bits. */
-static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
+/* Completes an absolute time with the upper bits of the previous one, and detects a carry. */
+static uint64_t complete_time(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
     uint64_t time = upper | (stamp & STAMP_MASK);
@@ -70,7 +72,7 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
         size_t left = (size_t)(page->end - page->p);
         if (left < 4)
             return left ? RING_BUFFER_DAMAGED : RING_BUFFER_END;
-        uint32_t head = load_u32(page->p, page->is_big_endian);
+        uint32_t head = load_page_u32(page->p, page->is_big_endian);
         uint32_t type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
         uint32_t delta = page->is_big_endian ? head & DELTA_MASK : head >> 5;
         if (type == TYPE_PADDING && delta == 0) {
@@ -88,11 +90,11 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
         }
         if (left < 8)
             return RING_BUFFER_DAMAGED;
-        uint32_t word = load_u32(page->p + 4, page->is_big_endian);
+        uint32_t word = load_page_u32(page->p + 4, page->is_big_endian);
         if (type == TYPE_EXTEND || type == TYPE_STAMP) {
             uint64_t time = (uint64_t)word << DELTA_BITS | delta;
             bool is_sure = page->sure == page->p;
-            page->time = type == TYPE_EXTEND ? page->time + time : whole_stamp(time, page->time);
+            page->time = type == TYPE_EXTEND ? page->time + time : complete_time(time, page->time);
             page->p += 8;
             if (is_sure)
                 ring_buffer_sure(page);
@@ -110,11 +112,11 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
     }
 }
 
-/* The bytes of what begins at p, its head too; 0: it is nothing that could be, or reaches over the
- * end. */
-static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
+/* Returns the size of the event at `p` with its header. Returns 0 if it is invalid or extends
+ * beyond `left` bytes. */
+static size_t event_size_at(const uint8_t *p, size_t left, bool is_big_endian)
 {
-    uint32_t head = load_u32(p, is_big_endian),
+    uint32_t head = load_page_u32(p, is_big_endian),
              type = is_big_endian ? head >> DELTA_BITS : head & 31u;
     uint32_t delta = is_big_endian ? head & DELTA_MASK : head >> 5;
     size_t n = 4 + (size_t)type * 4;
@@ -123,7 +125,7 @@ static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
     if (type == TYPE_EXTEND || type == TYPE_STAMP)
         n = 8;
     else if (type == TYPE_LONG || type == TYPE_PADDING)
-        n = left < 8 ? 0 : ((size_t)load_u32(p + 4, is_big_endian) + 3 + 4) & ~(size_t)3;
+        n = left < 8 ? 0 : ((size_t)load_page_u32(p + 4, is_big_endian) + 3 + 4) & ~(size_t)3;
     return n >= 8 && n <= left ? n : 0;
 }
 
@@ -132,7 +134,9 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                         const void *own)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
-                   1]; /* from each word: events up to the end, and 1; 0 = it does not lead there */
+                   /* per 4-byte word: 1 + number of events from here exactly to the end; 0 = no
+                    * such chain */
+                   1];
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
         return false;
@@ -140,7 +144,7 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
     for (size_t i = words; i-- > 1;) {
         const uint8_t *p = page->sure + i * 4;
         uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
-        size_t n = size_at(p, (words - i) * 4, page->is_big_endian),
+        size_t n = event_size_at(p, (words - i) * 4, page->is_big_endian),
                head = type == TYPE_LONG ? 8 : 4;
         chain[i] = n ? chain[i + n / 4] : 0;
         if (!chain[i] || type >= TYPE_PADDING)
@@ -150,7 +154,7 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
     }
     if (!found)
         return false;
-    uint32_t head = load_u32(page->sure, page->is_big_endian),
+    uint32_t head = load_page_u32(page->sure, page->is_big_endian),
              type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
     page->time = page->sure_time + (type >= TYPE_EXTEND   ? 0
                                     : page->is_big_endian ? head & DELTA_MASK

@@ -1,15 +1,31 @@
-/* Pages of the kernel's ring buffer, as trace.dat holds them and as trace_pipe_raw gives them.
+/* Iterator over pages of the kernel's ring buffer, as trace.dat and trace_pipe_raw contain them.
  *
- *   u64 time | commit (the kernel's `long`) | events          commit: bits 0..26 bytes of events
- * behind the head bit 31: events were lost before this page (then those above are set, too, where
- *                                                             commit has 64), bit 30: how many
- * stands behind the events event   u32: type 5 bits, time delta 27 bits (big-endian machines have
- * the type in the upper bits) 1 .. 28      data of type x 4 bytes 0            u32 n: n - 4 bytes
- * of data, up to a multiple of 4 29 padding   u32 n: n bytes are passed over; with delta 0: the
- * rest of the page is 30 time      u32: 27 more bits of delta above 31 stamp     u32: delta and
- * these are the time itself, 59 bits of it
+ *   page    [0..7] time stamp | commit, 4 or 8 bytes (`long` of the kernel) | events
+ *   commit  bits 0..26: bytes of events
+ *           bit 30: the number of lost events is stored after the events
+ *           bit 31: events were lost before this page; a 64-bit commit is then sign-extended
+ *   event   u32: type in bits 0..4, time delta in bits 5..31; big-endian machines store the type in
+ *           the upper 5 bits. Content by type:
+ *     1..28 data        type * 4 bytes
+ *     0     data        u32 n, then n - 4 bytes, padded to a multiple of 4
+ *     29    padding     as type 0, but to be skipped; with delta 0 the rest of the page is padding
+ *     30    extend      u32: bits 27 and up of the time delta
+ *     31    time stamp  u32: with the delta an absolute time of 59 bits
  *
- * Borrowed: a walk owns nothing. */
+ * Order of calls: ring_buffer_begin once per page, ring_buffer_next until RING_BUFFER_END. A caller
+ * that finds an event to be valid calls ring_buffer_sure; after RING_BUFFER_DAMAGED it may call
+ * ring_buffer_resync, which searches for the next valid event.
+ *
+ * Invariants: all reads stay within the committed bytes. Deltas are unsigned. Absolute times carry
+ * 59 bits; the upper bits are those of the previous time.
+ *
+ * Cost: constant per event. Resynchronization uses dynamic programming from the end of the page:
+ * for each 4-byte word the length of the longest chain of plausible events that ends exactly at the
+ * end of the page. It is linear in the page size and limited to RING_BUFFER_RESYNC_MAX bytes.
+ *
+ * Left out: the meaning of the data (tracepoints.h).
+ *
+ * Ownership: an iterator borrows the page and owns nothing. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_RING_BUFFER_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_RING_BUFFER_H
 
@@ -20,50 +36,52 @@
 struct ring_buffer_layout {
     bool is_big_endian;
     uint8_t commit_bytes; /* 4 or 8 */
-    uint32_t data;        /* where events begin in a page */
+    uint32_t data;        /* offset of the first event in a page */
 };
 
-/* Where a walk over a page is. */
+/* State of the iteration over one page. */
 struct ring_buffer_page {
-    const uint8_t *p, *end; /* of events that are left */
-    uint64_t time;          /* of the event before */
-    uint64_t lost; /* events that are missing before the page, where is_lossy; 0 = unknown */
+    const uint8_t *p, *end; /* events not yet read */
+    uint64_t time;          /* of the previous event, in units of the trace clock */
+    uint64_t lost;          /* number of events lost before the page if is_lossy; 0 = unknown */
     bool is_lossy, is_big_endian;
-    const uint8_t *sure; /* behind the last event that was surely one (ring_buffer_sure), else the
-                            first one's place */
-    uint64_t sure_time;  /* of that */
+    /* end of the last event confirmed by ring_buffer_sure; initially the first event */
+    const uint8_t *sure;
+    uint64_t sure_time; /* time at `sure` */
 };
 
 struct ring_buffer_event {
-    const uint8_t *p; /* its data: NULL, none */
-    size_t n;         /* bytes, with padding up to a multiple of 4 */
+    const uint8_t *p; /* data of the event; NULL if it has none */
+    size_t n;         /* bytes, including padding to a multiple of 4 */
     uint64_t time;
 };
 
 enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED };
 
-/* Begins a walk over the `n` bytes of a page, which may be cut off (is_cut: it has what is there of
- * its events); false when its head cannot be: the page then has no events. */
+/* Starts iterating over a page of `n` bytes. With is_cut the page is truncated, and the events
+ * present are read. Returns false if the page header is invalid. */
 bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
                        bool is_cut, struct ring_buffer_page *page);
 
-/* The event just given is surely one. */
+/* Confirms that the event returned last is valid, so that resynchronization starts after it. */
 static inline void ring_buffer_sure(struct ring_buffer_page *page)
 {
     page->sure = page->p;
     page->sure_time = page->time;
 }
 
-#define RING_BUFFER_RESYNC_MAX 65536u /* bytes of a page in which events are searched */
+#define RING_BUFFER_RESYNC_MAX 65536u /* pages beyond this size are not resynchronized, bytes */
 
-/* Behind damage: moves to where, behind the last sure event, most events that `is_event` believes
- * lead exactly to the end of the page; false where nothing does.  Of what stands in between only
- * the first one's delta is added to the time: mostly it is one event. */
+/* Continues after damage: moves to the start of the longest chain of events, accepted by
+ * `is_event`, that lies after the last confirmed event and ends exactly at the end of the page.
+ * Returns false if there is none. Of the skipped bytes only the first time delta is added, as
+ * usually a single event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
                         bool (*is_event)(const void *own, const uint8_t *p, size_t n),
                         const void *own);
 
-/* The next event.  DAMAGED: it reaches over the end of what was committed; page->p stands at it. */
+/* Reads the next event. Returns RING_BUFFER_DAMAGED, with page->p at the event, if it extends
+ * beyond the committed bytes. */
 enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
                                        struct ring_buffer_event *event);
 

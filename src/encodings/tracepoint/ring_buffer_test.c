@@ -1,5 +1,5 @@
-/* Pages of the kernel's ring buffer: golden ones of each byte order and size of `long`, every type
- * of event, and every cut. */
+/* Tests of ring buffer pages: golden pages for both byte orders and sizes of `long`, every event
+ * type, and truncation at every byte. */
 #include "encodings/tracepoint/ring_buffer.h"
 
 #include "support/support.h"
@@ -9,7 +9,7 @@
 static const struct ring_buffer_layout little64 = {false, 8, 16}, little32 = {false, 4, 12},
                                        big64 = {true, 8, 16};
 
-static void expect(struct ring_buffer_page *page, uint64_t time, const void *bytes, size_t n)
+static void expect_event(struct ring_buffer_page *page, uint64_t time, const void *bytes, size_t n)
 {
     struct ring_buffer_event event;
     assert_int_equal(ring_buffer_next(page, &event), RING_BUFFER_EVENT);
@@ -24,29 +24,30 @@ static void expect_end(struct ring_buffer_page *page, enum ring_buffer_step step
     assert_int_equal(ring_buffer_next(page, &event), step);
 }
 
-static void every_type_is_read(void **state)
+static void every_event_type_is_read(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&little64,
                                   BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
-                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', /* 4 bytes, delta 1 */
-                                        0x40, 0, 0, 0, 9, 0, 0, 0, 'l', 'o', 'n', 'g', '!', 0, 0,
-                                        0, /* 5 bytes behind a length, delta 2 */
-                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* 2^27 + 3 later */
+                                        /* data: 4 bytes, delta 1 */
+                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', 0x40, 0, 0, 0, 9, 0, 0,
+                                        0, 'l', 'o', 'n', 'g', '!', 0, 0,
+                                        0, /* data with length word: 5 bytes, delta 2 */
+                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* time extend: 2^27 + 3 later */
                                         0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
-                                        0xff, /* 4 bytes that were discarded, delta 2 */
-                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* it is 2^35 + 5 */
+                                        0xff, /* padding event: 4 discarded bytes, delta 2 */
+                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* absolute time 2^35 + 5 */
                                         0x01, 0, 0, 0, 'e', 'f', 'g', 'h', 0x1d, 0, 0, 0),
-                                  false, &page)); /* nothing more */
+                                  false, &page)); /* padding with delta 0 ends the page */
     assert_false(page.is_lossy);
-    expect(&page, 0x1001, "abcd", 4);
-    expect(&page, 0x1003, "long!\0\0", 8);
-    expect(&page, (UINT64_C(1) << 35) + 5, "efgh", 4);
+    expect_event(&page, 0x1001, "abcd", 4);
+    expect_event(&page, 0x1003, "long!\0\0", 8);
+    expect_event(&page, (UINT64_C(1) << 35) + 5, "efgh", 4);
     expect_end(&page, RING_BUFFER_END);
 }
 
-static void losses_are_told(void **state)
+static void lost_events_are_reported(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -61,7 +62,7 @@ static void losses_are_told(void **state)
         BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0),
         false, &page));
     assert_int_equal(page.lost, 7);
-    expect(&page, 1, "\1\2\3\4", 4);
+    expect_event(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_END);
     assert_true(
         ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), false, &page));
@@ -70,20 +71,20 @@ static void losses_are_told(void **state)
     expect_end(&page, RING_BUFFER_END);
 }
 
-static void big_endian_machines_have_the_type_above(void **state)
+static void big_endian_type_is_in_upper_bits(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&big64,
                                   BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 0xf0,
-                                        0, 0, 1, 0, 0, 0, 2, /* 2^28 + 1 later */
+                                        0, 0, 1, 0, 0, 0, 2, /* time extend: 2^28 + 1 later */
                                         0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0),
                                   false, &page));
-    expect(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
+    expect_event(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
     expect_end(&page, RING_BUFFER_END);
 }
 
-static void upper_bits_of_stamps_are_those_before(void **state)
+static void absolute_time_inherits_upper_bits(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -91,11 +92,11 @@ static void upper_bits_of_stamps_are_those_before(void **state)
                                   BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0,
                                         0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4),
                                   false, &page));
-    expect(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
+    expect_event(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
-/* Kernels add 1 << 31 to a commit of 64 bits, which is a negative number. */
-static void lost_events_are_told_by_a_negative_commit(void **state)
+/* Kernels add 1 << 31 to a 64-bit commit as a signed int, so the upper half becomes all ones. */
+static void sign_extended_commit_reports_lost_events(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -105,7 +106,7 @@ static void lost_events_are_told_by_a_negative_commit(void **state)
                                   false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
-    expect(&page, 3, "\1\2\3\4", 4);
+    expect_event(&page, 3, "\1\2\3\4", 4);
     assert_true(ring_buffer_begin(&little64,
                                   BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff,
                                         0xff, 0x41, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0, 0, 0, 0, 0),
@@ -118,7 +119,7 @@ static void lost_events_are_told_by_a_negative_commit(void **state)
                                    false, &page));
 }
 
-static void what_reaches_over_the_end_is_damage(void **state)
+static void event_beyond_page_end_is_damage(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -136,14 +137,14 @@ static void what_reaches_over_the_end_is_damage(void **state)
         cut[8] = n;
         assert_true(ring_buffer_begin(&little32, cut, 12u + n, false, &page));
         if (n >= 8)
-            expect(&page, 2, "\1\2\3\4", 4);
+            expect_event(&page, 2, "\1\2\3\4", 4);
         if (n >= 21)
-            expect(&page, 4, "\1\2\3\4\5\0\0", n - 16u);
+            expect_event(&page, 4, "\1\2\3\4\5\0\0", n - 16u);
         expect_end(&page, n == 8 || n >= 21 ? RING_BUFFER_END : RING_BUFFER_DAMAGED);
     }
 }
 
-static void a_page_that_is_cut_has_what_is_there(void **state)
+static void truncated_page_returns_present_events(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -151,19 +152,19 @@ static void a_page_that_is_cut_has_what_is_there(void **state)
         &little64,
         BYTES(0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4, 0x21, 0),
         true, &page));
-    expect(&page, 1, "\1\2\3\4", 4);
+    expect_event(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_DAMAGED);
 }
 
-static bool is_letter(const void *own, const uint8_t *p, size_t n)
+static bool accept_letters(const void *own, const uint8_t *p, size_t n)
 {
     (void)own;
     return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
 }
 
-/* The second of four events says that it is longer than the page; inside of it stands what would be
- * an event but for what follows. */
-static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **state)
+/* The second of four events claims a size beyond the page; its bytes contain what looks like an
+ * event, but no chain from there reaches the end of the page. */
+static void resync_after_oversized_event_finds_next(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
@@ -171,35 +172,35 @@ static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **s
         &little64,
         BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 'a', 'b', 'c',
               'd', 0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0,
-              0, /* a size of 112 bytes, delta 2 */
+              0, /* header that claims 112 bytes, delta 2 */
               0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l'),
         false, &page));
-    expect(&page, 0x1001, "abcd", 4);
+    expect_event(&page, 0x1001, "abcd", 4);
     ring_buffer_sure(&page);
     expect_end(&page, RING_BUFFER_DAMAGED);
-    assert_true(ring_buffer_resync(&page, is_letter, NULL));
-    expect(&page, 0x1006, "efgh", 4);
-    expect(&page, 0x1007, "ijkl", 4);
+    assert_true(ring_buffer_resync(&page, accept_letters, NULL));
+    expect_event(&page, 0x1006, "efgh", 4);
+    expect_event(&page, 0x1007, "ijkl", 4);
     expect_end(&page, RING_BUFFER_END);
     assert_true(ring_buffer_begin(&little64,
                                   BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c, 0, 0,
                                         0, 1, 2, 3, 4, 5, 6, 7, 8),
                                   false, &page));
     expect_end(&page, RING_BUFFER_DAMAGED);
-    assert_false(ring_buffer_resync(&page, is_letter, NULL));
+    assert_false(ring_buffer_resync(&page, accept_letters, NULL));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_is_read),
-        cmocka_unit_test(losses_are_told),
-        cmocka_unit_test(big_endian_machines_have_the_type_above),
-        cmocka_unit_test(upper_bits_of_stamps_are_those_before),
-        cmocka_unit_test(lost_events_are_told_by_a_negative_commit),
-        cmocka_unit_test(what_reaches_over_the_end_is_damage),
-        cmocka_unit_test(a_page_that_is_cut_has_what_is_there),
-        cmocka_unit_test(behind_an_event_that_reaches_over_the_end_the_next_is_found),
+        cmocka_unit_test(every_event_type_is_read),
+        cmocka_unit_test(lost_events_are_reported),
+        cmocka_unit_test(big_endian_type_is_in_upper_bits),
+        cmocka_unit_test(absolute_time_inherits_upper_bits),
+        cmocka_unit_test(sign_extended_commit_reports_lost_events),
+        cmocka_unit_test(event_beyond_page_end_is_damage),
+        cmocka_unit_test(truncated_page_returns_present_events),
+        cmocka_unit_test(resync_after_oversized_event_finds_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

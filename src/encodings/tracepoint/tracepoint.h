@@ -1,4 +1,5 @@
-/* A kind of tracepoint events as its parts see it: see tracepoints.h. */
+/* Internals of a tracepoint, shared by the files of this folder. The public side is tracepoints.h.
+ */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
 
@@ -8,64 +9,67 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/tracepoint/tracepoints.h"
 
-/* How the value of a field is given. */
+/* How the stored bytes of a field become a value. */
 enum tracepoint_shape {
-    TRACEPOINT_UINT, /* a number of `size` bytes */
+    TRACEPOINT_UINT, /* integer of `size` bytes; INT is the signed one */
     TRACEPOINT_INT,
     TRACEPOINT_BOOL,
     TRACEPOINT_POINTER,
     TRACEPOINT_TEXT,  /* characters up to a zero */
-    TRACEPOINT_BYTES, /* structs, bytes, and whatever is of unknown size */
-    TRACEPOINT_ARRAY  /* numbers of `element` bytes */
+    TRACEPOINT_BYTES, /* structs, byte arrays and types of unknown size */
+    TRACEPOINT_ARRAY  /* integers of `element` bytes each */
 };
 
-/* Where its bytes are. */
-enum tracepoint_place {
-    TRACEPOINT_HERE,     /* at `offset`, `size` bytes */
-    TRACEPOINT_REST,     /* from `offset` to the end of the record */
-    TRACEPOINT_DATA_LOC, /* a number at `offset` tells: bytes << 16 | offset in the record */
-    TRACEPOINT_REL_LOC   /* the same, its offset counted from behind itself */
+/* Location of a field's bytes in the record. */
+enum tracepoint_location {
+    TRACEPOINT_HERE, /* `size` bytes at `offset` */
+    TRACEPOINT_REST, /* from `offset` to the end of the record */
+    /* a u32 at `offset` locates them: length << 16 | offset from the start of the record */
+    TRACEPOINT_DATA_LOC,
+    TRACEPOINT_REL_LOC /* as DATA_LOC, but the offset counts from the end of the u32 */
 };
 
 struct tracepoint_field {
-    ttr_text name, type; /* type: as declared, "__data_loc char[]" */
+    ttr_text name, type; /* type: as declared, for example "__data_loc char[]" */
     ttr_id name_id;
-    uint32_t offset, size; /* of what stands at a fixed place */
-    uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_place */
-    uint8_t element;       /* ARRAY: bytes of an element */
-    bool is_signed;        /* as the kernel tells it of the field; ARRAY: of elements */
-    bool is_array;         /* brackets were in the declaration */
+    uint32_t offset, size; /* of the fixed part, in bytes */
+    uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_location */
+    uint8_t element;       /* bytes per element, for shape ARRAY */
+    bool is_signed;        /* as declared by "signed:"; for shape ARRAY, of each element */
+    bool is_array;         /* the declaration has brackets */
     bool is_pointer;
 };
 
-/* What events of a kind mean to the model. */
+/* Meaning of a tracepoint in the trace model, beyond its fields. */
 enum tracepoint_role {
     TRACEPOINT_PLAIN,
-    TRACEPOINT_SWITCH, /* sched_switch */
-    TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new */
-    TRACEPOINT_NAMES,  /* names a thread: sched_process_fork, task_newtask, task_rename */
-    TRACEPOINT_BPRINT  /* ftrace:bprint, whose print format is in the record */
+    TRACEPOINT_SWITCH, /* sched_switch: context switch */
+    TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new: thread becomes runnable */
+    TRACEPOINT_NAMES,  /* defines a thread name: sched_process_fork, task_newtask, task_rename */
+    /* ftrace:bprint (trace_printk): each record refers to its own print format */
+    TRACEPOINT_BPRINT
 };
 
-/* Fields that a role reads: NULL = the kind has none such. */
+/* Fields that the role needs; NULL if the tracepoint lacks the field. */
 struct tracepoint_roles {
-    const struct tracepoint_field *pid, *comm; /* of the thread that is told of */
+    const struct tracepoint_field *pid, *comm; /* of the thread that the event is about */
     const struct tracepoint_field *state, *cpu;
 };
 
-/* What the print format tells of a field. */
-struct tracepoint_look {
-    const struct tracepoint_table *table; /* names of its values; NULL = none */
-    bool is_flags;                        /* of its bits */
-    uint8_t base;                         /* it is shown in, 0 = not told */
+/* Display hints for a field, derived from the print format. */
+struct tracepoint_display {
+    const struct tracepoint_table *table; /* symbolic names of its values; NULL if none */
+    bool is_flags;                        /* the table names bits, not values */
+    uint8_t base;                         /* base in which it is printed; 0 if unknown */
 };
 
-/* What is made when the first event of a kind comes; NULL before. */
+/* State created when the first event of the tracepoint arrives; members are NULL before. */
 struct tracepoint_lazy {
-    const struct tracepoint_program *program; /* the print format, compiled */
-    const struct tracepoint_look *look;       /* of each field */
-    uint64_t events;                          /* so many were there */
-    const struct type *type;                  /* of the payload; NULL = nobody asked yet */
+    const struct tracepoint_program *program; /* compiled print format */
+    const struct tracepoint_display *look;    /* array with one entry per field */
+    uint64_t events;                          /* number of events so far */
+    /* payload type for format.describe; NULL until first requested */
+    const struct type *type;
 };
 
 struct tracepoint {
@@ -75,34 +79,37 @@ struct tracepoint {
     ttr_id provider_id, name_id, schema;
     uint32_t id;
     const struct tracepoint_field *field;
-    uint32_t fields_n, common_n; /* the first `common_n` of the fields are those of every kind */
-    uint32_t fixed_bytes;        /* what a record has at least */
-    bool is_broken;              /* its text was not understood: it has no fields */
-    bool has_places;             /* fields tell where others are */
-    uint8_t role;                /* enum tracepoint_role */
+    /* common_n: number of leading fields that all tracepoints share (common_type ...) */
+    uint32_t fields_n, common_n;
+    uint32_t fixed_bytes; /* minimum size of a record */
+    /* the format text could not be parsed, so the tracepoint has no fields */
+    bool is_broken;
+    bool has_places; /* at least one field is located through DATA_LOC or REL_LOC */
+    uint8_t role;    /* enum tracepoint_role */
     struct tracepoint_roles roles;
-    struct event_header_kind *header; /* its events are those of EventHeader; NULL = they are not */
-    struct clr_user_kind *clr;        /* the same of .NET's events */
-    ttr_text print;                   /* what stands behind "print fmt:" */
+    /* not NULL if the events use the EventHeader convention, which then decodes them */
+    struct event_header_kind *header;
+    struct clr_user_tracepoint *clr; /* not NULL if the events come from the .NET runtime */
+    ttr_text print;                  /* text after "print fmt:" */
 };
 
 /* --- tracepoint_format.c --- */
 
-/* Reads a `format` file into `tp`, whose texts are in the arena then; `text` has to live as long.
- * False with `why` and `line`, or with `why` NULL when memory is out; what was read before (name,
- * id) is in `tp` all the same. */
-struct tracepoint_complaint {
+/* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must outlive
+ * `tp`. Returns false with a reason and a line number, or with a NULL reason if out of memory. Name
+ * and id are set even on failure if they precede the error. */
+struct tracepoint_parse_error {
     const char *why;
     uint32_t line;
 };
 TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
-                               unsigned long_bytes, struct tracepoint_complaint *complaint);
+                               unsigned long_bytes, struct tracepoint_parse_error *complaint);
 
 /* --- tracepoint_fields.c --- */
 
 extern const struct field_ops tracepoint_field_ops;
 
-/* A number of 1, 2, 4 or 8 bytes; of other sizes 0. */
+/* Loads an integer of 1, 2, 4 or 8 bytes. Returns 0 for other sizes. */
 static inline uint64_t tracepoint_load(const uint8_t *p, uint32_t bytes, bool is_big_endian)
 {
     switch (bytes) {
@@ -119,15 +126,15 @@ static inline uint64_t tracepoint_load(const uint8_t *p, uint32_t bytes, bool is
     }
 }
 
-/* Extends the sign of a number of `bytes` bytes. */
+/* Sign-extends an integer of `bytes` bytes to 64 bits. */
 static inline int64_t tracepoint_sign(uint64_t x, uint32_t bytes)
 {
     unsigned unused = bytes == 0 || bytes >= 8 ? 0 : 64 - 8 * bytes;
     return (int64_t)(x << unused) >> unused;
 }
 
-/* The bytes of a field, wherever they are: `n` of them.  False where they are not all in the
- * record. */
+/* Locates the `n` bytes of a field, following DATA_LOC and REL_LOC. Returns false if they are not
+ * entirely inside the record. */
 static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool is_big_endian,
                                     struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
@@ -151,7 +158,7 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
     if (!cursor_skip(&c, at))
         return false;
     if (field->size == 2) {
-        /* Only the place is told: up to a zero. */
+        /* Old kernels store only the offset: the text ends at a zero. */
         const uint8_t *zero = memchr(c.p, 0, cursor_left(&c));
         *n = zero ? (size_t)(zero - c.p) : cursor_left(&c);
     } else {
@@ -163,23 +170,24 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
 
 /* --- tracepoint_roles.c --- */
 
-/* Finds what events of the kind mean; for its fields named already. */
+/* Determines the role of a tracepoint from its system and name, and looks up the fields for it. The
+ * fields must have been interned before. */
 void tracepoint_find_role(struct tracepoint *tp);
 
-/* Gives an event of a kind with a role what it means; the record is not shorter than its format
- * says.  False when memory is out. */
-TTR_MUST bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw,
-                                   ttr_event *event);
+/* Applies the role to an event: turns it into a switch or wake-up, or names a thread. The record
+ * must have at least fixed_bytes. Returns false if out of memory. */
+TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
+                                    ttr_event *event);
 
 /* --- tracepoint_names.c --- */
 
 struct tracepoint_symbol {
     uint64_t address;
     ttr_text name;
-    const struct tracepoint_program *program; /* of a printk format that was asked for */
+    const struct tracepoint_program *program; /* compiled printk format; NULL until first used */
 };
 
-/* Texts by addresses, in order of these. */
+/* Texts by address, sorted by address. */
 struct tracepoint_symbols {
     struct tracepoint_symbol *symbol;
     size_t n, capacity;
@@ -192,7 +200,7 @@ struct tracepoint_names {
 
 void tracepoint_names_free(struct tracepoint_names *names);
 
-/* The symbol at or before the address; NULL = none. */
+/* Returns the symbol with the highest address that is not above `address`, or NULL. */
 const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
                                                      uint64_t address);
 
@@ -200,7 +208,7 @@ const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_sym
 
 #define TRACEPOINTS_DENSE 65536u
 
-#define TRACEPOINTS_RECENT 256u /* threads found again without looking */
+#define TRACEPOINTS_RECENT 256u /* slots of the pid-to-thread cache */
 
 struct tracepoints {
     struct tracepoints_spec spec;
@@ -210,15 +218,16 @@ struct tracepoints {
     } recent[TRACEPOINTS_RECENT];
     const struct alloc *alloc;
     struct arena arena;
-    struct tracepoint **kind; /* as they were added */
+    struct tracepoint **kind; /* all tracepoints, in the order in which they were added */
     size_t kinds_n, kinds_capacity;
-    struct tracepoint **dense; /* by number, below TRACEPOINTS_DENSE */
+    struct tracepoint **dense; /* lookup table by tracepoint id, for ids below TRACEPOINTS_DENSE */
     size_t dense_n;
     const struct tracepoint_field *type,
-        *pid; /* the common fields as the first kind has them; NULL: the usual places */
-    struct event_headers *headers; /* NULL: there are none */
-    struct clr_user_events *clr;   /* the same */
-    struct tracepoint unknown;     /* of events whose number is not known */
+        *pid; /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
+    struct event_headers *headers; /* EventHeader decoder; NULL until the first such tracepoint */
+    /* decoder of .NET events; NULL until the first such tracepoint */
+    struct clr_user_decoder *clr;
+    struct tracepoint unknown; /* used for records with an unknown tracepoint id */
     struct tracepoint_names names;
 };
 

@@ -1,5 +1,4 @@
-/* What %p and the letters behind it print: addresses of the kernel, of networks, of hardware;
- * bytes. */
+/* Formatter of %p and its extensions: kernel functions, MAC and IP addresses, UUIDs, byte dumps. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -8,59 +7,59 @@
 #define SOCKADDR_IN_BYTES 16u
 #define SOCKADDR_IN6_BYTES 28u
 
-static void add_text(struct buffer *to, const char *text)
+static void print_text(struct buffer *to, const char *text)
 {
     buffer_add(to, text, strlen(text));
 }
 
-static void add_number(struct buffer *to, uint64_t x)
+static void print_decimal(struct buffer *to, uint64_t x)
 {
     char text[NUMBER_MAX];
     buffer_add(to, text, number_put_u64(text, x));
 }
 
-/* --- Code --- */
+/* --- Kernel functions and plain pointers --- */
 
-void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
+void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
 {
     const struct tracepoint_symbols *kernel = &run->tp->all->names.kernel;
     const struct tracepoint_symbol *symbol = tracepoint_symbol_at(kernel, address);
     bool is_last = symbol && symbol == &kernel->symbol[kernel->n - 1];
     if (!symbol || (is_last && symbol->address != address)) {
-        add_text(run->to, "0x");
-        tracepoint_put_hex(run->to, address, 1);
+        print_text(run->to, "0x");
+        tracepoint_print_hex(run->to, address, 1);
         return;
     }
     buffer_add(run->to, symbol->name.p, symbol->name.n);
     if (!has_place)
         return;
-    add_text(run->to, "+0x");
-    tracepoint_put_hex(run->to, address - symbol->address, 1);
+    print_text(run->to, "+0x");
+    tracepoint_print_hex(run->to, address - symbol->address, 1);
 }
 
-static void put_plain(const struct tracepoint_run *run, uint64_t x)
+static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
 {
     if (x == 0) {
-        add_text(run->to, "(nil)");
+        print_text(run->to, "(nil)");
         return;
     }
-    add_text(run->to, "0x");
-    tracepoint_put_hex(run->to, x, 1);
+    print_text(run->to, "0x");
+    tracepoint_print_hex(run->to, x, 1);
 }
 
-/* --- Bytes of a field --- */
+/* --- Bytes of a field: %pM, %pU, %ph --- */
 
-/* The field that an argument is, through casts; NULL with a complaint in the text where it is none,
- * as libtraceevent has it. */
-static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t index, uint32_t size,
-                                  const char *otherwise)
+/* Returns the bytes of the field that an argument refers to, ignoring casts. If it does not refer
+ * to a field of `size` bytes, prints the same complaint as libtraceevent and returns NULL. */
+static const uint8_t *require_field_bytes(const struct tracepoint_run *run, uint32_t index,
+                                          uint32_t size, const char *otherwise)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     while (node->op == OP_CAST)
         node = &run->program->node[node->a];
     if (node->peer != PEER_FIELD) {
-        add_text(run->to, "ARG TYPE NOT FIELD BUT ");
-        add_number(run->to, node->peer);
+        print_text(run->to, "ARG TYPE NOT FIELD BUT ");
+        print_decimal(run->to, node->peer);
         return NULL;
     }
     if (!node->field)
@@ -68,27 +67,27 @@ static const uint8_t *field_bytes(const struct tracepoint_run *run, uint32_t ind
     bool is_whole =
         node->field->offset <= run->raw.n && node->field->size <= run->raw.n - node->field->offset;
     if (node->field->size != size || !is_whole) {
-        add_text(run->to, otherwise);
+        print_text(run->to, otherwise);
         return NULL;
     }
     return run->raw.p + node->field->offset;
 }
 
-static void put_mac(const struct tracepoint_run *run, const struct tracepoint_item *item)
+static void print_mac(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
-    const uint8_t *p = field_bytes(run, item->node, 6, "INVALIDMAC");
+    const uint8_t *p = require_field_bytes(run, item->node, 6, "INVALIDMAC");
     bool is_bare = item->conversion == 'm';
     for (unsigned i = 0; p && i < 6; i++) {
         if (i && !is_bare)
             buffer_add_byte(run->to, item->form == 'F' ? '-' : ':');
-        tracepoint_put_hex(run->to, p[item->form == 'R' ? 5 - i : i], 2);
+        tracepoint_print_hex(run->to, p[item->form == 'R' ? 5 - i : i], 2);
     }
 }
 
-static void put_uuid(const struct tracepoint_run *run, const struct tracepoint_item *item)
+static void print_uuid(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     static const uint8_t little[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-    const uint8_t *p = field_bytes(run, item->node, 16, "INVALIDUUID");
+    const uint8_t *p = require_field_bytes(run, item->node, 16, "INVALIDUUID");
     const char *digits =
         item->form == 'L' || item->form == 'B' ? "0123456789ABCDEF" : "0123456789abcdef";
     bool is_little = (item->form | 0x20) == 'l';
@@ -101,29 +100,29 @@ static void put_uuid(const struct tracepoint_run *run, const struct tracepoint_i
     }
 }
 
-/* %*ph: so many bytes of a dynamic array. */
-static void put_bytes(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                      int star)
+/* Formats %*ph: `star` bytes of a dynamic array in hexadecimal. */
+static void print_byte_dump(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                            int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     if (node->op != OP_ARRAY) {
-        add_text(run->to, "ARG TYPE NOT FIELD BUT ");
-        add_number(run->to, node->peer);
+        print_text(run->to, "ARG TYPE NOT FIELD BUT ");
+        print_decimal(run->to, node->peer);
         return;
     }
-    ttr_text bytes = tracepoint_array(run, node->field);
+    ttr_text bytes = tracepoint_array_bytes(run, node->field);
     int n = item->has_star ? star : 1;
     for (int i = 0; i < n && (size_t)i < bytes.n; i++) {
         if (i && item->form != 'N')
             buffer_add_byte(run->to, item->form == 'C' ? ':' : item->form == 'D' ? '-' : ' ');
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
 }
 
-/* --- Addresses of networks --- */
+/* --- Network addresses: %pI4, %pI6, %pIS --- */
 
-static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                    const uint8_t *p)
+static void print_ipv4(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                       const uint8_t *p)
 {
     bool is_reversed = item->order == 'l' || (item->order == 'h' && !run->is_big_endian);
     for (unsigned i = 0; i < 4; i++) {
@@ -131,23 +130,24 @@ static void put_ip4(const struct tracepoint_run *run, const struct tracepoint_it
         if (i)
             buffer_add_byte(run->to, '.');
         if (item->conversion == 'i' && byte < 100)
-            add_text(run->to, byte < 10 ? "00" : "0");
-        add_number(run->to, byte);
+            print_text(run->to, byte < 10 ? "00" : "0");
+        print_decimal(run->to, byte);
     }
 }
 
-static void put_ip6_long(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                         const uint8_t *p)
+static void print_ipv6_long(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                            const uint8_t *p)
 {
     for (unsigned i = 0; i < 16; i += 2) {
-        tracepoint_put_hex(run->to, load_u16be(p + i), 4);
+        tracepoint_print_hex(run->to, load_u16be(p + i), 4);
         if (item->conversion == 'I' && i < 14)
             buffer_add_byte(run->to, ':');
     }
 }
 
-/* The longest run of zero words, of several the first; `*n` of them, 1 = none worth it. */
-static int longest_zeros(const uint8_t *p, int words, int *n)
+/* Finds the longest run of zero words, the first one if several are equal, and stores its length in
+ * `n`. A single zero word is not abbreviated (RFC 5952, 4.2.2). */
+static int find_longest_zero_words(const uint8_t *p, int words, int *n)
 {
     int at = -1;
     *n = 1;
@@ -163,58 +163,58 @@ static int longest_zeros(const uint8_t *p, int words, int *n)
     return at;
 }
 
-static void put_ip6_short(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                          const uint8_t *p)
+static void print_ipv6_short(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                             const uint8_t *p)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     bool has_ip4 = memcmp(p, mapped, 12) == 0 ||
                    (load_u32be(p + 8) | UINT32_C(0x02000000)) == UINT32_C(0x02005efe);
-    int words = has_ip4 ? 6 : 8, n, zeros = longest_zeros(p, words, &n);
+    int words = has_ip4 ? 6 : 8, n, zeros = find_longest_zero_words(p, words, &n);
     bool needs_colon = false;
     for (int i = 0; i < words; i++) {
         if (i == zeros) {
-            add_text(run->to, needs_colon || i == 0 ? "::" : ":");
+            print_text(run->to, needs_colon || i == 0 ? "::" : ":");
             needs_colon = false;
             i += n - 1;
             continue;
         }
         if (needs_colon)
             buffer_add_byte(run->to, ':');
-        tracepoint_put_hex(run->to, load_u16be(p + (size_t)i * 2), 1);
+        tracepoint_print_hex(run->to, load_u16be(p + (size_t)i * 2), 1);
         needs_colon = true;
     }
     if (!has_ip4)
         return;
     if (needs_colon)
         buffer_add_byte(run->to, ':');
-    put_ip4(run, item, p + 12);
+    print_ipv4(run, item, p + 12);
 }
 
-static void put_ip6(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                    const uint8_t *p)
+static void print_ipv6(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                       const uint8_t *p)
 {
     if (item->is_short)
-        put_ip6_short(run, item, p);
+        print_ipv6_short(run, item, p);
     else
-        put_ip6_long(run, item, p);
+        print_ipv6_long(run, item, p);
 }
 
-/* [0] family | IPv4: [2] port [4] address | IPv6: [2] port [8] address; all but the family in
- * network order. */
-static void put_sockaddr(const struct tracepoint_run *run, const struct tracepoint_item *item)
+/* Formats %pIS, a struct sockaddr: [0..1] family, in machine byte order | [2..3] port | IPv4:
+ * [4..7] address | IPv6: [8..23] address. Port and address are in network order. */
+static void print_sockaddr(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     while (node->op == OP_CAST)
         node = &run->program->node[node->a];
     if (node->peer != PEER_FIELD && node->op != OP_ARRAY) {
-        add_text(run->to, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE ");
-        add_number(run->to, node->peer);
+        print_text(run->to, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE ");
+        print_decimal(run->to, node->peer);
         return;
     }
     const struct tracepoint_field *field = node->field;
     ttr_text bytes = {"", 0};
     if (node->op == OP_ARRAY)
-        bytes = tracepoint_array(run, field);
+        bytes = tracepoint_array_bytes(run, field);
     else if (field && field->offset <= run->raw.n && field->size <= run->raw.n - field->offset)
         bytes = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (bytes.n < 2)
@@ -225,58 +225,60 @@ static void put_sockaddr(const struct tracepoint_run *run, const struct tracepoi
         return;
     bool is_ip6 = family == FAMILY_INET6;
     if (bytes.n < (is_ip6 ? SOCKADDR_IN6_BYTES : SOCKADDR_IN_BYTES)) {
-        add_text(run->to, is_ip6 ? "INVALIDIPv6" : "INVALIDIPv4");
+        print_text(run->to, is_ip6 ? "INVALIDIPv6" : "INVALIDIPv4");
         return;
     }
     if (is_ip6 && item->has_port)
         buffer_add_byte(run->to, '[');
     if (is_ip6)
-        put_ip6(run, item, p + 8);
+        print_ipv6(run, item, p + 8);
     else
-        put_ip4(run, item, p + 4);
+        print_ipv4(run, item, p + 4);
     if (!item->has_port)
         return;
-    add_text(run->to, is_ip6 ? "]:" : ":");
-    add_number(run->to, load_u16be(p + 2));
+    print_text(run->to, is_ip6 ? "]:" : ":");
+    print_decimal(run->to, load_u16be(p + 2));
 }
 
-static void put_address(const struct tracepoint_run *run, const struct tracepoint_item *item)
+static void print_network_address(const struct tracepoint_run *run,
+                                  const struct tracepoint_item *item)
 {
     const uint8_t *p;
     if (item->form == 'S') {
-        put_sockaddr(run, item);
+        print_sockaddr(run, item);
         return;
     }
     bool is_ip6 = item->form == '6';
-    p = field_bytes(run, item->node, is_ip6 ? 16 : 4, is_ip6 ? "INVALIDIPv6" : "INVALIDIPv4");
+    p = require_field_bytes(run, item->node, is_ip6 ? 16 : 4,
+                            is_ip6 ? "INVALIDIPv6" : "INVALIDIPv4");
     if (p && is_ip6)
-        put_ip6(run, item, p);
+        print_ipv6(run, item, p);
     else if (p)
-        put_ip4(run, item, p);
+        print_ipv4(run, item, p);
 }
 
-/* %*pbl: the bits of an array as a list, no more than `star` of them. */
-static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                         int star)
+/* Formats %*pbl: the bits set among the first `star` of an array, as a list of ranges. */
+static void print_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                           int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     const struct tracepoint_field *field = node->field;
     ttr_text mask = {"", 0};
     if (node->op == OP_ARRAY || node->op == OP_BITS)
-        mask = tracepoint_array(run, field);
-    else if (node->op == OP_WHOLE && field && field->offset <= run->raw.n &&
+        mask = tracepoint_array_bytes(run, field);
+    else if (node->op == OP_FIELD && field && field->offset <= run->raw.n &&
              field->size <= run->raw.n - field->offset)
         mask = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (mask.n)
-        tracepoint_put_bits(run, mask,
-                            item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star
-                                                                                     : 8 * mask.n);
+        tracepoint_print_bit_ranges(
+            run, mask,
+            item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star : 8 * mask.n);
     else if (node->op != OP_ARRAY && node->op != OP_BITS)
-        put_plain(run, tracepoint_value(run, item->node));
+        print_plain_pointer(run, tracepoint_eval_number(run, item->node));
 }
 
-void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                            int star)
+void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                              int star)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
     if (node->op == OP_ARGUMENT && node->value < run->arguments_n &&
@@ -289,27 +291,27 @@ void tracepoint_put_pointer(const struct tracepoint_run *run, const struct trace
     case 's':
     case 'F':
     case 'f':
-        tracepoint_put_function(run, tracepoint_value(run, item->node),
-                                item->conversion == 'S' || item->conversion == 'F');
+        tracepoint_print_function(run, tracepoint_eval_number(run, item->node),
+                                  item->conversion == 'S' || item->conversion == 'F');
         break;
     case 'M':
     case 'm':
-        put_mac(run, item);
+        print_mac(run, item);
         break;
     case 'I':
     case 'i':
-        put_address(run, item);
+        print_network_address(run, item);
         break;
     case 'U':
-        put_uuid(run, item);
+        print_uuid(run, item);
         break;
     case 'h':
-        put_bytes(run, item, star);
+        print_byte_dump(run, item, star);
         break;
     case 'b':
-        put_bit_list(run, item, star);
+        print_bit_list(run, item, star);
         break;
     default:
-        put_plain(run, tracepoint_value(run, item->node));
+        print_plain_pointer(run, tracepoint_eval_number(run, item->node));
     }
 }

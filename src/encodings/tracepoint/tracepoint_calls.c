@@ -1,39 +1,39 @@
-/* What looks like a call in a print format: macros of the kernel that its printing gives a meaning,
- * sizeof, __builtin_expect. Every other function is one of the kernel's, which is not here: the
- * format cannot be evaluated then. */
+/* Parser of macro calls in print formats: macros of the kernel that libtraceevent knows, sizeof and
+ * __builtin_expect. Any other function exists only inside the kernel, so a format that calls one is
+ * rejected. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* A field's name in parentheses, the opening one passed; *field NULL: there is no such field. */
-static bool take_field_name(struct tracepoint_parser *parser, const struct tracepoint_field **field,
-                            ttr_text *name)
+/* Parses a field name and the closing parenthesis; the opening one was consumed. Sets `*field` to
+ * NULL if the tracepoint has no field of that name. */
+static bool parse_field_argument(struct tracepoint_parser *parser,
+                                 const struct tracepoint_field **field, ttr_text *name)
 {
     if (parser->lexer.word != WORD_NAME) {
-        (void)tracepoint_complain(parser, "a name of a field should stand here",
-                                  parser->lexer.text);
+        (void)tracepoint_set_error(parser, "expected the name of a field", parser->lexer.text);
         return false;
     }
     *name = parser->lexer.text;
-    *field = tracepoint_field_named(parser->tp, *name);
-    tracepoint_lex(&parser->lexer);
-    return tracepoint_expect(parser, ")");
+    *field = tracepoint_find_field(parser->tp, *name);
+    tracepoint_next_word(&parser->lexer);
+    return tracepoint_expect_sign(parser, ")");
 }
 
-static uint32_t take_dynamic(struct tracepoint_parser *parser, uint8_t op, uint8_t peer)
+static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op, uint8_t peer)
 {
     const struct tracepoint_field *field;
     ttr_text name;
-    if (!take_field_name(parser, &field, &name))
+    if (!parse_field_argument(parser, &field, &name))
         return NODE_NONE;
     bool wants_field = op == OP_ARRAY || op == OP_LENGTH;
     if (wants_field && !field)
-        return tracepoint_complain(parser, "there is no field", name);
+        return tracepoint_set_error(parser, "unknown field", name);
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
                                                                  .peer = peer,
                                                                  .field = field,
@@ -42,7 +42,7 @@ static uint32_t take_dynamic(struct tracepoint_parser *parser, uint8_t op, uint8
                                                                  .c = NODE_NONE});
 }
 
-/* --- Names of values --- */
+/* --- Tables of value names --- */
 
 static const struct {
     const char *name;
@@ -54,7 +54,7 @@ static const struct {
     {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
 };
 
-static int64_t peer_value(const struct tracepoint_node *node)
+static int64_t value_in_libtraceevent(const struct tracepoint_node *node)
 {
     char first = node->text.n ? *node->text.p : '0';
     if (node->peer != PEER_ATOM)
@@ -62,36 +62,37 @@ static int64_t peer_value(const struct tracepoint_node *node)
     if (first >= '0' && first <= '9')
         return (int64_t)node->value;
     for (size_t i = 0; i < sizeof kernel_names / sizeof *kernel_names; i++)
-        if (is_same(node->text, kernel_names[i].name))
+        if (equals_word(node->text, kernel_names[i].name))
             return kernel_names[i].value;
     return -1;
 }
 
-/* "{ value, text }" */
-static bool take_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
+/* Parses one entry of a table: "{ value, text }". */
+static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_label *label)
 {
-    if (!tracepoint_expect(parser, "{"))
+    if (!tracepoint_expect_sign(parser, "{"))
         return false;
-    uint32_t value = tracepoint_expression(parser, 0);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, 0);
+    if (!tracepoint_expect_sign(parser, ","))
         return false;
-    uint32_t text = tracepoint_expression(parser, 0);
-    if (!tracepoint_expect(parser, "}"))
+    uint32_t text = tracepoint_parse_expression(parser, 0);
+    if (!tracepoint_expect_sign(parser, "}"))
         return false;
     const struct tracepoint_node *node = parser->nodes.node;
     bool is_constant =
         node[value].op == OP_NUMBER && (node[text].op == OP_TEXT || node[text].op == OP_NUMBER);
     if (!is_constant) {
-        (void)tracepoint_complain(parser, "a name for a value that is not constant", no_word);
+        (void)tracepoint_set_error(parser, "labelled value is not constant", no_word);
         return false;
     }
-    *label = (struct tracepoint_label){
-        .value = peer_value(&node[value]), .real = node[value].value, .text = node[text].text};
+    *label = (struct tracepoint_label){.value = value_in_libtraceevent(&node[value]),
+                                       .real = node[value].value,
+                                       .text = node[text].text};
     return true;
 }
 
-/* "{ ... }, { ... })"; NULL where that cannot be read. */
-static const struct tracepoint_table *take_table(struct tracepoint_parser *parser)
+/* Parses "{ ... }, { ... })", the entries of a table. Returns NULL on error. */
+static const struct tracepoint_table *parse_table(struct tracepoint_parser *parser)
 {
     struct tracepoint_table *table = arena_take(parser->arena, sizeof *table);
     struct tracepoint_label *label = NULL;
@@ -99,15 +100,16 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
     uint32_t nodes = parser->nodes.n;
     for (;;) {
         struct tracepoint_label one;
-        if (!take_label(parser, &one))
+        if (!parse_label(parser, &one))
             return NULL;
-        parser->nodes.n = nodes; /* what was said is in the label */
+        /* frees the nodes of the entry: its value is now stored in the label */
+        parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;
             struct tracepoint_label *grown = arena_take(parser->arena, capacity * sizeof *grown);
             if (!grown || !table) {
                 parser->is_out_of_memory = true;
-                (void)tracepoint_complain(parser, "memory is out", no_word);
+                (void)tracepoint_set_error(parser, "out of memory", no_word);
                 return NULL;
             }
             if (n)
@@ -115,31 +117,31 @@ static const struct tracepoint_table *take_table(struct tracepoint_parser *parse
             label = grown;
         }
         label[n++] = one;
-        if (!tracepoint_at_sign(parser, ","))
+        if (!tracepoint_is_at_sign(parser, ","))
             break;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
     *table = (struct tracepoint_table){.label = label, .n = n};
-    return tracepoint_expect(parser, ")") ? table : NULL;
+    return tracepoint_expect_sign(parser, ")") ? table : NULL;
 }
 
-static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
-                           unsigned depth)
+static uint32_t parse_named_values(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                                   unsigned depth)
 {
     ttr_text between = no_word;
-    uint32_t value = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ","))
         return NODE_NONE;
     if (op == OP_FLAGS) {
         between = parser->lexer.text;
         if (parser->lexer.word != WORD_SIGN)
-            tracepoint_lex(&parser->lexer);
+            tracepoint_next_word(&parser->lexer);
         else
             between = no_word;
-        if (!tracepoint_expect(parser, ","))
+        if (!tracepoint_expect_sign(parser, ","))
             return NODE_NONE;
     }
-    const struct tracepoint_table *table = take_table(parser);
+    const struct tracepoint_table *table = parse_table(parser);
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = op,
                                                                  .peer = peer,
                                                                  .a = value,
@@ -149,30 +151,30 @@ static uint32_t take_named(struct tracepoint_parser *parser, uint8_t op, uint8_t
                                                                  .table = table});
 }
 
-/* --- Bytes and numbers in arrays --- */
+/* --- Macros over bytes and arrays --- */
 
-static uint32_t take_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
-                               unsigned n, unsigned depth)
+static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
+                                     unsigned n, unsigned depth)
 {
     uint32_t argument[3] = {NODE_NONE, NODE_NONE, NODE_NONE};
     for (unsigned i = 0; i < n; i++) {
-        argument[i] = tracepoint_expression(parser, depth + 1);
-        if (!tracepoint_expect(parser, i + 1 < n ? "," : ")"))
+        argument[i] = tracepoint_parse_expression(parser, depth + 1);
+        if (!tracepoint_expect_sign(parser, i + 1 < n ? "," : ")"))
             return NODE_NONE;
     }
     while (parser->nodes.node[argument[0]].op == OP_CAST)
         argument[0] = parser->nodes.node[argument[0]].a;
     uint8_t from = parser->nodes.node[argument[0]].op;
-    if (from != OP_ARRAY && from != OP_WHOLE && from != OP_LOAD)
-        return tracepoint_complain(parser, "bytes of what is no array", no_word);
+    if (from != OP_ARRAY && from != OP_FIELD && from != OP_LOAD)
+        return tracepoint_set_error(parser, "argument is not an array", no_word);
     return tracepoint_add_node(
         parser, &(struct tracepoint_node){
                     .op = op, .peer = peer, .a = argument[0], .b = argument[1], .c = argument[2]});
 }
 
-/* --- sizeof --- */
+/* --- sizeof and __builtin_expect --- */
 
-static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
+static uint64_t size_of_type(ttr_text type, unsigned long_bytes)
 {
     static const struct {
         const char *name;
@@ -195,35 +197,35 @@ static uint64_t type_bytes(ttr_text type, unsigned long_bytes)
         {"s64", 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(type, known[i].name))
+        if (equals_word(type, known[i].name))
             return known[i].bytes ? known[i].bytes : long_bytes;
     return 0;
 }
 
-static uint32_t take_sizeof(struct tracepoint_parser *parser)
+static uint32_t parse_sizeof(struct tracepoint_parser *parser)
 {
     ttr_text type = parser->lexer.text;
     uint64_t bytes = 0;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "sizeof of what is no type", type);
-    tracepoint_lex(&parser->lexer);
-    if (is_same(type, "REC")) {
-        if (!tracepoint_expect(parser, "->"))
+        return tracepoint_set_error(parser, "sizeof of something that is not a type", type);
+    tracepoint_next_word(&parser->lexer);
+    if (equals_word(type, "REC")) {
+        if (!tracepoint_expect_sign(parser, "->"))
             return NODE_NONE;
         const struct tracepoint_field *field =
-            tracepoint_field_named(parser->tp, parser->lexer.text);
+            tracepoint_find_field(parser->tp, parser->lexer.text);
         bytes = field && !field->is_array ? field->size : 0;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     } else {
         while (parser->lexer.word == WORD_NAME) {
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
-            tracepoint_lex(&parser->lexer);
+            tracepoint_next_word(&parser->lexer);
         }
-        bytes = type_bytes(type, parser->tp->all->spec.long_bytes);
+        bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
-        return tracepoint_complain(parser, "sizeof of a type that is not known", type);
-    if (!tracepoint_expect(parser, ")"))
+        return tracepoint_set_error(parser, "sizeof of an unknown type", type);
+    if (!tracepoint_expect_sign(parser, ")"))
         return NODE_NONE;
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
                                                                  .peer = PEER_ATOM,
@@ -234,17 +236,17 @@ static uint32_t take_sizeof(struct tracepoint_parser *parser)
                                                                  .c = NODE_NONE});
 }
 
-/* The second argument means nothing. */
-static uint32_t take_expect(struct tracepoint_parser *parser, unsigned depth)
+/* Parses __builtin_expect(value, hint) and ignores the hint, which only guides the C compiler. */
+static uint32_t parse_builtin_expect(struct tracepoint_parser *parser, unsigned depth)
 {
-    uint32_t value = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ","))
+    uint32_t value = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ","))
         return NODE_NONE;
-    (void)tracepoint_expression(parser, depth + 1);
-    return tracepoint_expect(parser, ")") ? value : NODE_NONE;
+    (void)tracepoint_parse_expression(parser, depth + 1);
+    return tracepoint_expect_sign(parser, ")") ? value : NODE_NONE;
 }
 
-uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth)
+uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth)
 {
     static const struct {
         const char *name;
@@ -268,21 +270,21 @@ uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsign
         {"__print_array", OP_NUMBERS, PEER_INT_ARRAY, 3},
     };
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!is_same(name, known[i].name))
+        if (!equals_word(name, known[i].name))
             continue;
-        return known[i].arguments
-                   ? take_arguments(parser, known[i].op, known[i].peer, known[i].arguments, depth)
-                   : take_dynamic(parser, known[i].op, known[i].peer);
+        return known[i].arguments ? parse_call_arguments(parser, known[i].op, known[i].peer,
+                                                         known[i].arguments, depth)
+                                  : parse_dynamic_array(parser, known[i].op, known[i].peer);
     }
-    if (is_same(name, "__print_flags"))
-        return take_named(parser, OP_FLAGS, PEER_FLAGS, depth);
-    if (is_same(name, "__print_symbolic"))
-        return take_named(parser, OP_SYMBOL, PEER_SYMBOL, depth);
-    if (is_same(name, "sizeof"))
-        return take_sizeof(parser);
-    if (is_same(name, "__builtin_expect"))
-        return take_expect(parser, depth);
-    return tracepoint_complain(parser, "no such function is known here", name);
+    if (equals_word(name, "__print_flags"))
+        return parse_named_values(parser, OP_FLAGS, PEER_FLAGS, depth);
+    if (equals_word(name, "__print_symbolic"))
+        return parse_named_values(parser, OP_SYMBOL, PEER_SYMBOL, depth);
+    if (equals_word(name, "sizeof"))
+        return parse_sizeof(parser);
+    if (equals_word(name, "__builtin_expect"))
+        return parse_builtin_expect(parser, depth);
+    return tracepoint_set_error(parser, "unknown function", name);
 }

@@ -1,48 +1,49 @@
-/* A print format becomes items: what stands between conversions, and conversions with their
- * arguments.
+/* Compiler of print formats: splits the format string into items (literal text and conversions) and
+ * binds each conversion to its argument.
  *
- * Conversions are those of the kernel's printk as libtraceevent takes them: %d %i %u %x %X %o with
- * h hh l ll L z, %s, %c, %p and what may stand behind it (S s F f, M m, I i, U, h, *pbl), and "*"
- * for width or precision.  Letters behind %p that are none of these are text. */
+ * It supports the printk conversions that libtraceevent supports: %d %i %u %x %X %o with the length
+ * modifiers h hh l ll L z, %s, %c, and %p with its extensions (S s F f, M m, I i, U, h, *pbl).
+ * Width and precision may be "*". Other letters after %p are literal text. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #define ITEMS_MAX 4096u
 
-struct compiling {
+struct format_compiler {
     struct tracepoint_parser parser;
     ttr_text format;
-    uint32_t *argument; /* nodes */
+    uint32_t *argument; /* nodes of the arguments, in order */
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text;             /* room for what is left of the format */
-    bool has_own_arguments; /* the record holds them */
+    char *text;             /* buffer for literal text, sized for the rest of the format */
+    bool has_own_arguments; /* trace_printk: the arguments are stored in the record */
 };
 
-static bool complain(struct compiling *compiling, const char *why)
+static bool set_format_error(struct format_compiler *compiler, const char *why)
 {
-    (void)tracepoint_complain(&compiling->parser, why, (ttr_text){"", 0});
+    (void)tracepoint_set_error(&compiler->parser, why, (ttr_text){"", 0});
     return false;
 }
 
-static bool complain_memory(struct compiling *compiling)
+static bool set_format_out_of_memory(struct format_compiler *compiler)
 {
-    compiling->parser.is_out_of_memory = true;
-    return complain(compiling, "memory is out");
+    compiler->parser.is_out_of_memory = true;
+    return set_format_error(compiler, "out of memory");
 }
 
-/* Makes room for one more in a list of the arena. */
-static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t *capacity,
-                 size_t size)
+/* Doubles the capacity of an array in the arena if it is full. Returns false if out of memory or at
+ * ITEMS_MAX. */
+static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n, uint32_t *capacity,
+                      size_t size)
 {
     if (n < *capacity)
         return true;
     if (n >= ITEMS_MAX)
-        return complain(compiling, "the format is too large");
+        return set_format_error(compiler, "format is too large");
     uint32_t more = *capacity ? 2 * *capacity : 8;
-    void *grown = arena_take(compiling->parser.arena, more * size);
+    void *grown = arena_take(compiler->parser.arena, more * size);
     if (!grown)
-        return complain_memory(compiling);
+        return set_format_out_of_memory(compiler);
     if (n)
         memcpy(grown, *list, n * size);
     *list = grown;
@@ -50,62 +51,62 @@ static bool grow(struct compiling *compiling, void **list, uint32_t n, uint32_t 
     return true;
 }
 
-static bool add_item(struct compiling *compiling, const struct tracepoint_item *item)
+static bool append_item(struct format_compiler *compiler, const struct tracepoint_item *item)
 {
-    if (!grow(compiling, (void **)&compiling->item, compiling->items_n, &compiling->items_capacity,
-              sizeof *item))
+    if (!grow_list(compiler, (void **)&compiler->item, compiler->items_n, &compiler->items_capacity,
+                   sizeof *item))
         return false;
-    compiling->item[compiling->items_n++] = *item;
+    compiler->item[compiler->items_n++] = *item;
     return true;
 }
 
-/* --- The arguments --- */
+/* --- Arguments after the format string --- */
 
-static bool take_arguments(struct compiling *compiling)
+static bool parse_format_arguments(struct format_compiler *compiler)
 {
-    struct tracepoint_parser *parser = &compiling->parser;
-    tracepoint_lex(&parser->lexer);
+    struct tracepoint_parser *parser = &compiler->parser;
+    tracepoint_next_word(&parser->lexer);
     if (parser->lexer.word != WORD_TEXT)
-        return complain(compiling, "the print format does not begin with a text");
-    compiling->format = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
+        return set_format_error(compiler, "print format does not begin with a string");
+    compiler->format = parser->lexer.text;
+    tracepoint_next_word(&parser->lexer);
     while (parser->lexer.word != WORD_END) {
-        if (!tracepoint_expect(parser, ","))
+        if (!tracepoint_expect_sign(parser, ","))
             return false;
-        uint32_t node = tracepoint_expression(parser, 0);
-        if (parser->why || !grow(compiling, (void **)&compiling->argument, compiling->arguments_n,
-                                 &compiling->arguments_capacity, sizeof node))
+        uint32_t node = tracepoint_parse_expression(parser, 0);
+        if (parser->why || !grow_list(compiler, (void **)&compiler->argument, compiler->arguments_n,
+                                      &compiler->arguments_capacity, sizeof node))
             return false;
-        compiling->argument[compiling->arguments_n++] = node;
+        compiler->argument[compiler->arguments_n++] = node;
     }
     return true;
 }
 
-static bool next_argument(struct compiling *compiling, uint32_t *node)
+static bool bind_next_argument(struct format_compiler *compiler, uint32_t *node)
 {
-    if (compiling->has_own_arguments) {
-        *node = tracepoint_add_node(&compiling->parser,
+    if (compiler->has_own_arguments) {
+        *node = tracepoint_add_node(&compiler->parser,
                                     &(struct tracepoint_node){.op = OP_ARGUMENT,
                                                               .peer = PEER_ATOM,
-                                                              .value = compiling->next++,
+                                                              .value = compiler->next++,
                                                               .a = NODE_NONE,
                                                               .b = NODE_NONE,
                                                               .c = NODE_NONE});
         return *node != NODE_NONE;
     }
-    if (compiling->next == compiling->arguments_n)
-        return complain(compiling, "a conversion without an argument");
-    *node = compiling->argument[compiling->next++];
+    if (compiler->next == compiler->arguments_n)
+        return set_format_error(compiler, "conversion has no argument");
+    *node = compiler->argument[compiler->next++];
     return true;
 }
 
-/* --- The format --- */
+/* --- Format string --- */
 
-/* Text up to the next conversion, with its escapes resolved. */
-static bool take_text(struct compiling *compiling, size_t *at)
+/* Copies literal text up to the next conversion and resolves escape sequences. */
+static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
 {
-    ttr_text format = compiling->format;
-    char *text = compiling->text;
+    ttr_text format = compiler->format;
+    char *text = compiler->text;
     size_t n = 0, i = *at;
     for (; i < format.n; i++) {
         char c = format.p[i];
@@ -121,16 +122,16 @@ static bool take_text(struct compiling *compiling, size_t *at)
         text[n++] = c;
     }
     *at = i;
-    compiling->text += n;
-    return n == 0 || add_item(compiling, &(struct tracepoint_item){.kind = ITEM_TEXT,
-                                                                   .text = {text, n},
-                                                                   .node = NODE_NONE,
-                                                                   .star = NODE_NONE});
+    compiler->text += n;
+    return n == 0 || append_item(compiler, &(struct tracepoint_item){.kind = ITEM_TEXT,
+                                                                     .text = {text, n},
+                                                                     .node = NODE_NONE,
+                                                                     .star = NODE_NONE});
 }
 
-/* An address: 4, 6 or S behind the letter; how much of the rest belongs to it.  Of an address of
- * any family the port (p) and the short form (c) are only seen right behind S, in this order. */
-static size_t address_form(ttr_text rest, struct tracepoint_item *item)
+/* Parses the part of %pI that follows the I: 4, 6 or S with modifiers. Returns its length. After S,
+ * only port (p) and short form (c) directly following are recognized, in this order. */
+static size_t parse_address_extension(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
     item->form = rest.p[1];
@@ -149,8 +150,8 @@ static size_t address_form(ttr_text rest, struct tracepoint_item *item)
     return n;
 }
 
-/* What may follow %p: the letter, and how much of what is behind belongs to it. */
-static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
+/* Parses the extension letters after %p. Returns how many characters belong to the conversion. */
+static size_t parse_pointer_extension(ttr_text rest, struct tracepoint_item *item)
 {
     static const struct {
         char letter;
@@ -172,27 +173,27 @@ static size_t pointer_form(ttr_text rest, struct tracepoint_item *item)
         (letter == 'I' || letter == 'i') && (form == '4' || form == '6' || form == 'S');
     if (is_list || is_address)
         item->conversion = letter;
-    return is_list ? 2 : is_address ? address_form(rest, item) : 0;
+    return is_list ? 2 : is_address ? parse_address_extension(rest, item) : 0;
 }
 
-/* Bytes that a conversion takes of its argument. */
-static int8_t number_bytes(int longs)
+/* Returns the size of an integer argument; `longs` is the number of l modifiers, negative for h. */
+static int8_t integer_argument_size(int longs)
 {
     return longs <= -2 ? 1 : longs == -1 ? 2 : longs == 0 ? 4 : 8;
 }
 
 struct conversion {
-    size_t at; /* behind what is read */
+    size_t at; /* index after the characters parsed so far */
     int longs;
 };
 
-/* Flags, width, precision and length up to the letter of the conversion. */
-static bool take_flags(struct compiling *compiling, struct conversion *conversion,
-                       struct tracepoint_item *item)
+/* Parses flags, width, precision and length modifiers, up to the conversion letter. */
+static bool parse_conversion_flags(struct format_compiler *compiler, struct conversion *conversion,
+                                   struct tracepoint_item *item)
 {
     bool is_precision = false;
-    for (; conversion->at < compiling->format.n; conversion->at++) {
-        char c = compiling->format.p[conversion->at];
+    for (; conversion->at < compiler->format.n; conversion->at++) {
+        char c = compiler->format.p[conversion->at];
         int16_t *number = is_precision ? &item->precision : &item->width;
         if (c == '0' && !is_precision && item->width < 0) {
             item->has_zeros = true;
@@ -203,8 +204,8 @@ static bool take_flags(struct compiling *compiling, struct conversion *conversio
             is_precision = true;
             item->precision = 0;
         } else if (c == '*') {
-            if (item->has_star || !next_argument(compiling, &item->star))
-                return complain(compiling, "two widths of one conversion");
+            if (item->has_star || !bind_next_argument(compiler, &item->star))
+                return set_format_error(compiler, "conversion has two widths");
             item->has_star = true;
             item->star_is_precision = is_precision;
         } else if (!strchr("-#+ hlLzZt", c)) {
@@ -217,23 +218,23 @@ static bool take_flags(struct compiling *compiling, struct conversion *conversio
         conversion->longs += c == 'l' ? 1 : c == 'h' ? -1 : 0;
         conversion->longs = c == 'L' ? 2 : strchr("zZt", c) ? 1 : conversion->longs;
     }
-    return complain(compiling, "a conversion without its letter");
+    return set_format_error(compiler, "conversion has no letter");
 }
 
-static bool take_conversion(struct compiling *compiling, size_t *at)
+static bool parse_conversion(struct format_compiler *compiler, size_t *at)
 {
     struct tracepoint_item item = {
         .width = -1, .precision = -1, .node = NODE_NONE, .star = NODE_NONE};
     struct conversion conversion = {.at = *at + 1};
-    if (!take_flags(compiling, &conversion, &item))
+    if (!parse_conversion_flags(compiler, &conversion, &item))
         return false;
-    char c = compiling->format.p[conversion.at++];
+    char c = compiler->format.p[conversion.at++];
     if (conversion.longs < -2 || conversion.longs > 2)
-        return complain(compiling, "a length that no number has");
-    if (!next_argument(compiling, &item.node))
+        return set_format_error(compiler, "length modifier is invalid");
+    if (!bind_next_argument(compiler, &item.node))
         return false;
     item.conversion = c == 'i' ? 'd' : c;
-    item.bytes = number_bytes(conversion.longs);
+    item.bytes = integer_argument_size(conversion.longs);
     item.longs = (int8_t)conversion.longs;
     item.is_plain = !item.is_left && !item.has_zeros && !item.has_prefix && !item.has_sign &&
                     !item.has_blank && !item.has_star && item.width < 0 && item.precision < 0;
@@ -244,60 +245,63 @@ static bool take_conversion(struct compiling *compiling, size_t *at)
     } else if (c == 'p') {
         item.kind = ITEM_POINTER;
         item.conversion = 0;
-        conversion.at += pointer_form(
-            (ttr_text){compiling->format.p + conversion.at, compiling->format.n - conversion.at},
+        conversion.at += parse_pointer_extension(
+            (ttr_text){compiler->format.p + conversion.at, compiler->format.n - conversion.at},
             &item);
     } else {
-        return complain(compiling, "a conversion that is not known");
+        return set_format_error(compiler, "conversion is unknown");
     }
     *at = conversion.at;
-    return add_item(compiling, &item);
+    return append_item(compiler, &item);
 }
 
-static bool take_format(struct compiling *compiling)
+static bool parse_format_string(struct format_compiler *compiler)
 {
-    compiling->text = arena_take(compiling->parser.arena, compiling->format.n + 1);
-    if (!compiling->text)
-        return complain_memory(compiling);
-    for (size_t at = 0; at < compiling->format.n;) {
-        bool is_conversion = compiling->format.p[at] == '%' &&
-                             (at + 1 == compiling->format.n || compiling->format.p[at + 1] != '%');
-        bool is_fine = is_conversion ? take_conversion(compiling, &at) : take_text(compiling, &at);
+    compiler->text = arena_take(compiler->parser.arena, compiler->format.n + 1);
+    if (!compiler->text)
+        return set_format_out_of_memory(compiler);
+    for (size_t at = 0; at < compiler->format.n;) {
+        bool is_conversion = compiler->format.p[at] == '%' &&
+                             (at + 1 == compiler->format.n || compiler->format.p[at + 1] != '%');
+        bool is_fine =
+            is_conversion ? parse_conversion(compiler, &at) : parse_literal_text(compiler, &at);
         if (!is_fine)
             return false;
     }
     return true;
 }
 
-static const struct tracepoint_program *finish(struct compiling *compiling, bool is_fine)
+static const struct tracepoint_program *finish_program(struct format_compiler *compiler,
+                                                       bool is_fine)
 {
-    struct tracepoint_program *program = arena_take(compiling->parser.arena, sizeof *program);
-    if (!program || compiling->parser.is_out_of_memory || compiling->parser.lexer.is_out_of_memory)
+    struct tracepoint_program *program = arena_take(compiler->parser.arena, sizeof *program);
+    if (!program || compiler->parser.is_out_of_memory || compiler->parser.lexer.is_out_of_memory)
         return NULL;
-    *program = (struct tracepoint_program){.item = compiling->item,
-                                           .items_n = is_fine ? compiling->items_n : 0,
-                                           .node = compiling->parser.nodes.node,
-                                           .nodes_n = compiling->parser.nodes.n,
-                                           .why = compiling->parser.why,
-                                           .what = compiling->parser.what};
+    *program = (struct tracepoint_program){.item = compiler->item,
+                                           .items_n = is_fine ? compiler->items_n : 0,
+                                           .node = compiler->parser.nodes.node,
+                                           .nodes_n = compiler->parser.nodes.n,
+                                           .why = compiler->parser.why,
+                                           .what = compiler->parser.what};
     return program;
 }
 
 const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                     struct arena *arena)
 {
-    struct compiling compiling = {.parser = {.tp = tp,
-                                             .arena = arena,
-                                             .lexer = {.arena = arena, .rest = tp->print},
-                                             .what = {"", 0}}};
-    return finish(&compiling, take_arguments(&compiling) && take_format(&compiling));
+    struct format_compiler compiler = {.parser = {.tp = tp,
+                                                  .arena = arena,
+                                                  .lexer = {.arena = arena, .rest = tp->print},
+                                                  .what = {"", 0}}};
+    return finish_program(&compiler,
+                          parse_format_arguments(&compiler) && parse_format_string(&compiler));
 }
 
 const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
                                                          struct arena *arena, ttr_text format)
 {
-    struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}},
-                                  .format = format,
-                                  .has_own_arguments = true};
-    return finish(&compiling, take_format(&compiling));
+    struct format_compiler compiler = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}},
+                                       .format = format,
+                                       .has_own_arguments = true};
+    return finish_program(&compiler, parse_format_string(&compiler));
 }

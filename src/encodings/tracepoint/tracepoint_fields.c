@@ -1,50 +1,53 @@
-/* The fields of an event, straight from its record: what the container knows, then the event's own
- * in the order of the format.  The fields that every event has (common_type, ...) are its header,
- * given where asked for. Where a record is shorter than its format says, the fields that are whole
- * are given; where a place lies outside of it, null. */
+/* Field operations of tracepoint schemas. They decode fields directly from the record: first those
+ * that the container adds, then the tracepoint's own fields in the order of its format. Common
+ * fields (common_type ...) form the group HEADER and are returned on request only. Fields beyond
+ * the end of a short record are omitted; a DATA_LOC or REL_LOC that points outside the record
+ * yields null. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-struct walk {
+struct tracepoint_field_iter {
     struct tracepoint_raw raw;
-    const struct tracepoint_look *look; /* of each field; NULL = nothing is told */
-    const struct tracepoint_look *last; /* of the field given last */
-    const uint8_t *at;                  /* the next element */
-    uint32_t left;                      /* of them */
-    uint32_t next, end;                 /* fields of the table */
-    uint32_t extra;                     /* of the container, UINT32_MAX = no more */
-    uint8_t element;                    /* bytes */
-    uint8_t shape;                      /* of the elements */
+    const struct tracepoint_display *look; /* display hints, one per field; NULL = none */
+    const struct tracepoint_display *last; /* display hint of the field returned last */
+    const uint8_t *at;                     /* next array element to return */
+    uint32_t left;                         /* number of elements left */
+    uint32_t next, end;                    /* range of fields left to return */
+    /* index of the container's next field; UINT32_MAX after the last one */
+    uint32_t extra;
+    uint8_t element; /* size of an array element in bytes */
+    uint8_t shape;   /* enum tracepoint_shape of the elements */
     uint8_t group;
     bool is_big_endian;
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct tracepoint_field_iter) <= sizeof(((ttr_fields *)0)->state),
+               "walk fits");
 
-static void begin(ttr_fields *fields)
+static void begin_record_fields(ttr_fields *fields)
 {
     const struct tracepoint *tp = fields->own;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    struct walk *walk = (struct walk *)fields->state;
-    *walk = (struct walk){.raw = spec->container->raw(spec->own, fields->event),
-                          .next = tp->common_n,
-                          .end = tp->fields_n,
-                          .extra = spec->container->extra ? 0 : UINT32_MAX,
-                          .group = TTR_GROUP_PAYLOAD,
-                          .is_big_endian = spec->is_big_endian,
-                          .look = tp->lazy ? tp->lazy->look : NULL};
+    struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
+    *iter = (struct tracepoint_field_iter){.raw = spec->container->raw(spec->own, fields->event),
+                                           .next = tp->common_n,
+                                           .end = tp->fields_n,
+                                           .extra = spec->container->extra ? 0 : UINT32_MAX,
+                                           .group = TTR_GROUP_PAYLOAD,
+                                           .is_big_endian = spec->is_big_endian,
+                                           .look = tp->lazy ? tp->lazy->look : NULL};
 }
 
-static void begin_group(ttr_fields *fields, ttr_group group)
+static void begin_record_group(ttr_fields *fields, ttr_group group)
 {
     const struct tracepoint *tp = fields->own;
-    struct walk *walk = (struct walk *)fields->state;
-    begin(fields);
-    walk->extra = UINT32_MAX;
-    walk->next = 0;
-    walk->end = group == TTR_GROUP_HEADER ? tp->common_n : 0;
-    walk->group = TTR_GROUP_HEADER;
+    struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
+    begin_record_fields(fields);
+    iter->extra = UINT32_MAX;
+    iter->next = 0;
+    iter->end = group == TTR_GROUP_HEADER ? tp->common_n : 0;
+    iter->group = TTR_GROUP_HEADER;
 }
 
-static void give_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
+static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
 {
     value->bits = (uint8_t)(bytes < 8 ? 8 * bytes : 0);
     value->type = TTR_TYPE_UINT;
@@ -60,114 +63,117 @@ static void give_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t by
     }
 }
 
-static void give_bytes(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
+static void set_bytes(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
 {
     const uint8_t *zero = shape == TRACEPOINT_TEXT && n ? memchr(p, 0, n) : NULL;
     value->type = shape == TRACEPOINT_TEXT ? TTR_TYPE_TEXT : TTR_TYPE_BYTES;
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-static void give_array(struct walk *walk, const struct tracepoint_field *from, ttr_value *value,
-                       const uint8_t *p, size_t n)
+static void start_array_field(struct tracepoint_field_iter *iter,
+                              const struct tracepoint_field *from, ttr_value *value,
+                              const uint8_t *p, size_t n)
 {
-    walk->at = p;
-    walk->left = (uint32_t)(n / from->element);
-    walk->element = from->element;
-    walk->shape = from->is_pointer  ? TRACEPOINT_POINTER
+    iter->at = p;
+    iter->left = (uint32_t)(n / from->element);
+    iter->element = from->element;
+    iter->shape = from->is_pointer  ? TRACEPOINT_POINTER
                   : from->is_signed ? TRACEPOINT_INT
                                     : TRACEPOINT_UINT;
     value->type = TTR_TYPE_ARRAY;
-    value->count = walk->left;
+    value->count = iter->left;
 }
 
-static void give_field(struct walk *walk, const struct tracepoint_field *from,
-                       const struct tracepoint_look *look, ttr_field *field)
+static void decode_field(struct tracepoint_field_iter *iter, const struct tracepoint_field *from,
+                         const struct tracepoint_display *look, ttr_field *field)
 {
     const uint8_t *p;
     size_t n;
     field_clear(field);
     field->name = from->name;
     field->name_id = from->name_id;
-    field->group = walk->group;
-    if (from->shape <= TRACEPOINT_POINTER && from->size <= walk->raw.n &&
-        from->offset <= walk->raw.n - from->size) {
-        give_number(&field->value, from->shape,
-                    tracepoint_load(walk->raw.p + from->offset, from->size, walk->is_big_endian),
-                    from->size);
+    field->group = iter->group;
+    if (from->shape <= TRACEPOINT_POINTER && from->size <= iter->raw.n &&
+        from->offset <= iter->raw.n - from->size) {
+        set_number(&field->value, from->shape,
+                   tracepoint_load(iter->raw.p + from->offset, from->size, iter->is_big_endian),
+                   from->size);
         if (look && (look->table || look->base))
-            tracepoint_look_at(look, &field->value);
-        walk->last = look;
+            tracepoint_apply_display(look, &field->value);
+        iter->last = look;
         return;
     }
-    if (!tracepoint_bytes(from, walk->is_big_endian, walk->raw, &p, &n))
+    if (!tracepoint_bytes(from, iter->is_big_endian, iter->raw, &p, &n))
         field->value.type = TTR_TYPE_NULL;
     else if (from->shape == TRACEPOINT_ARRAY)
-        give_array(walk, from, &field->value, p, n);
+        start_array_field(iter, from, &field->value, p, n);
     else
-        give_bytes(&field->value, from->shape, p, n);
+        set_bytes(&field->value, from->shape, p, n);
 }
 
-static void give_element(struct walk *walk, ttr_field *field)
+static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
 {
     field_clear(field);
     field->depth = 1;
-    field->group = walk->group;
-    give_number(&field->value, walk->shape,
-                tracepoint_load(walk->at, walk->element, walk->is_big_endian), walk->element);
-    walk->at += walk->element;
-    walk->left--;
+    field->group = iter->group;
+    set_number(&field->value, iter->shape,
+               tracepoint_load(iter->at, iter->element, iter->is_big_endian), iter->element);
+    iter->at += iter->element;
+    iter->left--;
 }
 
-/* Bytes of a record that nobody can tell the fields of. */
-static bool give_undecoded(struct walk *walk, ttr_field *field)
+/* Returns the complete record as the field "undecoded", for tracepoints that are unknown or could
+ * not be parsed. */
+static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_field *field)
 {
-    walk->end = 0;
-    if (walk->raw.n == 0)
+    iter->end = 0;
+    if (iter->raw.n == 0)
         return false;
     field_clear(field);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
     field->value.hint = TTR_HINT_RAW;
-    field->value.text = (ttr_text){(const char *)walk->raw.p, walk->raw.n};
+    field->value.text = (ttr_text){(const char *)iter->raw.p, iter->raw.n};
     return true;
 }
 
-/* Whether the field's fixed part is in the record. */
-static bool is_there(const struct walk *walk, const struct tracepoint_field *field)
+/* Returns true if the fixed part of the field is inside the record. */
+static bool is_field_in_record(const struct tracepoint_field_iter *iter,
+                               const struct tracepoint_field *field)
 {
-    return field->offset <= walk->raw.n && field->size <= walk->raw.n - field->offset;
+    return field->offset <= iter->raw.n && field->size <= iter->raw.n - field->offset;
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool next_record_field(ttr_fields *fields, ttr_field *field)
 {
     const struct tracepoint *tp = fields->own;
-    struct walk *walk = (struct walk *)fields->state;
-    if (walk->extra != UINT32_MAX) {
+    struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
+    if (iter->extra != UINT32_MAX) {
         const struct tracepoints_spec *spec = &tp->all->spec;
         field_clear(field);
-        if (spec->container->extra(spec->own, fields->event, walk->extra++, field))
+        if (spec->container->extra(spec->own, fields->event, iter->extra++, field))
             return true;
-        walk->extra = UINT32_MAX;
+        iter->extra = UINT32_MAX;
     }
-    if (walk->left > 0) {
-        give_element(walk, field);
+    if (iter->left > 0) {
+        decode_element(iter, field);
         return true;
     }
-    if (walk->next < walk->end && is_there(walk, &tp->field[walk->next])) {
-        give_field(walk, &tp->field[walk->next], walk->look ? &walk->look[walk->next] : NULL,
-                   field);
-        walk->next++;
+    if (iter->next < iter->end && is_field_in_record(iter, &tp->field[iter->next])) {
+        decode_field(iter, &tp->field[iter->next], iter->look ? &iter->look[iter->next] : NULL,
+                     field);
+        iter->next++;
         return true;
     }
-    bool is_bare = tp->is_broken && walk->group == TTR_GROUP_PAYLOAD && walk->next == tp->common_n;
-    walk->next = UINT32_MAX;
-    return is_bare && give_undecoded(walk, field);
+    bool is_bare = tp->is_broken && iter->group == TTR_GROUP_PAYLOAD && iter->next == tp->common_n;
+    iter->next = UINT32_MAX;
+    return is_bare && return_undecoded_record(iter, field);
 }
 
-static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
+static uint32_t read_record_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
-    while (n < room && next(fields, &field[n])) {
+    while (n < room && next_record_field(fields, &field[n])) {
         const ttr_value *value = &field[n++].value;
         if (value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS))
             break;
@@ -175,26 +181,28 @@ static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
     return n;
 }
 
-static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+static bool find_value_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                             ttr_text *text)
 {
-    const struct walk *walk = (const struct walk *)fields->state;
-    if (i == 0) { /* others may have been given since */
+    const struct tracepoint_field_iter *iter = (const struct tracepoint_field_iter *)fields->state;
+    if (i == 0) { /* label 0 is in the value itself, since `last` may already be another field */
         *text = value->text;
         return value->count > 0;
     }
-    return walk->last && walk->last->table && tracepoint_look_label(walk->last, value, i, text);
+    return iter->last && iter->last->table && tracepoint_display_label(iter->last, value, i, text);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t copy_record_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                                   uint32_t room)
 {
     const struct tracepoint *tp = own;
     const struct tracepoints_spec *spec = &tp->all->spec;
     return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
 }
 
-const struct field_ops tracepoint_field_ops = {.begin = begin,
-                                               .next = next,
-                                               .take = take,
-                                               .begin_group = begin_group,
-                                               .label = label,
-                                               .frames = frames};
+const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,
+                                               .next = next_record_field,
+                                               .take = read_record_fields,
+                                               .begin_group = begin_record_group,
+                                               .label = find_value_label,
+                                               .frames = copy_record_frames};

@@ -1,104 +1,106 @@
-/* The text of a tracefs `format` file:
+/* Parser of tracefs `format` files:
  *
  *   name: sched_wakeup
  *   ID: 317
  *   format:
  *           field:unsigned short common_type;  offset:0;  size:2;  signed:0;
- *           ...                                              those of every event, then an empty
- * line field:char comm[16];  offset:8;  size:16;  signed:0;
+ *           ...   common fields, which all tracepoints share, then an empty line
+ *           field:char comm[16];  offset:8;  size:16;  signed:0;
  *
  *   print fmt: "comm=%s", REC->comm
  *
- * A name is the last word before its brackets ("char comm[16]", "__rel_loc u8 data[]"), or behind
- * them ("__data_loc char[] name").  What stands in brackets is not believed: kernels print garbage
- * there; the size told behind counts.  const, volatile and attributes mean nothing.  Sizes of
- * `long` and pointers are those of the traced machine. Left out: nested structs written out (no
- * kernel prints any), names of types beyond the well-known ones: unknown ones are numbers where
- * their size is that of a number. */
+ * The name of a field is the last word before its brackets ("char comm[16]", "__rel_loc u8
+ * data[]"), or the word after them ("__data_loc char[] name"). The text inside brackets is ignored,
+ * since some kernels print unresolved macros there; the declared size decides instead. const,
+ * volatile and attributes are ignored. `long` and pointers have the size of the traced machine.
+ *
+ * Left out: nested struct declarations (kernels do not print them). A type with an unknown name is
+ * an integer if its size is that of an integer, else bytes. */
 #include <string.h>
 
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-#define FIELD_BYTES_MAX 65536u /* a record of the kernel's ring buffer is shorter */
+/* upper limit of a field's size: ring buffer records are shorter */
+#define FIELD_BYTES_MAX 65536u
 #define FIELDS_MAX 4096u
 
-struct reading {
+struct format_parser {
     struct tracepoint *tp;
     struct arena *arena;
     ttr_text rest;
     unsigned long_bytes;
-    struct tracepoint_complaint *complaint;
+    struct tracepoint_parse_error *complaint;
     struct tracepoint_field *field;
     uint32_t capacity;
 };
 
-static bool complain(struct reading *reading, const char *why)
+static bool set_parse_error(struct format_parser *parser, const char *why)
 {
-    reading->complaint->why = why;
+    parser->complaint->why = why;
     return false;
 }
 
-static bool is_blank(char c)
+static bool is_format_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool is_word(char c)
+static bool is_word_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80;
 }
 
-static ttr_text trim(ttr_text text)
+static ttr_text trim_blanks(ttr_text text)
 {
-    while (text.n && is_blank(*text.p))
+    while (text.n && is_format_blank(*text.p))
         text.p++, text.n--;
-    while (text.n && is_blank(text.p[text.n - 1]))
+    while (text.n && is_format_blank(text.p[text.n - 1]))
         text.n--;
     return text;
 }
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-static bool begins(ttr_text text, const char *word)
+static bool has_prefix(ttr_text text, const char *word)
 {
     size_t n = strlen(word);
     return text.n >= n && memcmp(text.p, word, n) == 0;
 }
 
-static ttr_text behind(ttr_text text, size_t n)
+static ttr_text text_after(ttr_text text, size_t n)
 {
     return (ttr_text){text.p + n, text.n - n};
 }
 
-static bool next_line(struct reading *reading, ttr_text *line)
+static bool next_format_line(struct format_parser *parser, ttr_text *line)
 {
-    if (reading->rest.n == 0)
+    if (parser->rest.n == 0)
         return false;
-    const char *end = memchr(reading->rest.p, '\n', reading->rest.n);
-    size_t n = end ? (size_t)(end - reading->rest.p) : reading->rest.n;
-    *line = (ttr_text){reading->rest.p, n};
-    reading->rest = behind(reading->rest, end ? n + 1 : n);
-    reading->complaint->line++;
+    const char *end = memchr(parser->rest.p, '\n', parser->rest.n);
+    size_t n = end ? (size_t)(end - parser->rest.p) : parser->rest.n;
+    *line = (ttr_text){parser->rest.p, n};
+    parser->rest = text_after(parser->rest, end ? n + 1 : n);
+    parser->complaint->line++;
     return true;
 }
 
-/* --- Declarations --- */
+/* --- Declarations: type words and name --- */
 
-/* Words of a declaration that tell its type. */
-struct words {
+/* Words of a declaration, split into type and name. */
+struct declaration {
     ttr_text word[8];
     unsigned n;
     bool is_pointer, is_array;
     uint8_t place;
-    ttr_text name; /* the last word */
+    ttr_text name; /* last word of the declaration */
 };
 
-/* Passes over "(...)" with parentheses inside; gives what is behind. */
+/* Skips a balanced "(...)" and returns the text after it. */
 static ttr_text skip_parentheses(ttr_text text)
 {
     unsigned depth = 0;
@@ -108,61 +110,64 @@ static ttr_text skip_parentheses(ttr_text text)
         if (text.p[i] == ')' && --depth == 0)
             break;
     }
-    return behind(text, i < text.n ? i + 1 : i);
+    return text_after(text, i < text.n ? i + 1 : i);
 }
 
 static ttr_text skip_brackets(ttr_text text)
 {
     const char *end = memchr(text.p, ']', text.n);
-    return behind(text, end ? (size_t)(end - text.p) + 1 : text.n);
+    return text_after(text, end ? (size_t)(end - text.p) + 1 : text.n);
 }
 
-static bool means_nothing(ttr_text word)
+static bool is_ignored_word(ttr_text word)
 {
-    return is_same(word, "const") || is_same(word, "volatile") || is_same(word, "__attribute__") ||
-           is_same(word, "__user") || is_same(word, "__percpu") || is_same(word, "__rcu");
+    return equals_word(word, "const") || equals_word(word, "volatile") ||
+           equals_word(word, "__attribute__") || equals_word(word, "__user") ||
+           equals_word(word, "__percpu") || equals_word(word, "__rcu");
 }
 
-static void add_word(struct words *words, ttr_text word)
+static void append_type_word(struct declaration *words, ttr_text word)
 {
-    if (is_same(word, "__data_loc"))
+    if (equals_word(word, "__data_loc"))
         words->place = TRACEPOINT_DATA_LOC;
-    else if (is_same(word, "__rel_loc"))
+    else if (equals_word(word, "__rel_loc"))
         words->place = TRACEPOINT_REL_LOC;
     else if (words->n < sizeof words->word / sizeof *words->word)
         words->word[words->n++] = word;
 }
 
-/* Splits a declaration; the name is its last word. */
-static bool split(ttr_text text, struct words *words)
+/* Splits a declaration into type words and name. Returns false if it has no name. */
+static bool split_declaration(ttr_text text, struct declaration *words)
 {
-    *words = (struct words){.place = TRACEPOINT_HERE};
+    *words = (struct declaration){.place = TRACEPOINT_HERE};
     while (text.n) {
         size_t n = 0;
-        while (n < text.n && is_word(text.p[n]))
+        while (n < text.n && is_word_character(text.p[n]))
             n++;
         if (n > 0) {
             ttr_text word = {text.p, n};
-            if (!means_nothing(word) && words->name.p)
-                add_word(words, words->name);
-            if (!means_nothing(word))
+            if (!is_ignored_word(word) && words->name.p)
+                append_type_word(words, words->name);
+            if (!is_ignored_word(word))
                 words->name = word;
-            text = behind(text, n);
+            text = text_after(text, n);
             continue;
         }
         char c = *text.p;
         words->is_pointer |= c == '*' || c == '&';
         words->is_array |= c == '[';
-        text = c == '[' ? skip_brackets(text) : c == '(' ? skip_parentheses(text) : behind(text, 1);
+        text = c == '['   ? skip_brackets(text)
+               : c == '(' ? skip_parentheses(text)
+                          : text_after(text, 1);
     }
     return words->name.p != NULL;
 }
 
-/* --- Types --- */
+/* --- Types: size, sign and shape --- */
 
 struct known_type {
     const char *name;
-    uint8_t bytes; /* 0: those of a long */
+    uint8_t bytes; /* 0 = size of the traced machine's `long` */
     bool is_signed;
 };
 
@@ -182,23 +187,26 @@ static const struct known_type known_types[] = {
     {"dma_addr_t", 8, false},
 };
 
-/* Bytes and sign of a type by its words; 0 = not known. */
-static unsigned element_of(const struct words *words, unsigned long_bytes, bool *is_signed)
+/* Returns the size in bytes of an integer type by its words, and its sign. Returns 0 for unknown
+ * types. */
+static unsigned integer_type_size(const struct declaration *words, unsigned long_bytes,
+                                  bool *is_signed)
 {
     unsigned bytes = 0, longs = 0;
     bool says_signed = false, says_unsigned = false;
     *is_signed = true;
     for (unsigned i = 0; i < words->n; i++) {
         ttr_text word = words->word[i];
-        if (is_same(word, "struct") || is_same(word, "union"))
+        if (equals_word(word, "struct") || equals_word(word, "union"))
             return 0;
-        says_signed |= is_same(word, "signed") || is_same(word, "enum");
-        says_unsigned |= is_same(word, "unsigned");
-        longs += is_same(word, "long");
+        says_signed |= equals_word(word, "signed") || equals_word(word, "enum");
+        says_unsigned |= equals_word(word, "unsigned");
+        longs += equals_word(word, "long");
         for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
-            if (!is_same(word, known_types[j].name))
+            if (!equals_word(word, known_types[j].name))
                 continue;
-            bool is_rest = is_same(word, "int") && bytes; /* "short int", "long int" */
+            /* "int" adds nothing in "short int" and "long int" */
+            bool is_rest = equals_word(word, "int") && bytes;
             bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
             *is_signed = known_types[j].is_signed;
         }
@@ -210,95 +218,97 @@ static unsigned element_of(const struct words *words, unsigned long_bytes, bool 
     return bytes ? bytes : says_unsigned || says_signed ? 4 : 0;
 }
 
-static bool has_word(const struct words *words, const char *word)
+static bool has_type_word(const struct declaration *words, const char *word)
 {
     for (unsigned i = 0; i < words->n; i++)
-        if (is_same(words->word[i], word))
+        if (equals_word(words->word[i], word))
             return true;
     return false;
 }
 
-static bool is_number_size(uint32_t bytes)
+static bool is_integer_size(uint32_t bytes)
 {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-static void shape_array(struct tracepoint_field *field, const struct words *words,
-                        unsigned long_bytes)
+static void set_array_shape(struct tracepoint_field *field, const struct declaration *words,
+                            unsigned long_bytes)
 {
     bool is_signed = false;
-    unsigned element = field->is_pointer ? long_bytes : element_of(words, long_bytes, &is_signed);
+    unsigned element =
+        field->is_pointer ? long_bytes : integer_type_size(words, long_bytes, &is_signed);
     field->shape = TRACEPOINT_BYTES;
     field->element = 1;
-    if (has_word(words, "char") && !has_word(words, "unsigned") && !has_word(words, "signed") &&
-        !field->is_pointer)
+    if (has_type_word(words, "char") && !has_type_word(words, "unsigned") &&
+        !has_type_word(words, "signed") && !field->is_pointer)
         field->shape = TRACEPOINT_TEXT;
     else if (element > 1 && (field->place != TRACEPOINT_HERE || field->size % element == 0))
         field->shape = TRACEPOINT_ARRAY, field->element = (uint8_t)element,
         field->is_signed = is_signed;
 }
 
-static void shape_field(struct tracepoint_field *field, const struct words *words,
-                        unsigned long_bytes)
+static void set_field_shape(struct tracepoint_field *field, const struct declaration *words,
+                            unsigned long_bytes)
 {
-    bool is_struct = has_word(words, "struct") || has_word(words, "union");
+    bool is_struct = has_type_word(words, "struct") || has_type_word(words, "union");
     if (field->is_array || field->place != TRACEPOINT_HERE)
-        shape_array(field, words, long_bytes);
-    else if (!is_number_size(field->size) || (is_struct && !field->is_pointer))
+        set_array_shape(field, words, long_bytes);
+    else if (!is_integer_size(field->size) || (is_struct && !field->is_pointer))
         field->shape = TRACEPOINT_BYTES;
     else if (field->is_pointer)
         field->shape = TRACEPOINT_POINTER;
-    else if ((has_word(words, "bool") || has_word(words, "_Bool")) && field->size == 1)
+    else if ((has_type_word(words, "bool") || has_type_word(words, "_Bool")) && field->size == 1)
         field->shape = TRACEPOINT_BOOL;
     else
         field->shape = field->is_signed ? TRACEPOINT_INT : TRACEPOINT_UINT;
 }
 
-/* --- Lines --- */
+/* --- Lines of the file --- */
 
-/* "offset:8" of "\toffset:8;\tsize:16;" */
-static bool take_number(ttr_text line, const char *key, uint64_t *number)
+/* Reads the number after `key` in "\toffset:8;\tsize:16;". Returns false if the key is missing. */
+static bool parse_line_number(ttr_text line, const char *key, uint64_t *number)
 {
     for (ttr_text part = line; part.n;) {
         const char *end = memchr(part.p, ';', part.n);
         size_t n = end ? (size_t)(end - part.p) : part.n;
-        ttr_text one = trim((ttr_text){part.p, n});
-        if (begins(one, key)) {
-            one = trim(behind(one, strlen(key)));
+        ttr_text one = trim_blanks((ttr_text){part.p, n});
+        if (has_prefix(one, key)) {
+            one = trim_blanks(text_after(one, strlen(key)));
             return number_get_u64(one.p, one.n, number);
         }
-        part = behind(part, end ? n + 1 : n);
+        part = text_after(part, end ? n + 1 : n);
     }
     return false;
 }
 
-static struct tracepoint_field *new_field(struct reading *reading)
+static struct tracepoint_field *append_new_field(struct format_parser *parser)
 {
-    struct tracepoint *tp = reading->tp;
-    if (tp->fields_n == reading->capacity) {
-        uint32_t capacity = reading->capacity ? 2 * reading->capacity : 16;
-        struct tracepoint_field *field = arena_take(reading->arena, capacity * sizeof *field);
+    struct tracepoint *tp = parser->tp;
+    if (tp->fields_n == parser->capacity) {
+        uint32_t capacity = parser->capacity ? 2 * parser->capacity : 16;
+        struct tracepoint_field *field = arena_take(parser->arena, capacity * sizeof *field);
         if (!field)
             return NULL;
         if (tp->fields_n)
-            memcpy(field, reading->field, tp->fields_n * sizeof *field);
-        reading->field = field;
-        reading->capacity = capacity;
+            memcpy(field, parser->field, tp->fields_n * sizeof *field);
+        parser->field = field;
+        parser->capacity = capacity;
     }
-    struct tracepoint_field *field = &reading->field[tp->fields_n];
+    struct tracepoint_field *field = &parser->field[tp->fields_n];
     *field = (struct tracepoint_field){.name = {"", 0}};
     return field;
 }
 
-/* The declaration without its name: what is before it, and behind. */
-static ttr_text type_text(const struct reading *reading, ttr_text declaration, ttr_text name)
+/* Returns the type: the declaration without the field's name. */
+static ttr_text copy_type_text(const struct format_parser *parser, ttr_text declaration,
+                               ttr_text name)
 {
     size_t before = (size_t)(name.p - declaration.p);
-    ttr_text tail = behind(declaration, before + name.n);
-    ttr_text head = trim((ttr_text){declaration.p, before});
+    ttr_text tail = text_after(declaration, before + name.n);
+    ttr_text head = trim_blanks((ttr_text){declaration.p, before});
     if (tail.n == 0)
         return head;
-    char *both = arena_take(reading->arena, head.n + tail.n);
+    char *both = arena_take(parser->arena, head.n + tail.n);
     if (!both)
         return head;
     memcpy(both, head.p, head.n);
@@ -306,109 +316,112 @@ static ttr_text type_text(const struct reading *reading, ttr_text declaration, t
     return (ttr_text){both, head.n + tail.n};
 }
 
-static bool take_field(struct reading *reading, ttr_text line)
+static bool parse_field_line(struct format_parser *parser, ttr_text line)
 {
     const char *colon = memchr(line.p, ':', line.n), *end = memchr(line.p, ';', line.n);
     if (!colon || !end || colon > end)
-        return complain(reading, "a field without \":\" and \";\"");
-    ttr_text declaration = trim((ttr_text){colon + 1, (size_t)(end - colon) - 1});
-    ttr_text places = behind(line, (size_t)(end - line.p) + 1);
+        return set_parse_error(parser, "field: expected \":\" and \";\"");
+    ttr_text declaration = trim_blanks((ttr_text){colon + 1, (size_t)(end - colon) - 1});
+    ttr_text places = text_after(line, (size_t)(end - line.p) + 1);
     uint64_t offset = 0, size = 0, is_signed = 0;
-    struct words words;
-    if (!split(declaration, &words))
-        return complain(reading, "a field without a name");
-    if (!take_number(places, "offset:", &offset) || !take_number(places, "size:", &size))
-        return complain(reading, "a field without offset and size");
+    struct declaration words;
+    if (!split_declaration(declaration, &words))
+        return set_parse_error(parser, "field has no name");
+    if (!parse_line_number(places, "offset:", &offset) ||
+        !parse_line_number(places, "size:", &size))
+        return set_parse_error(parser, "field has no offset or size");
     if (offset > FIELD_BYTES_MAX || size > FIELD_BYTES_MAX)
-        return complain(reading, "a field beyond 64 KiB");
-    bool has_sign = take_number(places, "signed:", &is_signed), means_signed = false;
-    if (!has_sign) /* kernels before 2.6.33 */
-        is_signed = element_of(&words, reading->long_bytes, &means_signed) > 0 && means_signed;
+        return set_parse_error(parser, "field extends beyond 64 KiB");
+    bool has_sign = parse_line_number(places, "signed:", &is_signed), means_signed = false;
+    if (!has_sign) /* kernels before 2.6.33 do not print "signed:" */
+        is_signed =
+            integer_type_size(&words, parser->long_bytes, &means_signed) > 0 && means_signed;
     if (words.place != TRACEPOINT_HERE && size != 2 && size != 4)
-        return complain(reading, "a place that takes neither 2 nor 4 bytes");
-    if (reading->tp->fields_n == FIELDS_MAX)
-        return complain(reading, "too many fields");
-    struct tracepoint_field *field = new_field(reading);
+        return set_parse_error(parser, "__data_loc or __rel_loc has neither 2 nor 4 bytes");
+    if (parser->tp->fields_n == FIELDS_MAX)
+        return set_parse_error(parser, "too many fields");
+    struct tracepoint_field *field = append_new_field(parser);
     if (!field)
-        return complain(reading, NULL);
+        return set_parse_error(parser, NULL);
     field->name = words.name;
-    field->type = type_text(reading, declaration, words.name);
+    field->type = copy_type_text(parser, declaration, words.name);
     field->offset = (uint32_t)offset;
     field->size = (uint32_t)size;
     field->place = words.place != TRACEPOINT_HERE || size > 0 ? words.place : TRACEPOINT_REST;
     field->is_signed = is_signed != 0;
     field->is_array = words.is_array;
     field->is_pointer = words.is_pointer;
-    shape_field(field, &words, reading->long_bytes);
-    reading->tp->fields_n++;
-    reading->tp->has_places |= words.place != TRACEPOINT_HERE;
-    if (offset + size > reading->tp->fixed_bytes)
-        reading->tp->fixed_bytes = (uint32_t)(offset + size);
+    set_field_shape(field, &words, parser->long_bytes);
+    parser->tp->fields_n++;
+    parser->tp->has_places |= words.place != TRACEPOINT_HERE;
+    if (offset + size > parser->tp->fixed_bytes)
+        parser->tp->fixed_bytes = (uint32_t)(offset + size);
     return true;
 }
 
-/* "name:" and "ID:", in either order, up to "format:". */
-static bool take_head(struct reading *reading)
+/* Parses the lines "name:" and "ID:", in either order, up to "format:". Returns false if the name
+ * or the id is missing. */
+static bool parse_format_head(struct format_parser *parser)
 {
     ttr_text line;
     bool has_id = false;
-    while (next_line(reading, &line)) {
-        ttr_text text = trim(line);
+    while (next_format_line(parser, &line)) {
+        ttr_text text = trim_blanks(line);
         uint64_t id = 0;
-        if (begins(text, "format:"))
-            return reading->tp->name.n && has_id
+        if (has_prefix(text, "format:"))
+            return parser->tp->name.n && has_id
                        ? true
-                       : complain(reading, "\"format:\" before \"name:\" and \"ID:\"");
-        if (begins(text, "name:"))
-            reading->tp->name = trim(behind(text, 5));
-        if (!begins(text, "ID:"))
+                       : set_parse_error(parser, "\"format:\" before \"name:\" and \"ID:\"");
+        if (has_prefix(text, "name:"))
+            parser->tp->name = trim_blanks(text_after(text, 5));
+        if (!has_prefix(text, "ID:"))
             continue;
-        text = trim(behind(text, 3));
+        text = trim_blanks(text_after(text, 3));
         if (!number_get_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
-            return complain(reading, "\"ID:\" is no number below 65,536");
-        reading->tp->id = (uint32_t)id;
+            return set_parse_error(parser, "\"ID:\" is not a number below 65,536");
+        parser->tp->id = (uint32_t)id;
         has_id = true;
     }
-    return complain(reading, "the text ends before \"format:\"");
+    return set_parse_error(parser, "text ends before \"format:\"");
 }
 
-/* Fields, then "print fmt:" with all that is behind. */
-static bool take_fields(struct reading *reading)
+/* Parses the field lines, then stores everything after "print fmt:". */
+static bool parse_field_lines(struct format_parser *parser)
 {
-    struct tracepoint *tp = reading->tp;
+    struct tracepoint *tp = parser->tp;
     ttr_text line;
-    while (next_line(reading, &line)) {
-        ttr_text text = trim(line);
-        if (begins(text, "print fmt:")) {
+    while (next_format_line(parser, &line)) {
+        ttr_text text = trim_blanks(line);
+        if (has_prefix(text, "print fmt:")) {
             const char *at = text.p + strlen("print fmt:");
-            tp->print = trim((ttr_text){at, (size_t)(reading->rest.p + reading->rest.n - at)});
+            tp->print = trim_blanks((ttr_text){at, (size_t)(parser->rest.p + parser->rest.n - at)});
             return true;
         }
-        if (begins(text, "field") && !take_field(reading, text))
+        if (has_prefix(text, "field") && !parse_field_line(parser, text))
             return false;
     }
     return true;
 }
 
-/* Common fields stand first and are called so. */
-static uint32_t count_common(const struct tracepoint *tp)
+/* Counts the leading fields with the prefix "common_". */
+static uint32_t count_common_fields(const struct tracepoint *tp)
 {
     uint32_t n = 0;
-    while (n < tp->fields_n && begins(tp->field[n].name, "common_"))
+    while (n < tp->fields_n && has_prefix(tp->field[n].name, "common_"))
         n++;
     return n;
 }
 
 bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
-                      unsigned long_bytes, struct tracepoint_complaint *complaint)
+                      unsigned long_bytes, struct tracepoint_parse_error *complaint)
 {
-    struct reading reading = {
+    struct format_parser parser = {
         .tp = tp, .arena = arena, .rest = text, .long_bytes = long_bytes, .complaint = complaint};
-    *complaint = (struct tracepoint_complaint){.why = NULL, .line = 0};
-    bool is_fine = take_head(&reading) && take_fields(&reading);
-    tp->field = reading.field;
+    *complaint = (struct tracepoint_parse_error){.why = NULL, .line = 0};
+    bool is_fine = parse_format_head(&parser) && parse_field_lines(&parser);
+    tp->field = parser.field;
     if (is_fine)
-        tp->common_n = count_common(tp);
+        tp->common_n = count_common_fields(tp);
     else
         tp->fields_n = tp->common_n = 0;
     return is_fine;

@@ -1,11 +1,12 @@
-/* What a print format tells of the fields themselves: names of their values (__print_symbolic,
- * __print_flags of a plain field), and that they are shown in hexadecimal or octal.  Of several
- * tellings the first counts. */
+/* Display hints of fields, derived from the print format: names of values (__print_symbolic or
+ * __print_flags on a plain field), and hexadecimal or octal base (%x, %o). If a field occurs more
+ * than once, its first hint wins. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* The field that a node loads, casts and a mask of bits taken off; NULL = it is something else. */
-static const struct tracepoint_field *field_of(const struct tracepoint_program *program,
-                                               uint32_t index, bool may_be_masked)
+/* Returns the field that a node loads, ignoring casts and, with may_be_masked, a constant bit mask.
+ * Returns NULL for any other expression. */
+static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
+                                                    uint32_t index, bool may_be_masked)
 {
     const struct tracepoint_node *node = &program->node[index];
     while (node->op == OP_CAST)
@@ -17,81 +18,81 @@ static const struct tracepoint_field *field_of(const struct tracepoint_program *
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void take_table(const struct tracepoint *tp, const struct tracepoint_program *program,
-                       const struct tracepoint_node *node, struct tracepoint_look *look)
+static void adopt_table(const struct tracepoint *tp, const struct tracepoint_program *program,
+                        const struct tracepoint_node *node, struct tracepoint_display *display)
 {
-    const struct tracepoint_field *field = field_of(program, node->a, node->op == OP_FLAGS);
+    const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
         return;
-    struct tracepoint_look *of = &look[field - tp->field];
+    struct tracepoint_display *of = &display[field - tp->field];
     if (of->table)
         return;
     of->table = node->table;
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void take_base(const struct tracepoint *tp, const struct tracepoint_program *program,
-                      const struct tracepoint_item *item, struct tracepoint_look *look)
+static void adopt_base(const struct tracepoint *tp, const struct tracepoint_program *program,
+                       const struct tracepoint_item *item, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field =
-        item->kind == ITEM_NUMBER ? field_of(program, item->node, false) : NULL;
-    if (!field || field->shape > TRACEPOINT_INT || look[field - tp->field].base)
+        item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
+    if (!field || field->shape > TRACEPOINT_INT || display[field - tp->field].base)
         return;
     char c = item->conversion;
-    look[field - tp->field].base = c == 'x' || c == 'X' ? 16 : c == 'o' ? 8 : 10;
+    display[field - tp->field].base = c == 'x' || c == 'X' ? 16 : c == 'o' ? 8 : 10;
 }
 
-const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp,
-                                                    const struct tracepoint_program *program,
-                                                    struct arena *arena)
+const struct tracepoint_display *tracepoint_derive_displays(
+    const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena)
 {
-    struct tracepoint_look *look = arena_take(arena, (tp->fields_n + (size_t)1) * sizeof *look);
-    if (!look)
+    struct tracepoint_display *display =
+        arena_take(arena, (tp->fields_n + (size_t)1) * sizeof *display);
+    if (!display)
         return NULL;
-    memset(look, 0, (tp->fields_n + (size_t)1) * sizeof *look);
+    memset(display, 0, (tp->fields_n + (size_t)1) * sizeof *display);
     for (uint32_t i = 0; i < program->nodes_n && !program->why; i++)
         if (program->node[i].op == OP_FLAGS || program->node[i].op == OP_SYMBOL)
-            take_table(tp, program, &program->node[i], look);
+            adopt_table(tp, program, &program->node[i], display);
     for (uint32_t i = 0; i < program->items_n; i++)
-        take_base(tp, program, &program->item[i], look);
-    return look;
+        adopt_base(tp, program, &program->item[i], display);
+    return display;
 }
 
-/* The bits that the field has: values of tables may be wider. */
-static uint64_t bits_of(const ttr_value *value)
+/* Mask of the field's width: values in kernel tables may be sign-extended beyond it. */
+static uint64_t field_width_mask(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;
 }
 
-static bool holds(const struct tracepoint_look *look, const struct tracepoint_label *label,
-                  uint64_t x, uint64_t bits)
+static bool matches_label(const struct tracepoint_display *display,
+                          const struct tracepoint_label *label, uint64_t x, uint64_t bits)
 {
     uint64_t real = label->real & bits;
-    return look->is_flags ? real != 0 && (x & real) == real : real == x;
+    return display->is_flags ? real != 0 && (x & real) == real : real == x;
 }
 
-bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
-                           ttr_text *label)
+bool tracepoint_display_label(const struct tracepoint_display *display, const ttr_value *value,
+                              uint32_t i, ttr_text *label)
 {
-    uint64_t bits = bits_of(value), x = value->v.u & bits;
-    for (uint32_t k = 0; k < look->table->n; k++) {
-        if (!holds(look, &look->table->label[k], x, bits))
+    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
+    for (uint32_t k = 0; k < display->table->n; k++) {
+        if (!matches_label(display, &display->table->label[k], x, bits))
             continue;
-        *label = look->table->label[k].text;
+        *label = display->table->label[k].text;
         if (i-- == 0)
             return true;
     }
     return false;
 }
 
-void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value)
+void tracepoint_apply_display(const struct tracepoint_display *display, ttr_value *value)
 {
-    value->base = look->base == 10 ? 0 : look->base;
-    if (!look->table)
+    value->base = display->base == 10 ? 0 : display->base;
+    if (!display->table)
         return;
-    uint64_t bits = bits_of(value), x = value->v.u & bits;
-    value->hint = look->is_flags ? TTR_HINT_FLAGS : TTR_HINT_ENUM;
-    for (uint32_t k = 0; k < look->table->n; k++)
-        if (holds(look, &look->table->label[k], x, bits) && value->count++ == 0)
-            value->text = look->table->label[k].text;
+    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
+    value->hint = display->is_flags ? TTR_HINT_FLAGS : TTR_HINT_ENUM;
+    for (uint32_t k = 0; k < display->table->n; k++)
+        if (matches_label(display, &display->table->label[k], x, bits) && value->count++ == 0)
+            value->text = display->table->label[k].text;
 }

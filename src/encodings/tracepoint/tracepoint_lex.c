@@ -1,26 +1,27 @@
-/* Words of a print format, as libtraceevent splits it: names and numbers are one kind of word,
- * signs have one or two characters ("<<=" does not occur), strings that follow each other are one.
- * Escapes in strings stay what they are: only the format itself has them resolved. */
+/* Lexer of print formats. It splits text as libtraceevent does: identifiers and numbers are one
+ * kind of word, operators have one or two characters ("<<=" does not occur), adjacent strings are
+ * joined. Escape sequences are left unchanged here; only the format string has them resolved later.
+ */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-static bool is_blank(char c)
+static bool is_lexer_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static bool is_name(char c)
+static bool is_name_character(char c)
 {
     char lower = (char)(c | 0x20);
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static void skip_blanks(ttr_text *text)
+static void skip_lexer_blanks(ttr_text *text)
 {
-    while (text->n && is_blank(*text->p))
+    while (text->n && is_lexer_blank(*text->p))
         text->p++, text->n--;
 }
 
-static ttr_text take(ttr_text *text, size_t n)
+static ttr_text consume_text(ttr_text *text, size_t n)
 {
     ttr_text taken = {text->p, n};
     text->p += n;
@@ -28,9 +29,9 @@ static ttr_text take(ttr_text *text, size_t n)
     return taken;
 }
 
-/* The length of what is between quotes, the first of them passed; SIZE_MAX where there is no
- * second. */
-static size_t quoted(ttr_text text, char quote)
+/* Returns the length up to the closing quote; the opening one was consumed. Returns SIZE_MAX if it
+ * is missing. */
+static size_t quoted_length(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == quote)
@@ -40,36 +41,37 @@ static size_t quoted(ttr_text text, char quote)
     return SIZE_MAX;
 }
 
-/* Goes behind one piece in quotes, and the blanks there; false where it has no end. */
-static bool take_piece(ttr_text *rest, char quote, ttr_text *piece)
+/* Reads one quoted piece and skips the blanks after it. Returns false if the closing quote is
+ * missing. */
+static bool read_quoted_piece(ttr_text *rest, char quote, ttr_text *piece)
 {
-    (void)take(rest, 1);
-    size_t n = quoted(*rest, quote);
+    (void)consume_text(rest, 1);
+    size_t n = quoted_length(*rest, quote);
     if (n == SIZE_MAX)
         return false;
-    *piece = take(rest, n);
-    (void)take(rest, 1);
-    skip_blanks(rest);
+    *piece = consume_text(rest, n);
+    (void)consume_text(rest, 1);
+    skip_lexer_blanks(rest);
     return true;
 }
 
-static bool follows(ttr_text rest, char quote)
+static bool has_adjacent_quote(ttr_text rest, char quote)
 {
     return quote == '"' && rest.n && *rest.p == '"';
 }
 
-static void take_quoted(struct tracepoint_lexer *lexer, char quote)
+static void read_quoted_word(struct tracepoint_lexer *lexer, char quote)
 {
     ttr_text rest = lexer->rest, piece;
     size_t n = 0, pieces = 0;
     lexer->word = WORD_ERROR;
     lexer->text = (ttr_text){"", 0};
     do {
-        if (!take_piece(&rest, quote, &piece))
+        if (!read_quoted_piece(&rest, quote, &piece))
             return;
         n += piece.n;
         pieces++;
-    } while (follows(rest, quote));
+    } while (has_adjacent_quote(rest, quote));
     lexer->text = piece;
     char *all = pieces > 1 ? arena_take(lexer->arena, n + 1) : NULL;
     if (pieces > 1 && !all) {
@@ -77,7 +79,7 @@ static void take_quoted(struct tracepoint_lexer *lexer, char quote)
         return;
     }
     n = 0;
-    for (size_t i = 0; i < pieces && take_piece(&lexer->rest, quote, &piece); i++) {
+    for (size_t i = 0; i < pieces && read_quoted_piece(&lexer->rest, quote, &piece); i++) {
         if (all)
             memcpy(all + n, piece.p, piece.n);
         n += piece.n;
@@ -87,7 +89,7 @@ static void take_quoted(struct tracepoint_lexer *lexer, char quote)
     lexer->word = quote == '"' ? WORD_TEXT : WORD_CHAR;
 }
 
-static size_t sign_length(ttr_text text)
+static size_t operator_length(ttr_text text)
 {
     static const char *const pairs[] = {"->", "++", "--", "||", "&&", ">>",
                                         "<<", "<=", ">=", "==", "!="};
@@ -97,9 +99,9 @@ static size_t sign_length(ttr_text text)
     return 1;
 }
 
-void tracepoint_lex(struct tracepoint_lexer *lexer)
+void tracepoint_next_word(struct tracepoint_lexer *lexer)
 {
-    skip_blanks(&lexer->rest);
+    skip_lexer_blanks(&lexer->rest);
     if (lexer->rest.n == 0) {
         lexer->word = WORD_END;
         lexer->text = (ttr_text){"", 0};
@@ -107,12 +109,12 @@ void tracepoint_lex(struct tracepoint_lexer *lexer)
     }
     char c = *lexer->rest.p;
     if (c == '"' || c == '\'') {
-        take_quoted(lexer, c);
+        read_quoted_word(lexer, c);
         return;
     }
     size_t n = 0;
-    while (n < lexer->rest.n && is_name(lexer->rest.p[n]))
+    while (n < lexer->rest.n && is_name_character(lexer->rest.p[n]))
         n++;
     lexer->word = n ? WORD_NAME : WORD_SIGN;
-    lexer->text = take(&lexer->rest, n ? n : sign_length(lexer->rest));
+    lexer->text = consume_text(&lexer->rest, n ? n : operator_length(lexer->rest));
 }

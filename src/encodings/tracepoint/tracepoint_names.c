@@ -1,12 +1,12 @@
-/* What print formats and events refer to by address or number: kernel symbols, printk formats,
- * names of threads.  Kernels give them as text, one a line; lines that are something else are
- * passed over. */
+/* Tables that print formats and events refer to by address or pid: kernel symbols, printk formats,
+ * thread names. The kernel exports them as text with one entry per line; malformed lines are
+ * skipped. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "encodings/tracepoint/tracepoint.h"
 
-static bool next_line(ttr_text *rest, ttr_text *line)
+static bool next_table_line(ttr_text *rest, ttr_text *line)
 {
     if (rest->n == 0)
         return false;
@@ -18,16 +18,16 @@ static bool next_line(ttr_text *rest, ttr_text *line)
     return true;
 }
 
-static void skip_blanks(ttr_text *text)
+static void skip_line_blanks(ttr_text *text)
 {
     while (text->n && (*text->p == ' ' || *text->p == '\t'))
         text->p++, text->n--;
 }
 
-static ttr_text take_word(ttr_text *text)
+static ttr_text read_line_word(ttr_text *text)
 {
     size_t n = 0;
-    skip_blanks(text);
+    skip_line_blanks(text);
     while (n < text->n && text->p[n] != ' ' && text->p[n] != '\t')
         n++;
     ttr_text word = {text->p, n};
@@ -36,7 +36,7 @@ static ttr_text take_word(ttr_text *text)
     return word;
 }
 
-static bool hexadecimal(ttr_text text, uint64_t *x)
+static bool parse_hexadecimal(ttr_text text, uint64_t *x)
 {
     *x = 0;
     if (text.n > 2 && text.p[0] == '0' && (text.p[1] | 0x20) == 'x')
@@ -53,18 +53,18 @@ static bool hexadecimal(ttr_text text, uint64_t *x)
     return text.n > 0 && text.n <= 16;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     uint64_t x = ((const struct tracepoint_symbol *)a)->address,
              y = ((const struct tracepoint_symbol *)b)->address;
     return (x > y) - (x < y);
 }
 
-/* Of an address the first name counts, however sorting leaves the others. */
-static void sort(struct tracepoint_symbols *symbols)
+/* Sorts by address. Names of equal address keep no particular order; a lookup returns the first. */
+static void sort_symbols(struct tracepoint_symbols *symbols)
 {
     if (symbols->n)
-        qsort(symbols->symbol, symbols->n, sizeof *symbols->symbol, compare);
+        qsort(symbols->symbol, symbols->n, sizeof *symbols->symbol, compare_addresses);
 }
 
 static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbols,
@@ -82,45 +82,46 @@ static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbo
 bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines)
 {
     ttr_text line;
-    while (next_line(&lines, &line)) {
+    while (next_table_line(&lines, &line)) {
         uint64_t address;
-        ttr_text number = take_word(&line), kind = take_word(&line), name = take_word(&line);
-        if (!hexadecimal(number, &address) || address == 0 || kind.n != 1 || name.n == 0)
+        ttr_text number = read_line_word(&line), kind = read_line_word(&line),
+                 name = read_line_word(&line);
+        if (!parse_hexadecimal(number, &address) || address == 0 || kind.n != 1 || name.n == 0)
             continue;
         if (!add_symbol(all, &all->names.kernel, address, name))
             return false;
     }
-    sort(&all->names.kernel);
+    sort_symbols(&all->names.kernel);
     return true;
 }
 
 bool tracepoints_printk(struct tracepoints *all, ttr_text lines)
 {
     ttr_text line;
-    while (next_line(&lines, &line)) {
+    while (next_table_line(&lines, &line)) {
         uint64_t address;
-        ttr_text number = take_word(&line), colon = take_word(&line);
-        skip_blanks(&line);
-        if (!hexadecimal(number, &address) || colon.n != 1 || *colon.p != ':')
+        ttr_text number = read_line_word(&line), colon = read_line_word(&line);
+        skip_line_blanks(&line);
+        if (!parse_hexadecimal(number, &address) || colon.n != 1 || *colon.p != ':')
             continue;
         if (line.n >= 2 && line.p[0] == '"' && line.p[line.n - 1] == '"')
             line = (ttr_text){line.p + 1, line.n - 2};
         if (!add_symbol(all, &all->names.printk, address, line))
             return false;
     }
-    sort(&all->names.printk);
+    sort_symbols(&all->names.printk);
     return true;
 }
 
-bool tracepoints_comms(struct tracepoints *all, ttr_text lines)
+bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines)
 {
     ttr *t = all->spec.t;
     ttr_text line;
-    while (next_line(&lines, &line)) {
+    while (next_table_line(&lines, &line)) {
         uint64_t pid = 0;
-        ttr_text number = take_word(&line);
+        ttr_text number = read_line_word(&line);
         bool is_number = number.n > 0 && number.n <= 10;
-        skip_blanks(&line);
+        skip_line_blanks(&line);
         for (size_t i = 0; i < number.n && is_number; i++) {
             is_number = number.p[i] >= '0' && number.p[i] <= '9';
             pid = pid * 10 + (uint64_t)(number.p[i] - '0');

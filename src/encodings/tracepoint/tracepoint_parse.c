@@ -1,16 +1,17 @@
-/* Expressions of print formats: precedence of C, casts by names of types, fields as REC->name. What
- * is constant becomes a number at once. Left out, as libtraceevent does: pointers followed,
- * addresses taken, members of structs, assignments, calls of functions unknown. */
+/* Recursive-descent parser of expressions in print formats, with precedence climbing for binary
+ * operators. It accepts C operators, casts to type names, and fields as REC->name, and folds
+ * constants. Left out, as in libtraceevent: pointer dereferences, address-of, struct members,
+ * assignments, and calls of unknown functions. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, ttr_text what)
+uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what)
 {
     if (!parser->why) {
         parser->why = why;
@@ -19,30 +20,30 @@ uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, 
     return NODE_NONE;
 }
 
-static uint32_t complain_memory(struct tracepoint_parser *parser)
+static uint32_t set_parser_out_of_memory(struct tracepoint_parser *parser)
 {
     parser->is_out_of_memory = true;
-    return tracepoint_complain(parser, "memory is out", no_word);
+    return tracepoint_set_error(parser, "out of memory", no_word);
 }
 
-bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign)
+bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign)
 {
-    return parser->lexer.word == WORD_SIGN && is_same(parser->lexer.text, sign);
+    return parser->lexer.word == WORD_SIGN && equals_word(parser->lexer.text, sign);
 }
 
-bool tracepoint_expect(struct tracepoint_parser *parser, const char *sign)
+bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign)
 {
     if (parser->why)
         return false;
-    if (!tracepoint_at_sign(parser, sign)) {
-        (void)tracepoint_complain(parser, "unexpected", parser->lexer.text);
+    if (!tracepoint_is_at_sign(parser, sign)) {
+        (void)tracepoint_set_error(parser, "unexpected", parser->lexer.text);
         return false;
     }
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     return true;
 }
 
-const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *tp, ttr_text name)
+const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp, ttr_text name)
 {
     for (uint32_t i = 0; i < tp->fields_n; i++)
         if (tp->field[i].name.n == name.n && memcmp(tp->field[i].name.p, name.p, name.n) == 0)
@@ -50,8 +51,8 @@ const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *t
     return NULL;
 }
 
-/* The number that a text begins with, as strtoull reads it (0x, 0). */
-static uint64_t number_of(ttr_text text)
+/* Parses the leading number of a text as strtoull does: prefix 0x is hexadecimal, 0 octal. */
+static uint64_t parse_leading_number(ttr_text text)
 {
     unsigned base = 10;
     uint64_t x = 0;
@@ -72,17 +73,17 @@ static uint64_t number_of(ttr_text text)
     return x;
 }
 
-/* --- Nodes --- */
+/* --- Nodes: appending and constant folding --- */
 
-static uint64_t apply(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     struct tracepoint_node node[3] = {
         {.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
     const struct tracepoint_program program = {.node = node, .nodes_n = 3};
-    return tracepoint_value(&(struct tracepoint_run){.program = &program}, 2);
+    return tracepoint_eval_number(&(struct tracepoint_run){.program = &program}, 2);
 }
 
-static unsigned depth_of(const struct tracepoint_parser *parser, uint32_t node)
+static unsigned node_depth(const struct tracepoint_parser *parser, uint32_t node)
 {
     return node < parser->nodes.n ? parser->nodes.node[node].depth : 0;
 }
@@ -92,16 +93,16 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = depth_of(parser, node->a), b = depth_of(parser, node->b),
-             c = depth_of(parser, node->c);
+    unsigned a = node_depth(parser, node->a), b = node_depth(parser, node->b),
+             c = node_depth(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
     if (nodes->n == nodes->capacity) {
         uint32_t capacity = nodes->capacity ? 2 * nodes->capacity : 16;
         struct tracepoint_node *grown = arena_take(parser->arena, capacity * sizeof *grown);
         if (!grown)
-            return complain_memory(parser);
+            return set_parser_out_of_memory(parser);
         if (nodes->n)
             memcpy(grown, nodes->node, nodes->n * sizeof *grown);
         nodes->node = grown;
@@ -112,7 +113,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     return nodes->n++;
 }
 
-static uint32_t add_number(struct tracepoint_parser *parser, uint64_t value, ttr_text text)
+static uint32_t add_number_node(struct tracepoint_parser *parser, uint64_t value, ttr_text text)
 {
     return tracepoint_add_node(parser, &(struct tracepoint_node){.op = OP_NUMBER,
                                                                  .peer = PEER_ATOM,
@@ -123,31 +124,33 @@ static uint32_t add_number(struct tracepoint_parser *parser, uint64_t value, ttr
                                                                  .c = NODE_NONE});
 }
 
-static bool is_number(const struct tracepoint_parser *parser, uint32_t node)
+static bool is_number_node(const struct tracepoint_parser *parser, uint32_t node)
 {
     return parser->nodes.node[node].op == OP_NUMBER;
 }
 
-static uint32_t add_pair(struct tracepoint_parser *parser, uint8_t op, uint32_t a, uint32_t b)
+static uint32_t add_binary_node(struct tracepoint_parser *parser, uint8_t op, uint32_t a,
+                                uint32_t b)
 {
-    if (a == NODE_NONE || (b == NODE_NONE && op > OP_SAME))
+    if (a == NODE_NONE || (b == NODE_NONE && op > OP_UNARY_PLUS))
         return NODE_NONE;
-    bool is_constant = is_number(parser, a) && (b == NODE_NONE || is_number(parser, b));
+    bool is_constant = is_number_node(parser, a) && (b == NODE_NONE || is_number_node(parser, b));
     if (!is_constant)
         return tracepoint_add_node(
             parser,
             &(struct tracepoint_node){.op = op, .peer = PEER_OP, .a = a, .b = b, .c = NODE_NONE});
-    uint64_t value =
-        apply(op, parser->nodes.node[a].value, b == NODE_NONE ? 0 : parser->nodes.node[b].value);
-    uint32_t node = add_number(parser, value, no_word);
+    uint64_t value = fold_operator(op, parser->nodes.node[a].value,
+                                   b == NODE_NONE ? 0 : parser->nodes.node[b].value);
+    uint32_t node = add_number_node(parser, value, no_word);
     if (node != NODE_NONE)
         parser->nodes.node[node].peer = PEER_OP;
     return node;
 }
 
-static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepoint_field *field)
+static uint32_t add_field_node(struct tracepoint_parser *parser,
+                               const struct tracepoint_field *field)
 {
-    struct tracepoint_node node = {.op = OP_WHOLE,
+    struct tracepoint_node node = {.op = OP_FIELD,
                                    .peer = PEER_FIELD,
                                    .field = field,
                                    .a = NODE_NONE,
@@ -165,9 +168,9 @@ static uint32_t add_field(struct tracepoint_parser *parser, const struct tracepo
 
 /* --- Casts --- */
 
-/* What a cast leaves of a number: libtraceevent knows these and none besides, and never extends a
- * sign. */
-static uint64_t cast_mask(ttr_text type)
+/* Returns the mask that a cast applies to a number. libtraceevent knows only these types, and never
+ * sign-extends. */
+static uint64_t mask_for_cast(ttr_text type)
 {
     static const struct {
         const char *name;
@@ -178,19 +181,19 @@ static uint64_t cast_mask(ttr_text type)
         {"u32", UINT32_MAX}, {"s32", UINT32_MAX}, {"int", UINT32_MAX}, {"unsigned int", UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(type, known[i].name))
+        if (equals_word(type, known[i].name))
             return known[i].mask;
     return UINT64_MAX;
 }
 
-static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool is_pointer,
-                         uint32_t a)
+static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, bool is_pointer,
+                              uint32_t a)
 {
     if (a == NODE_NONE)
         return NODE_NONE;
-    uint64_t mask = is_pointer ? UINT64_MAX : cast_mask(type);
-    if (is_number(parser, a)) {
-        uint32_t node = add_number(parser, parser->nodes.node[a].value & mask, no_word);
+    uint64_t mask = is_pointer ? UINT64_MAX : mask_for_cast(type);
+    if (is_number_node(parser, a)) {
+        uint32_t node = add_number_node(parser, parser->nodes.node[a].value & mask, no_word);
         if (node != NODE_NONE)
             parser->nodes.node[node].peer = PEER_TYPE;
         return node;
@@ -204,121 +207,122 @@ static uint32_t add_cast(struct tracepoint_parser *parser, ttr_text type, bool i
                                                                  .c = NODE_NONE});
 }
 
-/* --- Primaries --- */
+/* --- Primary expressions: fields, numbers, parentheses --- */
 
-static uint32_t take_field(struct tracepoint_parser *parser)
+static uint32_t parse_field_reference(struct tracepoint_parser *parser)
 {
-    if (!tracepoint_expect(parser, "->"))
+    if (!tracepoint_expect_sign(parser, "->"))
         return NODE_NONE;
     if (parser->lexer.word != WORD_NAME)
-        return tracepoint_complain(parser, "a name of a field should stand here",
-                                   parser->lexer.text);
+        return tracepoint_set_error(parser, "expected the name of a field", parser->lexer.text);
     ttr_text name = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
-    return add_field(parser, tracepoint_field_named(parser->tp, name));
+    tracepoint_next_word(&parser->lexer);
+    return add_field_node(parser, tracepoint_find_field(parser->tp, name));
 }
 
-/* Names may be several words: "unsigned int", in casts. */
-static ttr_text take_names(struct tracepoint_parser *parser)
+/* Parses one or more words as a single name, such as "unsigned int" in a cast. */
+static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
     const char *end = first.p + first.n;
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     while (parser->lexer.word == WORD_NAME) {
         end = parser->lexer.text.p + parser->lexer.text.n;
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
     return (ttr_text){first.p, (size_t)(end - first.p)};
 }
 
-static uint32_t take_name(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text name = parser->lexer.text;
-    tracepoint_lex(&parser->lexer);
-    if (is_same(name, "REC"))
-        return take_field(parser);
-    if (tracepoint_at_sign(parser, "(")) {
-        tracepoint_lex(&parser->lexer);
-        return tracepoint_call(parser, name, depth);
+    tracepoint_next_word(&parser->lexer);
+    if (equals_word(name, "REC"))
+        return parse_field_reference(parser);
+    if (tracepoint_is_at_sign(parser, "(")) {
+        tracepoint_next_word(&parser->lexer);
+        return tracepoint_parse_call(parser, name, depth);
     }
     while (parser->lexer.word == WORD_NAME) {
         name.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - name.p);
-        tracepoint_lex(&parser->lexer);
+        tracepoint_next_word(&parser->lexer);
     }
-    return add_number(parser, number_of(name), name);
+    return add_number_node(parser, parse_leading_number(name), name);
 }
 
-/* A name in parentheses is a type where something follows that can be cast. */
-static bool is_operand(const struct tracepoint_parser *parser)
+/* Returns true if the current word can be the operand of a cast; a name in parentheses before it is
+ * then a type. */
+static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
-           parser->lexer.word == WORD_CHAR || tracepoint_at_sign(parser, "(");
+           parser->lexer.word == WORD_CHAR || tracepoint_is_at_sign(parser, "(");
 }
 
-static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth);
+static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* "(type)x" and "(type *)x", behind the opening parenthesis; also "(REC)->x", and a name in
- * parentheses. */
-static uint32_t take_named_parentheses(struct tracepoint_parser *parser, unsigned depth)
+/* Parses, after an opening parenthesis, "type)x", "type *)x", "REC)->x" or a parenthesized name. */
+static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
-    ttr_text name = take_names(parser);
-    bool is_pointer = tracepoint_at_sign(parser, "*");
+    ttr_text name = parse_multiword_name(parser);
+    bool is_pointer = tracepoint_is_at_sign(parser, "*");
     if (is_pointer)
-        tracepoint_lex(&parser->lexer);
-    if (!tracepoint_at_sign(parser, ")")) {
+        tracepoint_next_word(&parser->lexer);
+    if (!tracepoint_is_at_sign(parser, ")")) {
         parser->lexer = before;
-        uint32_t node = tracepoint_expression(parser, depth + 1);
-        return tracepoint_expect(parser, ")") ? node : NODE_NONE;
+        uint32_t node = tracepoint_parse_expression(parser, depth + 1);
+        return tracepoint_expect_sign(parser, ")") ? node : NODE_NONE;
     }
-    tracepoint_lex(&parser->lexer);
-    if (is_same(name, "REC") && !is_pointer)
-        return take_field(parser);
-    if (is_operand(parser))
-        return add_cast(parser, name, is_pointer, take_primary(parser, depth + 1));
-    return add_number(parser, number_of(name), name);
+    tracepoint_next_word(&parser->lexer);
+    if (equals_word(name, "REC") && !is_pointer)
+        return parse_field_reference(parser);
+    if (starts_operand(parser))
+        return add_cast_node(parser, name, is_pointer, parse_primary(parser, depth + 1));
+    return add_number_node(parser, parse_leading_number(name), name);
 }
 
-static uint32_t take_parentheses(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_parentheses(struct tracepoint_parser *parser, unsigned depth)
 {
-    tracepoint_lex(&parser->lexer);
+    tracepoint_next_word(&parser->lexer);
     if (parser->lexer.word == WORD_NAME)
-        return take_named_parentheses(parser, depth);
-    uint32_t node = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ")"))
+        return parse_cast_or_name(parser, depth);
+    uint32_t node = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ")"))
         return NODE_NONE;
-    if (is_operand(parser))
-        return tracepoint_complain(parser, "a cast to what is no type", parser->lexer.text);
+    if (starts_operand(parser))
+        return tracepoint_set_error(parser, "cast to something that is not a type",
+                                    parser->lexer.text);
     return node;
 }
 
-static uint32_t take_unary(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_unary(struct tracepoint_parser *parser, unsigned depth)
 {
     static const struct {
         char sign;
         uint8_t op;
-    } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_SAME}};
+    } known[] = {{'!', OP_NOT}, {'~', OP_COMPLEMENT}, {'-', OP_NEGATE}, {'+', OP_UNARY_PLUS}};
     ttr_text sign = parser->lexer.text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (sign.n != 1 || *sign.p != known[i].sign)
             continue;
-        tracepoint_lex(&parser->lexer);
-        return add_pair(parser, known[i].op, take_primary(parser, depth + 1), NODE_NONE);
+        tracepoint_next_word(&parser->lexer);
+        return add_binary_node(parser, known[i].op, parse_primary(parser, depth + 1), NODE_NONE);
     }
-    return tracepoint_complain(parser, "unexpected", sign);
+    return tracepoint_set_error(parser, "unexpected", sign);
 }
 
-static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     ttr_text text = parser->lexer.text;
     switch (parser->lexer.word) {
     case WORD_NAME:
-        return take_name(parser, depth);
+        return parse_name(parser, depth);
     case WORD_TEXT:
     case WORD_CHAR: {
         bool is_character = parser->lexer.word == WORD_CHAR;
-        tracepoint_lex(&parser->lexer);
-        uint64_t value = is_character && text.n ? (uint8_t)text.p[text.n - 1] : number_of(text);
+        tracepoint_next_word(&parser->lexer);
+        uint64_t value =
+            is_character && text.n ? (uint8_t)text.p[text.n - 1] : parse_leading_number(text);
         return tracepoint_add_node(
             parser, &(struct tracepoint_node){.op = is_character ? OP_NUMBER : OP_TEXT,
                                               .peer = PEER_ATOM,
@@ -329,30 +333,30 @@ static uint32_t take_plain(struct tracepoint_parser *parser, unsigned depth)
                                               .c = NODE_NONE});
     }
     case WORD_SIGN:
-        return *text.p == '(' ? take_parentheses(parser, depth) : take_unary(parser, depth);
+        return *text.p == '(' ? parse_parentheses(parser, depth) : parse_unary(parser, depth);
     default:
-        return tracepoint_complain(parser, "a value should stand here", text);
+        return tracepoint_set_error(parser, "expected a value", text);
     }
 }
 
-/* REC->field[index], maybe of what was cast before. */
-static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
+/* Parses the index of REC->field[index]; a cast of the field is ignored. */
+static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
-    tracepoint_lex(&parser->lexer);
-    uint32_t index = tracepoint_expression(parser, depth + 1), from = of;
-    if (!tracepoint_expect(parser, "]") || index == NODE_NONE || of == NODE_NONE)
+    tracepoint_next_word(&parser->lexer);
+    uint32_t index = tracepoint_parse_expression(parser, depth + 1), from = of;
+    if (!tracepoint_expect_sign(parser, "]") || index == NODE_NONE || of == NODE_NONE)
         return NODE_NONE;
     const struct tracepoint_node *node = parser->nodes.node;
     uint64_t mask = UINT64_MAX;
     while (node[from].op == OP_CAST) {
-        mask = mask == UINT64_MAX ? cast_mask(node[from].text) : mask;
+        mask = mask == UINT64_MAX ? mask_for_cast(node[from].text) : mask;
         from = node[from].a;
     }
     const struct tracepoint_field *field = node[from].field;
-    bool is_field = (node[from].op == OP_WHOLE || node[from].op == OP_LOAD) && field &&
+    bool is_field = (node[from].op == OP_FIELD || node[from].op == OP_LOAD) && field &&
                     field->place <= TRACEPOINT_REST;
     if (!is_field)
-        return tracepoint_complain(parser, "an element of what is no array", no_word);
+        return tracepoint_set_error(parser, "index of something that is not an array", no_word);
     uint8_t size = field->shape == TRACEPOINT_ARRAY ? field->element
                    : field->is_array                ? 1
                                                     : (uint8_t)field->size;
@@ -366,66 +370,66 @@ static uint32_t take_element(struct tracepoint_parser *parser, uint32_t of, unsi
                                                                  .c = NODE_NONE});
 }
 
-static uint32_t take_primary(struct tracepoint_parser *parser, unsigned depth)
+static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 {
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
-    uint32_t node = take_plain(parser, depth);
-    while (!parser->why && tracepoint_at_sign(parser, "["))
-        node = take_element(parser, node, depth);
+        return tracepoint_set_error(parser, "expression is too large", no_word);
+    uint32_t node = parse_plain_primary(parser, depth);
+    while (!parser->why && tracepoint_is_at_sign(parser, "["))
+        node = parse_array_index(parser, node, depth);
     return parser->why ? NODE_NONE : node;
 }
 
-/* --- Operators --- */
+/* --- Binary operators and ?: --- */
 
 static const struct binary {
     char sign[3];
-    uint8_t level, op; /* a higher level binds closer */
+    uint8_t level, op; /* level: precedence; a higher one binds tighter */
 } binaries[] = {
-    {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},     {"%", 10, OP_REST},
-    {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},    {"<<", 8, OP_SHIFT_LEFT},
-    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS},        {">", 7, OP_MORE},
-    {"<=", 7, OP_LESS_EQUAL},  {">=", 7, OP_MORE_EQUAL}, {"==", 6, OP_EQUAL},
-    {"!=", 6, OP_UNEQUAL},     {"&", 5, OP_AND},         {"^", 4, OP_XOR},
-    {"|", 3, OP_OR},           {"&&", 2, OP_BOTH},       {"||", 1, OP_EITHER},
+    {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},      {"%", 10, OP_REMAINDER},
+    {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},     {"<<", 8, OP_SHIFT_LEFT},
+    {">>", 8, OP_SHIFT_RIGHT}, {"<", 7, OP_LESS},         {">", 7, OP_MORE},
+    {"<=", 7, OP_LESS_EQUAL},  {">=", 7, OP_MORE_EQUAL},  {"==", 6, OP_EQUAL},
+    {"!=", 6, OP_UNEQUAL},     {"&", 5, OP_AND},          {"^", 4, OP_XOR},
+    {"|", 3, OP_OR},           {"&&", 2, OP_LOGICAL_AND}, {"||", 1, OP_LOGICAL_OR},
 };
 
-static const struct binary *at_binary(const struct tracepoint_parser *parser)
+static const struct binary *find_binary_operator(const struct tracepoint_parser *parser)
 {
     for (size_t i = 0; parser->lexer.word == WORD_SIGN && i < sizeof binaries / sizeof *binaries;
          i++)
-        if (is_same(parser->lexer.text, binaries[i].sign))
+        if (equals_word(parser->lexer.text, binaries[i].sign))
             return &binaries[i];
     return NULL;
 }
 
-static uint32_t take_binary(struct tracepoint_parser *parser, unsigned level, unsigned depth)
+static uint32_t parse_binary(struct tracepoint_parser *parser, unsigned level, unsigned depth)
 {
-    uint32_t left = take_primary(parser, depth);
+    uint32_t left = parse_primary(parser, depth);
     const struct binary *binary;
-    while (!parser->why && (binary = at_binary(parser)) && binary->level >= level) {
+    while (!parser->why && (binary = find_binary_operator(parser)) && binary->level >= level) {
         if (depth > TRACEPOINT_DEPTH_MAX)
-            return tracepoint_complain(parser, "the expression is too large", no_word);
-        tracepoint_lex(&parser->lexer);
-        left =
-            add_pair(parser, binary->op, left, take_binary(parser, binary->level + 1u, depth + 1));
+            return tracepoint_set_error(parser, "expression is too large", no_word);
+        tracepoint_next_word(&parser->lexer);
+        left = add_binary_node(parser, binary->op, left,
+                               parse_binary(parser, binary->level + 1u, depth + 1));
     }
     return parser->why ? NODE_NONE : left;
 }
 
-uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth)
+uint32_t tracepoint_parse_expression(struct tracepoint_parser *parser, unsigned depth)
 {
-    uint32_t condition = take_binary(parser, 1, depth);
-    if (parser->why || !tracepoint_at_sign(parser, "?"))
+    uint32_t condition = parse_binary(parser, 1, depth);
+    if (parser->why || !tracepoint_is_at_sign(parser, "?"))
         return parser->why ? NODE_NONE : condition;
     if (depth > TRACEPOINT_DEPTH_MAX)
-        return tracepoint_complain(parser, "the expression is too large", no_word);
-    tracepoint_lex(&parser->lexer);
-    uint32_t yes = tracepoint_expression(parser, depth + 1);
-    if (!tracepoint_expect(parser, ":"))
+        return tracepoint_set_error(parser, "expression is too large", no_word);
+    tracepoint_next_word(&parser->lexer);
+    uint32_t yes = tracepoint_parse_expression(parser, depth + 1);
+    if (!tracepoint_expect_sign(parser, ":"))
         return NODE_NONE;
-    uint32_t no = tracepoint_expression(parser, depth + 1);
+    uint32_t no = tracepoint_parse_expression(parser, depth + 1);
     return tracepoint_add_node(
         parser, &(struct tracepoint_node){
-                    .op = OP_CHOOSE, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
+                    .op = OP_CONDITIONAL, .peer = PEER_OP, .a = condition, .b = yes, .c = no});
 }

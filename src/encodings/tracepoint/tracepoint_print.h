@@ -1,71 +1,90 @@
-/* Print formats of tracepoints, compiled: "comm=%s pid=%d", REC->comm, REC->pid becomes a list of
- * items (a text, a conversion with its expression) that is run over records without allocating.
+/* Compiler and interpreter of tracepoint print formats. The kernel describes how to print an event
+ * by printf arguments in C, for example: "comm=%s pid=%d", REC->comm, REC->pid. A recursive-descent
+ * parser turns them into a program, which is then run over each record.
  *
- * The expressions are C over the fields of the record, with what the kernel's macros leave in a
- * format: __print_flags, __get_str, ... .  They mean what they mean to libtraceevent, which perf
- * and trace-cmd print with: all numbers are unsigned and of 64 bits, a conversion takes of them
- * what its length says, names that are no fields are 0.  What that library cannot read is not read
- * here either.
+ *   print fmt: "pid=%d %s", REC->pid, __print_symbolic(REC->s, {0, "R"})
  *
- *   tracepoint_lex.c      words
- *   tracepoint_parse.c    expressions become nodes, constant ones numbers
- *   tracepoint_calls.c    what looks like a call: __print_symbolic(...), sizeof(...)
- *   tracepoint_compile.c  the format text becomes items
- *   tracepoint_print_run.c      items over a record
- *   tracepoint_value.c    nodes over a record: numbers
- *   tracepoint_text.c     nodes over a record: texts; conversions
- *   tracepoint_address.c  %pI4, %pM, %pU, %ph and their like
- *   tracepoint_labels.c   what a print format tells of the fields: names of values
- *   tracepoint_bprint.c   trace_printk, whose format the record refers to
+ *   items   TEXT "pid=" | NUMBER %d, node 0 | TEXT " " | STRING %s, node 2
+ *   nodes   0: LOAD pid | 1: LOAD s | 2: SYMBOL a = 1, table {0 "R"}
  *
- * Ownership: programs live in the arena of the kind.  Thread rule: compiled ones are constant. */
+ * Order of calls: tracepoint_compile once per tracepoint, tracepoint_run_items per event (through
+ * tracepoint_print). For trace_printk (ftrace:bprint) every record refers to its own format:
+ * tracepoint_prepare_bprint compiles it when first seen, tracepoint_print_bprint runs it.
+ *
+ * Semantics are those of libtraceevent, the library that perf and trace-cmd print with. All numbers
+ * are unsigned 64-bit; a conversion uses as many bits as its length modifier selects. Names that
+ * are not fields are 0. A format that libtraceevent cannot parse is rejected here, too. tests/peers
+ * compares the output with that library.
+ *
+ * Invariants: an operand has a lower index than its operator. Every expression is at most
+ * TRACEPOINT_DEPTH_MAX deep, which bounds the recursion of parser and interpreter. Values outside
+ * the record read as 0.
+ *
+ * Cost: compiling is linear in the length of the format. Running allocates nothing except room in
+ * the output buffer; the output per event is limited to TRACEPOINT_TEXT_MAX.
+ *
+ *   tracepoint_lex.c        lexer
+ *   tracepoint_parse.c      parser of expressions; folds constants
+ *   tracepoint_calls.c      parser of macro calls: __print_symbolic(...), sizeof(...)
+ *   tracepoint_compile.c    parser of the format string: text and conversions become items
+ *   tracepoint_print_run.c  runs the items of a program; prints fields by name as fallback
+ *   tracepoint_value.c      evaluates nodes as numbers
+ *   tracepoint_text.c       evaluates nodes as texts; formats conversions
+ *   tracepoint_address.c    formats %pI4, %pM, %pU, %ph and similar
+ *   tracepoint_labels.c     derives display hints of fields (names of values, base)
+ *   tracepoint_bprint.c     trace_printk
+ *
+ * Left out, as in libtraceevent: pointer dereferences, assignments, calls of kernel functions.
+ *
+ * Ownership: programs live in the arena passed to the compiler. Thread rule: a compiled program is
+ * constant, except for the printk formats, which are compiled on first use. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_PRINT_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_PRINT_H
 
 #include "encodings/tracepoint/tracepoint.h"
 
-#define TRACEPOINT_DEPTH_MAX 64u              /* of an expression */
-#define TRACEPOINT_NODES_MAX 4096u            /* of a print format */
-#define TRACEPOINT_TEXT_MAX ((size_t)1 << 20) /* of an event; more is left out */
-#define TRACEPOINT_ARGUMENTS_MAX 64u          /* of trace_printk */
+#define TRACEPOINT_DEPTH_MAX 64u              /* nesting of an expression */
+#define TRACEPOINT_NODES_MAX 4096u            /* nodes per print format */
+#define TRACEPOINT_TEXT_MAX ((size_t)1 << 20) /* bytes of text per event; the rest is cut off */
+#define TRACEPOINT_ARGUMENTS_MAX 64u          /* arguments per trace_printk format */
 
-/* --- Words --- */
+/* --- Lexer --- */
 
 enum tracepoint_word {
     WORD_END,
     WORD_ERROR,
-    WORD_NAME, /* names and numbers */
-    WORD_TEXT, /* "...", without the quotes, concatenated */
-    WORD_CHAR, /* '...' */
-    WORD_SIGN  /* an operator, a bracket, a comma */
+    WORD_NAME, /* identifier or number */
+    WORD_TEXT, /* "..." without the quotes; adjacent strings are concatenated */
+    WORD_CHAR, /* '...' without the quotes */
+    WORD_SIGN  /* operator, bracket or comma */
 };
 
 struct tracepoint_lexer {
     struct arena *arena;
     ttr_text rest;
-    uint8_t word;  /* enum tracepoint_word */
-    ttr_text text; /* of the word */
+    uint8_t word;  /* enum tracepoint_word: kind of the current word */
+    ttr_text text; /* text of the current word */
     bool is_out_of_memory;
 };
 
-/* Goes to the next word. */
-void tracepoint_lex(struct tracepoint_lexer *lexer);
+/* Reads the next word into `word` and `text`. Sets WORD_ERROR if a quote is not closed. */
+void tracepoint_next_word(struct tracepoint_lexer *lexer);
 
-/* --- Nodes --- */
+/* --- Nodes of expressions --- */
 
 enum tracepoint_op {
-    /* numbers */
-    OP_NUMBER, /* value */
-    OP_LOAD,   /* a field of 1, 2, 4 or 8 bytes at `value` */
-    OP_LENGTH, /* bytes of the dynamic array `field` */
-    OP_CAST,   /* (type)a: a & value; as a text nothing */
+    /* nodes that evaluate to a number */
+    OP_NUMBER, /* constant `value` */
+    OP_LOAD,   /* integer field of `size` bytes at offset `value` */
+    OP_LENGTH, /* length in bytes of the dynamic array `field` */
+    OP_CAST,   /* (type)a: a & `value`; has no effect on texts */
     OP_NOT,
     OP_COMPLEMENT,
     OP_NEGATE,
-    OP_SAME,
+    OP_UNARY_PLUS,
     OP_MULTIPLY,
     OP_DIVIDE,
-    OP_REST,
+    OP_REMAINDER,
     OP_ADD,
     OP_SUBTRACT,
     OP_SHIFT_LEFT,
@@ -79,30 +98,31 @@ enum tracepoint_op {
     OP_AND,
     OP_XOR,
     OP_OR,
-    OP_BOTH,
-    OP_EITHER,
-    OP_CHOOSE,  /* a ? b : c */
-    OP_ELEMENT, /* field[a], of `size` bytes each, & value */
-    /* texts; 0 as numbers */
-    OP_TEXT,     /* text */
-    OP_WHOLE,    /* the field itself: %s of it, %pI4 of it; as a number what a load gives */
-    OP_STRING,   /* the dynamic array `field` up to a zero */
-    OP_ARRAY,    /* the dynamic array `field` */
-    OP_FLAGS,    /* a by `table`, `text` between */
-    OP_SYMBOL,   /* a by `table` */
-    OP_HEX,      /* b bytes of a, blanks between */
-    OP_HEX_TEXT, /* the same without blanks */
-    OP_NUMBERS,  /* b numbers of c bytes of a */
-    OP_BITS,     /* the mask `field` as hexadecimal digits */
-    OP_CPUS,     /* the mask `field` as a list */
-    /* either */
-    OP_ARGUMENT /* the `value`-th of those that the record holds */
+    OP_LOGICAL_AND,
+    OP_LOGICAL_OR,
+    OP_CONDITIONAL, /* a ? b : c */
+    OP_ELEMENT,     /* element a of `field`, `size` bytes each, masked with `value` */
+    /* nodes that evaluate to a text; as a number they are 0 */
+    OP_TEXT,     /* constant `text` */
+    OP_FIELD,    /* `field` itself, for %s and %pI4; as a number its loaded value */
+    OP_STRING,   /* dynamic array `field`, up to a zero */
+    OP_ARRAY,    /* dynamic array `field`, all bytes */
+    OP_FLAGS,    /* names of the bits of a in `table`, with `text` as separator */
+    OP_SYMBOL,   /* name of value a in `table` */
+    OP_HEX,      /* b bytes at a in hexadecimal, separated by blanks */
+    OP_HEX_TEXT, /* as OP_HEX without blanks */
+    OP_NUMBERS,  /* array a of b numbers, each c bytes */
+    OP_BITS,     /* bit mask `field` as hexadecimal digits */
+    OP_CPUS,     /* bit mask `field` as a list: "0-3,7" */
+    /* node that evaluates to either */
+    OP_ARGUMENT /* argument number `value` of a trace_printk record */
 };
 
-/* Names of values, as __print_symbolic and __print_flags have them. */
+/* One name of a value, from __print_symbolic or __print_flags. */
 struct tracepoint_label {
-    int64_t value; /* as that library reads it: -1 for all that does not begin with a digit */
-    uint64_t real; /* what the kernel means */
+    /* value as libtraceevent parses it: -1 for anything that does not begin with a digit */
+    int64_t value;
+    uint64_t real; /* value that the kernel means */
     ttr_text text;
 };
 
@@ -113,18 +133,18 @@ struct tracepoint_table {
 
 struct tracepoint_node {
     uint8_t op;       /* enum tracepoint_op */
-    uint8_t size;     /* LOAD, ELEMENT: bytes */
-    uint8_t depth;    /* of what is below */
-    uint8_t peer;     /* what that library calls it, for its complaints in place of a value */
-    uint32_t a, b, c; /* nodes */
+    uint8_t size;     /* bytes, for LOAD and ELEMENT */
+    uint8_t depth;    /* nesting depth of the operands */
+    uint8_t peer;     /* enum tracepoint_peer: type name in libtraceevent's error texts */
+    uint32_t a, b, c; /* operands: indexes of nodes */
     uint64_t value;
     ttr_text text;
     const struct tracepoint_field *field;
     const struct tracepoint_table *table;
 };
 
-/* Numbers by which libtraceevent tells of an argument it cannot use: "ARG TYPE NOT FIELD BUT 10".
- */
+/* Argument types of libtraceevent; their numbers appear in its error text "ARG TYPE NOT FIELD BUT
+ * 10". */
 enum tracepoint_peer {
     PEER_ATOM = 1,
     PEER_FIELD = 2,
@@ -147,58 +167,62 @@ struct tracepoint_nodes {
     uint32_t n, capacity;
 };
 
-/* --- Reading expressions --- */
+/* --- Parser of expressions --- */
 
 struct tracepoint_parser {
     const struct tracepoint *tp;
     struct arena *arena;
     struct tracepoint_lexer lexer;
     struct tracepoint_nodes nodes;
-    const char *why; /* NULL: fine; static */
-    ttr_text what;   /* the word it is about, "" = none */
+    const char *why; /* first error, a static text; NULL if none */
+    ttr_text what;   /* offending word; empty if none */
     bool is_out_of_memory;
 };
 
 #define NODE_NONE UINT32_MAX
 
-/* Complains, once; gives NODE_NONE. */
-uint32_t tracepoint_complain(struct tracepoint_parser *parser, const char *why, ttr_text what);
+/* Records an error unless there is one already. Returns NODE_NONE. */
+uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what);
 
-/* Adds a node; NODE_NONE when it is too deep, there are too many, or memory is out. */
+/* Appends a node and returns its index. Returns NODE_NONE if it is too deep, if there are
+ * TRACEPOINT_NODES_MAX nodes already, or if out of memory. */
 uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct tracepoint_node *node);
 
-/* Reads one expression up to a comma or closing bracket; NODE_NONE when it cannot be. */
-uint32_t tracepoint_expression(struct tracepoint_parser *parser, unsigned depth);
+/* Parses one expression up to a comma or closing bracket. Returns its node, or NODE_NONE on error.
+ */
+uint32_t tracepoint_parse_expression(struct tracepoint_parser *parser, unsigned depth);
 
-/* Reads what is behind the name and opening parenthesis of a call. */
-uint32_t tracepoint_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth);
+/* Parses a macro call after its name and opening parenthesis. Returns its node, or NODE_NONE on
+ * error. */
+uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth);
 
-bool tracepoint_at_sign(const struct tracepoint_parser *parser, const char *sign);
+bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign);
 
-/* Passes over a sign; false with a complaint where another word stands. */
-bool tracepoint_expect(struct tracepoint_parser *parser, const char *sign);
+/* Consumes the operator or bracket `sign`. Records an error and returns false if the current word
+ * differs. */
+bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign);
 
-/* The field of a name, common ones too; NULL = none. */
-const struct tracepoint_field *tracepoint_field_named(const struct tracepoint *tp, ttr_text name);
+/* Returns the field with a name, including common fields, or NULL. */
+const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp, ttr_text name);
 
-/* --- Programs --- */
+/* --- Programs: items of a format string --- */
 
 enum tracepoint_item_kind { ITEM_TEXT, ITEM_NUMBER, ITEM_STRING, ITEM_CHARACTER, ITEM_POINTER };
 
 struct tracepoint_item {
     uint8_t kind;    /* enum tracepoint_item_kind */
-    char conversion; /* d u x X o; of pointers the letter behind: S s M I i U h b, 0 = none */
-    char form;       /* the letter behind that: 4, 6, S, R, F, ... */
-    char order;      /* of the bytes of an address: h n l b, 0 = none */
-    bool has_port, is_short; /* of addresses */
-    int8_t bytes;            /* of the number */
-    int8_t longs;            /* how many l's it has, h's counting down */
+    char conversion; /* d u x X o; for pointers the letter after %p (S s M m I i U h b); 0 = none */
+    char form;       /* letter after that: 4, 6, S, R, F ... */
+    char order;      /* byte order of an address: h n l b; 0 = network order */
+    bool has_port, is_short; /* modifiers of %pISpc: print the port, shorten IPv6 */
+    int8_t bytes;            /* size of the argument in bytes */
+    int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
-    bool is_plain;                    /* none of these, neither width nor precision */
-    bool has_star, star_is_precision; /* `star` is the width, or precision */
-    int16_t width, precision;         /* -1 = none */
-    uint32_t node, star;              /* star: NODE_NONE = none */
-    ttr_text text;                    /* ITEM_TEXT */
+    bool is_plain;                    /* no flags, width or precision */
+    bool has_star, star_is_precision; /* `star` is the node of the width, or of the precision */
+    int16_t width, precision;         /* -1 if not given */
+    uint32_t node, star;              /* star: NODE_NONE if width and precision are constant */
+    ttr_text text;                    /* for ITEM_TEXT */
 };
 
 struct tracepoint_program {
@@ -206,31 +230,34 @@ struct tracepoint_program {
     uint32_t items_n;
     const struct tracepoint_node *node;
     uint32_t nodes_n;
-    const char *why; /* NULL, or why it cannot be printed so; static */
-    ttr_text what;   /* the word that is about */
+    const char *why; /* reason why it cannot be evaluated, a static text; NULL if valid */
+    ttr_text what;   /* offending word; empty if none */
 };
 
-/* Compiles the print format of a kind; NULL when memory is out. */
+/* Compiles the print format of a tracepoint. Returns NULL only if out of memory; a format with an
+ * error yields a program with `why` set. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                              struct arena *arena);
 
-/* Compiles a format whose arguments are in the record, in order; NULL when memory is out. */
+/* Compiles a trace_printk format; its arguments are stored in the record. Returns NULL only if
+ * out of memory. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
                                                                   struct arena *arena,
                                                                   ttr_text format);
 
-/* --- What is told of fields --- */
+/* --- Display hints of fields --- */
 
-/* A look for each field of the kind; NULL when memory is out. */
-TTR_MUST const struct tracepoint_look *tracepoint_find_looks(
+/* Derives one hint per field from a compiled print format. Returns NULL if out of memory. */
+TTR_MUST const struct tracepoint_display *tracepoint_derive_displays(
     const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena);
 
-/* Gives a number its base and names, and the i-th of these. */
-void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value);
-bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i,
-                           ttr_text *label);
+/* tracepoint_apply_display sets base and label count of a value; tracepoint_display_label returns
+ * its i-th label, or false if there is none. */
+void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value);
+bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
+                              uint32_t i, ttr_text *label);
 
-/* --- Running --- */
+/* --- Interpreter --- */
 
 struct tracepoint_argument {
     uint64_t value;
@@ -244,53 +271,53 @@ struct tracepoint_run {
     struct tracepoint_raw raw;
     bool is_big_endian;
     struct buffer *to;
-    const struct tracepoint_argument *argument; /* of trace_printk */
+    const struct tracepoint_argument *argument; /* arguments of a trace_printk record */
     uint32_t arguments_n;
 };
 
-/* Runs all items of the program. */
+/* Prints all items of the program to run->to. */
 void tracepoint_run_items(const struct tracepoint_run *run);
 
-/* --- trace_printk --- */
+/* --- trace_printk (ftrace:bprint) --- */
 
-/* Whether the kind is that of trace_printk. */
+/* Returns true if the tracepoint is ftrace:bprint. */
 bool tracepoint_is_bprint(const struct tracepoint *tp);
 
-/* Makes what a record of it needs; false when memory is out. */
+/* Compiles the format that the record refers to, unless already done. Returns false if out of
+ * memory. */
 TTR_MUST bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_raw raw);
 
-/* Appends its text. */
-void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
-                           struct buffer *to);
+/* Prints a trace_printk record. */
+void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw raw,
+                             struct buffer *to);
 
-uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t node);
+uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t node);
 
-/* The bytes of a dynamic array, as far as they are in the record; 0 of them where it is elsewhere.
- */
-ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepoint_field *field);
+/* Returns the bytes of a dynamic array; empty if they are not entirely inside the record. */
+ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
+                                const struct tracepoint_field *field);
 
-/* Appends what %s prints of a node. */
-void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           uint32_t node, int star);
+/* Prints a node with %s. `star` is the evaluated width or precision of '*'. */
+void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                             uint32_t node, int star);
 
-/* Appends a number, a text or a character by a conversion. */
-void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                           int star);
-void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
-                           int star);
+/* Print a number or a text with the flags, width and precision of `item`. */
+void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                             int star);
+void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
+                             int star);
 
-/* Appends the name of the function at an address, and the place in it where that is wanted. */
-void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
+/* Prints the kernel function at `address`, with offset and size if `has_place`. */
+void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
-/* Appends what %p and its kin print. */
-void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                            int star);
+/* Prints a node with %p and its extensions. */
+void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                              int star);
 
-/* Appends the numbers of the bits that are set among the first so many, which the mask has:
- * "0-3,7". */
-void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits);
+/* Prints the numbers of the bits set among the first `bits` of a mask as ranges: "0-3,7". */
+void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits);
 
-/* Appends a number in hexadecimal digits, at least `digits` of them. */
-void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits);
+/* Prints a number with at least `digits` hexadecimal digits. */
+void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits);
 
 #endif

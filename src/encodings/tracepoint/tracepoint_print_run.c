@@ -1,31 +1,31 @@
-/* The text of an event: the items of its print format run over its record; where the format cannot
- * be evaluated the fields by name, as perf and trace-cmd print them then. */
+/* Printer of events by their compiled print format. If the format cannot be evaluated, the fields
+ * are printed by name, exactly as perf and trace-cmd do. */
 #include <ctype.h>
 
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
-static void put_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
+static void print_item(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
-    int star = item->has_star ? (int)(uint32_t)tracepoint_value(run, item->star) : -1;
+    int star = item->has_star ? (int)(uint32_t)tracepoint_eval_number(run, item->star) : -1;
     switch (item->kind) {
     case ITEM_TEXT:
         buffer_add(run->to, item->text.p, item->text.n);
         break;
     case ITEM_NUMBER:
-        tracepoint_put_number(run->to, item, tracepoint_value(run, item->node), star);
+        tracepoint_print_number(run->to, item, tracepoint_eval_number(run, item->node), star);
         break;
     case ITEM_STRING:
-        tracepoint_put_string(run, item, item->node, star);
+        tracepoint_print_string(run, item, item->node, star);
         break;
     case ITEM_CHARACTER: {
-        char c = (char)tracepoint_value(run, item->node);
-        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0},
-                              star); /* a text with a zero is none */
+        char c = (char)tracepoint_eval_number(run, item->node);
+        tracepoint_print_padded(run->to, item, (ttr_text){&c, c != 0},
+                                star); /* %c of the character 0 prints nothing */
         break;
     }
     default:
-        tracepoint_put_pointer(run, item, star);
+        tracepoint_print_pointer(run, item, star);
     }
 }
 
@@ -34,17 +34,17 @@ void tracepoint_run_items(const struct tracepoint_run *run)
     size_t before = run->to->n;
     for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX;
          i++)
-        put_item(run, &run->program->item[i]);
+        print_item(run, &run->program->item[i]);
 }
 
-/* --- Fields by name --- */
+/* --- Fallback: fields by name --- */
 
-static bool has_word(ttr_text type, const char *word)
+static bool type_contains_word(ttr_text type, const char *word)
 {
     return memmem(type.p, type.n, word, strlen(word)) != NULL;
 }
 
-static bool is_printable(ttr_text text)
+static bool is_printable_text(ttr_text text)
 {
     for (size_t i = 0; i < text.n && text.p[i]; i++)
         if (!isprint((unsigned char)text.p[i]) && !isspace((unsigned char)text.p[i]))
@@ -52,12 +52,13 @@ static bool is_printable(ttr_text text)
     return true;
 }
 
-static void put_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static void print_array_field(const struct tracepoint_run *run,
+                              const struct tracepoint_field *field)
 {
-    ttr_text bytes = tracepoint_array(run, field);
-    bool is_text =
-        has_word(field->type, "char") || has_word(field->type, "u8") || has_word(field->type, "s8");
-    if (is_text && is_printable(bytes)) {
+    ttr_text bytes = tracepoint_array_bytes(run, field);
+    bool is_text = type_contains_word(field->type, "char") ||
+                   type_contains_word(field->type, "u8") || type_contains_word(field->type, "s8");
+    if (is_text && is_printable_text(bytes)) {
         const char *zero = bytes.n ? memchr(bytes.p, 0, bytes.n) : NULL;
         buffer_add(run->to, bytes.p, zero ? (size_t)(zero - bytes.p) : bytes.n);
         return;
@@ -66,24 +67,26 @@ static void put_array(const struct tracepoint_run *run, const struct tracepoint_
     for (size_t i = 0; i < bytes.n; i++) {
         if (i)
             buffer_add(run->to, ", ", 2);
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
     buffer_add_byte(run->to, ']');
 }
 
-/* A long is shown in hexadecimal: it often holds an address. */
-static void put_number(const struct tracepoint_run *run, const struct tracepoint_field *field)
+/* Prints an integer field. A `long` is printed in hexadecimal, because it often contains an
+ * address. */
+static void print_number_field(const struct tracepoint_run *run,
+                               const struct tracepoint_field *field)
 {
     uint64_t x = field->offset <= run->raw.n && field->size <= run->raw.n - field->offset
                      ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
                      : 0;
     char text[NUMBER_MAX];
-    bool is_long = has_word(field->type, "long"),
+    bool is_long = type_contains_word(field->type, "long"),
          is_signed = field->is_signed && !field->is_pointer;
     bool is_hex = field->is_pointer || (is_long && (!is_signed || field->size == 4));
     if (is_hex) {
         buffer_add(run->to, "0x", 2);
-        tracepoint_put_hex(run->to, x, 1);
+        tracepoint_print_hex(run->to, x, 1);
     } else if (is_signed) {
         int64_t s = tracepoint_sign(x, field->size);
         if (field->size == 2 && s >= 0 && s < 10)
@@ -94,7 +97,7 @@ static void put_number(const struct tracepoint_run *run, const struct tracepoint
     }
 }
 
-static void put_fields(const struct tracepoint_run *run)
+static void print_all_fields(const struct tracepoint_run *run)
 {
     const struct tracepoint *tp = run->tp;
     size_t before = run->to->n;
@@ -104,14 +107,14 @@ static void put_fields(const struct tracepoint_run *run)
         buffer_add(run->to, tp->field[i].name.p, tp->field[i].name.n);
         buffer_add_byte(run->to, '=');
         if (tp->field[i].is_array || tp->field[i].place >= TRACEPOINT_DATA_LOC)
-            put_array(run, &tp->field[i]);
+            print_array_field(run, &tp->field[i]);
         else
-            put_number(run, &tp->field[i]);
+            print_number_field(run, &tp->field[i]);
     }
 }
 
-static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program,
-                      struct tracepoint_raw raw, struct buffer *to)
+static void print_event(const struct tracepoint *tp, const struct tracepoint_program *program,
+                        struct tracepoint_raw raw, struct buffer *to)
 {
     const struct tracepoint_run run = {.tp = tp,
                                        .program = program,
@@ -122,7 +125,7 @@ static void put_event(const struct tracepoint *tp, const struct tracepoint_progr
     if (!program->why)
         return;
     buffer_add_text(to, "[FAILED TO PARSE]");
-    put_fields(&run);
+    print_all_fields(&run);
 }
 
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
@@ -133,9 +136,9 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->own, event);
     if (tp->role == TRACEPOINT_BPRINT)
-        tracepoint_put_bprint(tp, raw, to);
+        tracepoint_print_bprint(tp, raw, to);
     else
-        put_event(tp, tp->lazy->program, raw, to);
+        print_event(tp, tp->lazy->program, raw, to);
     return true;
 }
 

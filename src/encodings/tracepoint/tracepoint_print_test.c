@@ -1,13 +1,13 @@
-/* Print formats: every conversion, operator and macro by hand-written formats, with the texts that
- * libtraceevent gives; what cannot be evaluated; failing memory.  tests/peers/tracepoint_test.c
- * compares all formats of a real kernel with that library. */
+/* Tests of print formats: every conversion, operator and macro in hand-written formats, with the
+ * output of libtraceevent; formats that cannot be evaluated; allocation failures.
+ * tests/peers/tracepoint_test.c compares all formats of a real kernel with that library. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #include <stdio.h>
 
 #include "support/support.h"
 
-/* Fields of every format below. */
+/* Fields shared by all formats in this file. */
 #define FIELDS                                                             \
     "name: it\nID: 5\nformat:\n"                                           \
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -33,18 +33,18 @@
     "a0b0c0d0e0f0 0700ffff "                                                                    \
     "0a0000ff 20010db8000000000000000000000001 00000000 fcffffffffffffff 64796e00 0102c004"
 
-static ttr_text text(const char *p)
+static ttr_text make_text(const char *p)
 {
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of};
+static const struct tracepoint_container container = {.raw = raw_of_payload};
 
 struct scene {
     ttr *t;
@@ -52,7 +52,7 @@ struct scene {
     struct buffer text;
 };
 
-static bool begin(struct scene *scene, const struct alloc *alloc)
+static bool begin_scene(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options),
                                                         .resize = alloc->resize,
@@ -65,15 +65,15 @@ static bool begin(struct scene *scene, const struct alloc *alloc)
     return scene->all != NULL;
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     buffer_free(&scene->text);
     tracepoints_free(scene->all);
     ttr_free(scene->t);
 }
 
-/* Prints the record by a print format; "" when memory is out. */
-static const char *print(struct scene *scene, const char *print_format)
+/* Prints RECORD by a print format; returns "" if out of memory. */
+static const char *print_record(struct scene *scene, const char *print_format)
 {
     static uint8_t bytes[256];
     static char format[4096];
@@ -81,7 +81,7 @@ static const char *print(struct scene *scene, const char *print_format)
     size_t n = support_hex(bytes, sizeof bytes, RECORD);
     (void)snprintf(format, sizeof format, "%s%s\n", FIELDS, print_format);
     buffer_clear(&scene->text);
-    if (tracepoints_add(scene->all, text("sys"), text(format), NULL) != TTR_OK)
+    if (tracepoints_add(scene->all, make_text("sys"), make_text(format), NULL) != TTR_OK)
         return "";
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     const struct tracepoint_raw raw = {bytes, n};
@@ -96,24 +96,24 @@ struct example {
     const char *format, *text;
 };
 
-static void check(const struct example *examples, size_t n)
+static void check_examples(const struct example *examples, size_t n)
 {
     struct scene scene;
-    assert_true(begin(&scene, alloc_default()));
-    assert_true(
-        tracepoints_kallsyms(scene.all, text("1122334455667780 t near\n2000000000000000 t far\n")));
-    assert_true(tracepoints_printk(scene.all, text("0x1122334455667788 : \"told\"\n")));
+    assert_true(begin_scene(&scene, alloc_default()));
+    assert_true(tracepoints_kallsyms(
+        scene.all, make_text("1122334455667780 t near\n2000000000000000 t far\n")));
+    assert_true(tracepoints_printk(scene.all, make_text("0x1122334455667788 : \"told\"\n")));
     for (size_t i = 0; i < n; i++) {
-        const char *printed = print(&scene, examples[i].format);
+        const char *printed = print_record(&scene, examples[i].format);
         if (strcmp(printed, examples[i].text) != 0)
             fail_msg("%s prints \"%s\", not \"%s\"", examples[i].format, printed, examples[i].text);
     }
-    end(&scene);
+    end_scene(&scene);
 }
 
-#define CHECK(examples) check(examples, sizeof(examples) / sizeof *(examples))
+#define CHECK(examples) check_examples(examples, sizeof(examples) / sizeof *(examples))
 
-static void conversions_take_of_a_number_what_their_length_says(void **state)
+static void conversion_truncates_to_length_modifier(void **state)
 {
     static const struct example examples[] = {
         {"\"%d %u %x %X %o\", REC->c, REC->c, REC->c, REC->c, REC->a",
@@ -138,7 +138,7 @@ static void conversions_take_of_a_number_what_their_length_says(void **state)
     CHECK(examples);
 }
 
-static void texts_come_from_fields_and_places(void **state)
+static void string_comes_from_field_or_location(void **state)
 {
     static const struct example examples[] = {
         {"\"%s|%8s|%-8s|%.2s|%*s\", REC->e, REC->e, REC->e, REC->e, 7, REC->e",
@@ -156,7 +156,7 @@ static void texts_come_from_fields_and_places(void **state)
     CHECK(examples);
 }
 
-static void operators_bind_as_in_c_and_numbers_have_no_sign(void **state)
+static void operator_precedence_is_c_and_unsigned(void **state)
 {
     static const struct example examples[] = {
         {"\"%d\", 1 + 2 * 3 - 4 / 2 % 3", "5"},
@@ -191,7 +191,7 @@ static void operators_bind_as_in_c_and_numbers_have_no_sign(void **state)
     CHECK(examples);
 }
 
-static void values_have_names(void **state)
+static void symbolic_values_print_names(void **state)
 {
     static const struct example examples[] = {
         {"\"%s %s\", __print_symbolic(REC->a, { 1, \"one\" }, { 200, \"many\" }), "
@@ -214,7 +214,7 @@ static void values_have_names(void **state)
     CHECK(examples);
 }
 
-static void bytes_and_masks_are_printed(void **state)
+static void byte_dumps_and_masks_print(void **state)
 {
     static const struct example examples[] = {
         {"\"%s %s\", __print_hex(REC->m, 3), __print_hex_str(__get_dynamic_array(g), 4)",
@@ -234,7 +234,7 @@ static void bytes_and_masks_are_printed(void **state)
     CHECK(examples);
 }
 
-static void pointers_are_functions_and_addresses(void **state)
+static void pointer_prints_function_or_address(void **state)
 {
     static const struct example examples[] = {
         {"\"%p %p\", REC->d, 0", "0x1122334455667788 (nil)"},
@@ -258,7 +258,7 @@ static void pointers_are_functions_and_addresses(void **state)
     CHECK(examples);
 }
 
-static void socket_addresses_of_both_families_are_printed(void **state)
+static void sockaddr_of_both_families_prints(void **state)
 {
     static const struct {
         const char *hex, *text;
@@ -281,8 +281,8 @@ static void socket_addresses_of_both_families_are_printed(void **state)
     char hex[200];
     const char *why;
     (void)state;
-    assert_true(begin(&scene, alloc_default()));
-    assert_int_equal(tracepoints_add(scene.all, text("sys"), text(format), NULL), TTR_OK);
+    assert_true(begin_scene(&scene, alloc_default()));
+    assert_int_equal(tracepoints_add(scene.all, make_text("sys"), make_text(format), NULL), TTR_OK);
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         size_t n = support_hex(bytes, sizeof bytes, examples[i].hex);
         (void)snprintf(hex, sizeof hex, "0500 0600%02x00 %s", (unsigned)n, examples[i].hex);
@@ -295,46 +295,46 @@ static void socket_addresses_of_both_families_are_printed(void **state)
         buffer_add_byte(&scene.text, 0);
         assert_string_equal(scene.text.bytes, examples[i].text);
     }
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
+static void unsupported_format_prints_fields_by_name(void **state)
 {
     static const struct {
         const char *format, *why, *what;
     } cases[] = {
-        {"\"%s\", of_the_kernel(REC->a)", "no such function is known here", "of_the_kernel"},
-        {"\"%d\"", "a conversion without an argument", ""},
-        {"\"%d\", REC->a +", "a value should stand here", ""},
+        {"\"%s\", of_the_kernel(REC->a)", "unknown function", "of_the_kernel"},
+        {"\"%d\"", "conversion has no argument", ""},
+        {"\"%d\", REC->a +", "expected a value", ""},
         {"\"%d\", (REC->a", "unexpected", ""},
         {"\"%d\", &REC->a", "unexpected", "&"},
         {"\"%d\", *(u8 *)REC->a", "unexpected", "*"},
         {"\"%d\", REC->a->b", "unexpected", "->"},
         {"\"%d\", ({ 1; })", "unexpected", "{"},
-        {"\"%d\", \"open", "a value should stand here", ""},
-        {"\"%lllx\", 1", "a length that no number has", ""},
-        {"\"%q\", 1", "a conversion that is not known", ""},
-        {"\"%5", "the print format does not begin with a text", ""},
-        {"\"%5\"", "a conversion without its letter", ""},
-        {"\"%**d\", 1, 2, 3", "two widths of one conversion", ""},
-        {"\"%d\", sizeof(struct x)", "sizeof of a type that is not known", "struct x"},
-        {"\"%s\", __print_symbolic(REC->a, { REC->b, \"x\" })",
-         "a name for a value that is not constant", ""},
-        {"\"%s\", __print_hex(1 + REC->a, 3)", "bytes of what is no array", ""},
-        {"\"%d\", __get_dynamic_array_len(other)", "there is no field", "other"},
-        {"\"%d\", (1)[2]", "an element of what is no array", ""},
-        {"\"%d\", REC->", "a name of a field should stand here", ""},
+        {"\"%d\", \"open", "expected a value", ""},
+        {"\"%lllx\", 1", "length modifier is invalid", ""},
+        {"\"%q\", 1", "conversion is unknown", ""},
+        {"\"%5", "print format does not begin with a string", ""},
+        {"\"%5\"", "conversion has no letter", ""},
+        {"\"%**d\", 1, 2, 3", "conversion has two widths", ""},
+        {"\"%d\", sizeof(struct x)", "sizeof of an unknown type", "struct x"},
+        {"\"%s\", __print_symbolic(REC->a, { REC->b, \"x\" })", "labelled value is not constant",
+         ""},
+        {"\"%s\", __print_hex(1 + REC->a, 3)", "argument is not an array", ""},
+        {"\"%d\", __get_dynamic_array_len(other)", "unknown field", "other"},
+        {"\"%d\", (1)[2]", "index of something that is not an array", ""},
+        {"\"%d\", REC->", "expected the name of a field", ""},
         {"\"%d\", REC->a REC->b", "unexpected", "REC"},
-        {"\"%d\", (-1)REC->a", "a cast to what is no type", "REC"},
-        {"nothing", "the print format does not begin with a text", ""},
+        {"\"%d\", (-1)REC->a", "cast to something that is not a type", "REC"},
+        {"nothing", "print format does not begin with a string", ""},
     };
     struct scene scene;
     ttr_text why, what;
     (void)state;
-    assert_true(begin(&scene, alloc_default()));
+    assert_true(begin_scene(&scene, alloc_default()));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(
-            print(&scene, cases[i].format),
+            print_record(&scene, cases[i].format),
             "[FAILED TO PARSE] a=200 b=-2 c=-3 d=0x1122334455667788 e=hello f=dyn g=ARRAY[01, 02, "
             "c0, 04] "
             "m=ARRAY[a0, b0, c0, d0, e0, f0] n=ARRAY[07, 00, ff, ff] i4=\n "
@@ -344,13 +344,13 @@ static void what_cannot_be_evaluated_is_printed_field_by_field(void **state)
             memcmp(what.p, cases[i].what, what.n) != 0)
             fail_msg("%s: \"%s\" \"%.*s\"", cases[i].format, why.p, (int)what.n, what.p);
     }
-    (void)print(&scene, "\"fine\"");
+    (void)print_record(&scene, "\"fine\"");
     assert_false(tracepoint_print_error(tracepoints_find(scene.all, 5), &why, &what));
     assert_false(tracepoint_print(scene.t, &(ttr_event){.schema = 0}, &scene.text));
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
+static void expression_depth_is_limited(void **state)
 {
     static const char *const parts[][2] = {{"(", ")"},      {"- ", ""},   {"1+(", ")"},
                                            {"1?2:", ""},    {"(u8)", ""}, {"1?", ":2"},
@@ -358,7 +358,7 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
     char format[2048];
     struct scene scene;
     (void)state;
-    assert_true(begin(&scene, alloc_default()));
+    assert_true(begin_scene(&scene, alloc_default()));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (unsigned times = 10; times <= 200; times += 190) {
             size_t n = (size_t)snprintf(format, sizeof format, "\"%%d\", ");
@@ -367,11 +367,11 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
             n += (size_t)snprintf(format + n, sizeof format - n, "REC->a");
             for (unsigned j = 0; j < times; j++)
                 n += (size_t)snprintf(format + n, sizeof format - n, "%s", parts[i][1]);
-            bool has_failed = strncmp(print(&scene, format), "[FAILED", 7) == 0;
+            bool has_failed = strncmp(print_record(&scene, format), "[FAILED", 7) == 0;
             assert_int_equal(has_failed, times > 100);
         }
     }
-    end(&scene);
+    end_scene(&scene);
 }
 
 #define BPRINT                                                                                  \
@@ -382,7 +382,7 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
     "*)REC->ip, REC->fmt\n"
 #define BPRINT_HEAD "0600000000000000 8077665544332211 "
 
-/* Prints a record of trace_printk; "" when memory is out. */
+/* Prints a trace_printk record given in hexadecimal; returns "" if out of memory. */
 static const char *print_trace_printk(struct scene *scene, const char *hex)
 {
     static uint8_t bytes[256];
@@ -400,15 +400,16 @@ static const char *print_trace_printk(struct scene *scene, const char *hex)
 
 static bool begin_printk(struct scene *scene, const struct alloc *alloc)
 {
-    return begin(scene, alloc) &&
-           tracepoints_add(scene->all, text("ftrace"), text(BPRINT), NULL) == TTR_OK &&
+    return begin_scene(scene, alloc) &&
+           tracepoints_add(scene->all, make_text("ftrace"), make_text(BPRINT), NULL) == TTR_OK &&
            tracepoints_kallsyms(scene->all,
-                                text("1122334455667780 t near\n2000000000000000 t far\n")) &&
-           tracepoints_printk(scene->all, text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] "
-                                               "%ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
+                                make_text("1122334455667780 t near\n2000000000000000 t far\n")) &&
+           tracepoints_printk(scene->all,
+                              make_text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] "
+                                        "%ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
 }
 
-static void trace_printk_is_printed_by_the_format_its_record_refers_to(void **state)
+static void trace_printk_uses_format_of_record(void **state)
 {
     struct scene scene;
     (void)state;
@@ -425,10 +426,10 @@ static void trace_printk_is_printed_by_the_format_its_record_refers_to(void **st
                         "near: a=1 s=hi b=0\n");
     assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000"),
                         "near: [0] 0 0x0 ARG TYPE NOT FIELD BUT 1|%");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void trace_printk_without_its_format_says_so(void **state)
+static void trace_printk_unknown_format_is_reported(void **state)
 {
     struct scene scene;
     (void)state;
@@ -437,10 +438,10 @@ static void trace_printk_without_its_format_says_so(void **state)
                         "near: (NO FORMAT FOUND at 4000)\n");
     assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0030000000000000 01000000"),
                         "near: (NO FORMAT FOUND at 3000)\n");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void texts_of_events_have_a_limit(void **state)
+static void event_text_is_limited(void **state)
 {
     static char format[66000];
     static const char *const piece = "%1024d";
@@ -456,24 +457,26 @@ static void texts_of_events_have_a_limit(void **state)
     n += (size_t)snprintf(format + n, sizeof format - n, "\"");
     for (unsigned i = 0; i < 2000; i++)
         n += (size_t)snprintf(format + n, sizeof format - n, ",1");
-    assert_true(begin(&scene, alloc_default()));
-    assert_int_equal(tracepoints_add(scene.all, text("sys"), (ttr_text){format, n}, NULL), TTR_OK);
+    assert_true(begin_scene(&scene, alloc_default()));
+    assert_int_equal(tracepoints_add(scene.all, make_text("sys"), (ttr_text){format, n}, NULL),
+                     TTR_OK);
     ttr_event event = {.payload = bytes, .payload_size = sizeof bytes};
     assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5),
                                 (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
     assert_true(tracepoint_print(scene.t, &event, &scene.text));
     assert_in_range(scene.text.n, TRACEPOINT_TEXT_MAX, TRACEPOINT_TEXT_MAX + 1024);
-    end(&scene);
+    end_scene(&scene);
 }
 
 static bool print_with(const struct alloc *alloc)
 {
     struct scene scene;
-    bool is_fine = begin(&scene, alloc) &&
-                   strcmp(print(&scene, "\"%s %d\" \" %s\", __print_symbolic(REC->a, { 1, \"o\" "
-                                        "\"ne\" }, { 200, \"many\" }), REC->a + 1, REC->e"),
-                          "many 201 hello") == 0;
-    end(&scene);
+    bool is_fine =
+        begin_scene(&scene, alloc) &&
+        strcmp(print_record(&scene, "\"%s %d\" \" %s\", __print_symbolic(REC->a, { 1, \"o\" "
+                                    "\"ne\" }, { 200, \"many\" }), REC->a + 1, REC->e"),
+               "many 201 hello") == 0;
+    end_scene(&scene);
     return is_fine;
 }
 
@@ -483,11 +486,11 @@ static bool print_printk_with(const struct alloc *alloc)
     bool is_fine = begin_printk(&scene, alloc) &&
                    strcmp(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"),
                           "near: a=1 s=hi b=0\n") == 0;
-    end(&scene);
+    end_scene(&scene);
     return is_fine;
 }
 
-static void failing_memory_is_told(void **state)
+static void allocation_failure_is_reported(void **state)
 {
     (void)state;
     support_fail_each(print_with);
@@ -497,19 +500,19 @@ static void failing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conversions_take_of_a_number_what_their_length_says),
-        cmocka_unit_test(texts_come_from_fields_and_places),
-        cmocka_unit_test(operators_bind_as_in_c_and_numbers_have_no_sign),
-        cmocka_unit_test(values_have_names),
-        cmocka_unit_test(bytes_and_masks_are_printed),
-        cmocka_unit_test(pointers_are_functions_and_addresses),
-        cmocka_unit_test(socket_addresses_of_both_families_are_printed),
-        cmocka_unit_test(what_cannot_be_evaluated_is_printed_field_by_field),
-        cmocka_unit_test(expressions_are_as_deep_as_is_allowed_and_no_deeper),
-        cmocka_unit_test(trace_printk_is_printed_by_the_format_its_record_refers_to),
-        cmocka_unit_test(trace_printk_without_its_format_says_so),
-        cmocka_unit_test(texts_of_events_have_a_limit),
-        cmocka_unit_test(failing_memory_is_told),
+        cmocka_unit_test(conversion_truncates_to_length_modifier),
+        cmocka_unit_test(string_comes_from_field_or_location),
+        cmocka_unit_test(operator_precedence_is_c_and_unsigned),
+        cmocka_unit_test(symbolic_values_print_names),
+        cmocka_unit_test(byte_dumps_and_masks_print),
+        cmocka_unit_test(pointer_prints_function_or_address),
+        cmocka_unit_test(sockaddr_of_both_families_prints),
+        cmocka_unit_test(unsupported_format_prints_fields_by_name),
+        cmocka_unit_test(expression_depth_is_limited),
+        cmocka_unit_test(trace_printk_uses_format_of_record),
+        cmocka_unit_test(trace_printk_unknown_format_is_reported),
+        cmocka_unit_test(event_text_is_limited),
+        cmocka_unit_test(allocation_failure_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
-/* Kinds of events that the model knows more of: context switches, wake-ups, and those that name
- * threads.  Their fields stay what they are.
+/* Recognition of tracepoints that have a meaning in the trace model: context switches, wake-ups,
+ * and events that name threads. Their fields remain unchanged.
  *
- *   sched_switch                        switch from the thread it happened on to `next_pid`
- *   sched_wakeup, sched_wakeup_new      `pid` is ready to run on `target_cpu`
- *   sched_process_fork, task_newtask    a thread has the name of the one that made it
- *   sched_process_exec, task_rename     a thread has another name
- * Names found so stand behind those that the container tells (perf's COMM records): only threads
- * without one get them. */
+ *   sched_switch                        switch from the current thread to `next_pid`
+ *   sched_wakeup, sched_wakeup_new      `pid` becomes runnable on `target_cpu`
+ *   sched_process_fork, task_newtask    the new thread inherits the name of its creator
+ *   sched_process_exec, task_rename     the thread changes its name
+ *
+ * Names from the container (COMM records of perf) have precedence: only threads without a name are
+ * named here. */
 #include <string.h>
 
 #include "encodings/tracepoint/tracepoint.h"
@@ -24,50 +25,51 @@ static const struct {
     {"task", "task_rename", TRACEPOINT_NAMES, "pid", "newcomm", NULL, NULL},
 };
 
-static bool is_same(ttr_text text, const char *word)
+static bool equals_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-static const struct tracepoint_field *field_named(const struct tracepoint *tp, const char *name)
+static const struct tracepoint_field *find_role_field(const struct tracepoint *tp, const char *name)
 {
     for (uint32_t i = tp->common_n; name && i < tp->fields_n; i++)
-        if (is_same(tp->field[i].name, name))
+        if (equals_word(tp->field[i].name, name))
             return &tp->field[i];
     return NULL;
 }
 
-static const struct tracepoint_field *number_named(const struct tracepoint *tp, const char *name)
+static const struct tracepoint_field *find_number_field(const struct tracepoint *tp,
+                                                        const char *name)
 {
-    const struct tracepoint_field *field = field_named(tp, name);
+    const struct tracepoint_field *field = find_role_field(tp, name);
     return field && field->shape <= TRACEPOINT_INT ? field : NULL;
 }
 
 void tracepoint_find_role(struct tracepoint *tp)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if (!is_same(tp->system, roles[i].system) || !is_same(tp->name, roles[i].name))
+        if (!equals_word(tp->system, roles[i].system) || !equals_word(tp->name, roles[i].name))
             continue;
-        tp->roles = (struct tracepoint_roles){.pid = number_named(tp, roles[i].pid),
-                                              .comm = field_named(tp, roles[i].comm),
-                                              .state = number_named(tp, roles[i].state),
-                                              .cpu = number_named(tp, roles[i].cpu)};
+        tp->roles = (struct tracepoint_roles){.pid = find_number_field(tp, roles[i].pid),
+                                              .comm = find_role_field(tp, roles[i].comm),
+                                              .state = find_number_field(tp, roles[i].state),
+                                              .cpu = find_number_field(tp, roles[i].cpu)};
         bool is_whole = tp->roles.pid && (!roles[i].state || tp->roles.state) &&
                         (!roles[i].cpu || tp->roles.cpu);
         tp->role = is_whole ? roles[i].role : TRACEPOINT_PLAIN;
     }
 }
 
-static uint64_t number(const struct tracepoint *tp, const struct tracepoint_field *field,
-                       struct tracepoint_raw raw)
+static uint64_t read_number(const struct tracepoint *tp, const struct tracepoint_field *field,
+                            struct tracepoint_raw raw)
 {
     return tracepoint_load(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
-/* The bits of TASK_REPORT have been the same since 2.6.33 up to 0x20: S 1, D 2, T 4, t 8, X and Z
- * 0x10 and 0x20 (which of them is which changed); P, I and older ones above; from 0x100 on they
- * tell that the thread was preempted. */
-static uint16_t state_of(uint64_t state)
+/* Converts prev_state of sched_switch. The bits of TASK_REPORT below 0x40 have been stable since
+ * Linux 2.6.33: S 1, D 2, T 4, t 8; X and Z share 0x10 and 0x20, but their order changed. P, I and
+ * older states are above; values from 0x100 on mark a preempted thread. */
+static uint16_t thread_state_from_kernel(uint64_t state)
 {
     if ((state & 0xff) == 0)
         return TTR_THREAD_RUNNING;
@@ -76,8 +78,9 @@ static uint16_t state_of(uint64_t state)
     return state & 0x0c ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
 }
 
-/* Names a thread that has no name yet; false when memory is out. */
-static bool name_thread(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_id id)
+/* Names a thread from the field `comm` unless it has a name already. Returns false if out of
+ * memory. */
+static bool name_unnamed_thread(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_id id)
 {
     ttr *t = tp->all->spec.t;
     ttr_thread thread;
@@ -94,23 +97,23 @@ static bool name_thread(const struct tracepoint *tp, struct tracepoint_raw raw, 
     return name || n == 0;
 }
 
-bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event)
+bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event)
 {
     ttr_id thread = context_thread_by_tid(tp->all->spec.t, tp->all->spec.source,
-                                          number(tp, tp->roles.pid, raw) & UINT32_MAX);
+                                          read_number(tp, tp->roles.pid, raw) & UINT32_MAX);
     if (!thread)
         return false;
     if (tp->role == TRACEPOINT_SWITCH && event->thread) {
         event->kind = TTR_KIND_SWITCH;
         event->link = event->thread;
         event->thread = thread;
-        event->tag = state_of(number(tp, tp->roles.state, raw));
+        event->tag = thread_state_from_kernel(read_number(tp, tp->roles.state, raw));
     } else if (tp->role == TRACEPOINT_WAKE && event->cpu <= UINT16_MAX) {
         event->kind = TTR_KIND_WAKE;
         event->link = event->thread;
         event->thread = thread;
         event->tag = (uint16_t)event->cpu;
-        event->cpu = (uint32_t)number(tp, tp->roles.cpu, raw);
+        event->cpu = (uint32_t)read_number(tp, tp->roles.cpu, raw);
     }
-    return name_thread(tp, raw, thread);
+    return name_unnamed_thread(tp, raw, thread);
 }

@@ -1,13 +1,13 @@
-/* Nodes of print formats over a record, as texts, and conversions of the printf family.
- * Hand-written: a call of printf costs more than all the rest of an event. */
+/* Evaluation of nodes as texts, and the conversions of the printf family. The conversions are
+ * hand-written, because one call of printf costs more than the rest of an event. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
 #define DIGITS_MAX 72u
 
-/* --- Conversions --- */
+/* --- Conversions of numbers and texts --- */
 
-static void add_padding(struct buffer *to, char with, int n)
+static void append_padding(struct buffer *to, char with, int n)
 {
     uint8_t *at = n > 0 ? buffer_room(to, (size_t)n) : NULL;
     if (!at)
@@ -16,7 +16,7 @@ static void add_padding(struct buffer *to, char with, int n)
     buffer_filled(to, (size_t)n);
 }
 
-void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits)
+void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits)
 {
     char text[16];
     unsigned n = 0;
@@ -26,8 +26,8 @@ void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits)
     buffer_add(to, text + 16 - n, n);
 }
 
-/* Digits of a number, at the end of `text`; how many. */
-static unsigned digits_of(char *text, uint64_t x, char conversion)
+/* Writes the digits of a number right-aligned at the end of `text` and returns their count. */
+static unsigned write_digits(char *text, uint64_t x, char conversion)
 {
     const char *letters = conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
     unsigned n = 0, bits = conversion == 'o' ? 3 : 4;
@@ -44,8 +44,10 @@ static unsigned digits_of(char *text, uint64_t x, char conversion)
     return n;
 }
 
-/* What a conversion takes of a value. */
-static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_negative)
+/* Truncates or sign-extends a value to the size that the conversion's length modifier selects;
+ * `is_negative` is set and the absolute value returned for negative numbers. */
+static uint64_t truncate_to_conversion(const struct tracepoint_item *item, uint64_t x,
+                                       bool *is_negative)
 {
     unsigned unused = 64 - 8u * (unsigned)item->bytes;
     *is_negative = false;
@@ -56,12 +58,12 @@ static uint64_t cut(const struct tracepoint_item *item, uint64_t x, bool *is_neg
     return s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
 }
 
-static void put_formatted(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                          int star)
+static void print_digits(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                         int star)
 {
     char text[DIGITS_MAX], head[4];
     bool is_negative, is_left = item->is_left;
-    uint64_t number = cut(item, x, &is_negative);
+    uint64_t number = truncate_to_conversion(item, x, &is_negative);
     int width = item->has_star && !item->star_is_precision ? star : item->width;
     int precision = item->has_star && item->star_is_precision ? star : item->precision;
     unsigned head_n = 0;
@@ -71,7 +73,7 @@ static void put_formatted(struct buffer *to, const struct tracepoint_item *item,
     }
     width = width > 1024 ? 1024 : width;
     precision = precision > 1024 ? 1024 : precision;
-    int n = (int)digits_of(text, number, item->conversion);
+    int n = (int)write_digits(text, number, item->conversion);
     if (precision == 0 && number == 0)
         n = 0;
     if (item->conversion == 'd' && (is_negative || item->has_sign || item->has_blank))
@@ -85,39 +87,39 @@ static void put_formatted(struct buffer *to, const struct tracepoint_item *item,
         zeros = width - n - (int)head_n;
     int blanks = width - n - zeros - (int)head_n;
     if (!is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
     buffer_add(to, head, head_n);
-    add_padding(to, '0', zeros);
+    append_padding(to, '0', zeros);
     buffer_add(to, text + DIGITS_MAX - n, (size_t)n);
     if (is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
 }
 
-void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                           int star)
+void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                             int star)
 {
     bool is_negative;
     if (!item->is_plain) {
-        put_formatted(to, item, x, star);
+        print_digits(to, item, x, star);
         return;
     }
-    uint64_t number = cut(item, x, &is_negative);
+    uint64_t number = truncate_to_conversion(item, x, &is_negative);
     char *at = (char *)buffer_room(to, NUMBER_MAX);
     if (!at)
         return;
     if (item->conversion == 'x')
-        tracepoint_put_hex(to, number, 1);
+        tracepoint_print_hex(to, number, 1);
     else if (item->conversion == 'u')
         buffer_filled(to, number_put_u64(at, number));
     else if (item->conversion == 'd')
         buffer_filled(to,
                       number_put_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
     else
-        put_formatted(to, item, x, star);
+        print_digits(to, item, x, star);
 }
 
-void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
-                           int star)
+void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
+                             int star)
 {
     if (item->is_plain) {
         buffer_add(to, text.p, text.n);
@@ -130,24 +132,24 @@ void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item
     size_t n = precision >= 0 && (size_t)precision < text.n ? (size_t)precision : text.n;
     int blanks = width - (int)(n > 2048 ? 2048 : n);
     if (!is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
     buffer_add(to, text.p, n);
     if (is_left)
-        add_padding(to, ' ', blanks);
+        append_padding(to, ' ', blanks);
 }
 
-/* --- Texts --- */
+/* --- Texts of nodes --- */
 
-static ttr_text up_to_zero(const uint8_t *p, size_t n)
+static ttr_text text_up_to_zero(const uint8_t *p, size_t n)
 {
     const uint8_t *zero = n ? memchr(p, 0, n) : NULL;
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* %s of a field: characters in it; of a number of a pointer's size the text that the kernel has
- * there, or the number. */
-static void put_field(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                      const struct tracepoint_field *field, int star)
+/* Prints %s of a field: its characters. If the field is a pointer, prints the printk text at its
+ * address if known, else the number. */
+static void print_field_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                               const struct tracepoint_field *field, int star)
 {
     const struct tracepoints *all = run->tp->all;
     if (!field || field->offset > run->raw.n || field->size > run->raw.n - field->offset)
@@ -159,43 +161,44 @@ static void put_field(const struct tracepoint_run *run, const struct tracepoint_
         if (symbol && symbol->address == address)
             buffer_add(run->to, symbol->name.p, symbol->name.n);
         else
-            tracepoint_put_hex(run->to, address, 1);
+            tracepoint_print_hex(run->to, address, 1);
         return;
     }
     size_t n = field->size ? field->size : run->raw.n - field->offset;
-    tracepoint_put_padded(run->to, item, up_to_zero(run->raw.p + field->offset, n), star);
+    tracepoint_print_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
 }
 
-static void put_array_text(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           const struct tracepoint_field *field, int star)
+static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                               const struct tracepoint_field *field, int star)
 {
-    ttr_text text = tracepoint_array(run, field);
+    ttr_text text = tracepoint_array_bytes(run, field);
     if (text.n)
-        tracepoint_put_padded(run->to, item, up_to_zero((const uint8_t *)text.p, text.n), star);
+        tracepoint_print_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
+                                star);
 }
 
-static void put_rest(const struct tracepoint_run *run, uint64_t value)
+static void print_unnamed_flags(const struct tracepoint_run *run, uint64_t value)
 {
     buffer_add(run->to, "0x", 2);
-    tracepoint_put_hex(run->to, value, 1);
+    tracepoint_print_hex(run->to, value, 1);
 }
 
-static void put_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                      const struct tracepoint_node *node, int star)
+static void print_flags(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                        const struct tracepoint_node *node, int star)
 {
-    uint64_t value = tracepoint_value(run, node->a);
+    uint64_t value = tracepoint_eval_number(run, node->a);
     bool is_first = true;
     for (uint32_t i = 0; i < node->table->n; i++) {
         const struct tracepoint_label *label = &node->table->label[i];
         if (!value && label->value < 0) {
-            tracepoint_put_padded(run->to, item, label->text, star);
+            tracepoint_print_padded(run->to, item, label->text, star);
             break;
         }
         if (label->value <= 0 || (value & (uint64_t)label->value) != (uint64_t)label->value)
             continue;
         if (!is_first)
             buffer_add(run->to, node->text.p, node->text.n);
-        tracepoint_put_padded(run->to, item, label->text, star);
+        tracepoint_print_padded(run->to, item, label->text, star);
         is_first = false;
         value &= ~(uint64_t)label->value;
     }
@@ -203,29 +206,29 @@ static void put_flags(const struct tracepoint_run *run, const struct tracepoint_
         return;
     if (!is_first)
         buffer_add(run->to, node->text.p, node->text.n);
-    put_rest(run, value);
+    print_unnamed_flags(run, value);
 }
 
-static void put_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                       const struct tracepoint_node *node, int star)
+static void print_symbol(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                         const struct tracepoint_node *node, int star)
 {
-    uint64_t value = tracepoint_value(run, node->a);
+    uint64_t value = tracepoint_eval_number(run, node->a);
     for (uint32_t i = 0; i < node->table->n; i++) {
         if ((uint64_t)node->table->label[i].value != value)
             continue;
-        tracepoint_put_padded(run->to, item, node->table->label[i].text, star);
+        tracepoint_print_padded(run->to, item, node->table->label[i].text, star);
         return;
     }
-    put_rest(run, value);
+    print_unnamed_flags(run, value);
 }
 
-/* What an array or a field of the record holds from its first byte to the record's end. */
-static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
+/* Returns the bytes from the start of an array or field to the end of the record. */
+static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     const struct tracepoint_field *field = node->field;
     if (node->op == OP_ARRAY) {
-        ttr_text array = tracepoint_array(run, field);
+        ttr_text array = tracepoint_array_bytes(run, field);
         return array.n
                    ? (ttr_text){array.p, (size_t)((const char *)run->raw.p + run->raw.n - array.p)}
                    : array;
@@ -235,22 +238,22 @@ static ttr_text bytes_from(const struct tracepoint_run *run, uint32_t index)
     return (ttr_text){(const char *)run->raw.p + field->offset, run->raw.n - field->offset};
 }
 
-static void put_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static void print_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_from(run, node->a);
-    uint32_t n = (uint32_t)tracepoint_value(run, node->b);
+    ttr_text bytes = bytes_of_node(run, node->a);
+    uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b);
     for (uint32_t i = 0; i < n && i < bytes.n; i++) {
         if (i && node->op == OP_HEX)
             buffer_add_byte(run->to, ' ');
-        tracepoint_put_hex(run->to, (uint8_t)bytes.p[i], 2);
+        tracepoint_print_hex(run->to, (uint8_t)bytes.p[i], 2);
     }
 }
 
-static void put_numbers(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static void print_number_array(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_from(run, node->a);
-    uint32_t n = (uint32_t)tracepoint_value(run, node->b),
-             size = (uint32_t)tracepoint_value(run, node->c);
+    ttr_text bytes = bytes_of_node(run, node->a);
+    uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b),
+             size = (uint32_t)tracepoint_eval_number(run, node->c);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return;
     for (uint32_t i = 0; i < n && (uint64_t)(i + (uint64_t)1) * size <= bytes.n; i++) {
@@ -263,23 +266,24 @@ static void put_numbers(const struct tracepoint_run *run, const struct tracepoin
     }
 }
 
-/* The i-th byte of a mask, the lowest first: longs of the traced machine one behind another. */
+/* Returns byte `i` of a bit mask, least significant first. Masks are arrays of `long` in the byte
+ * order of the traced machine. */
 static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
 }
 
-/* A comma behind each 32 bits, as the kernel has it. */
-static void put_mask_digits(const struct tracepoint_run *run, ttr_text mask)
+/* Prints a mask in hexadecimal, with a comma between groups of 32 bits, as the kernel does. */
+static void print_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
-        tracepoint_put_hex(run->to, mask_byte(run, mask, i), 2);
+        tracepoint_print_hex(run->to, mask_byte(run, mask, i), 2);
         if (i > 0 && i % 4 == 0)
             buffer_add_byte(run->to, ',');
     }
 }
 
-void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits)
+void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits)
 {
     bool is_first = true;
     for (size_t i = 0; i < bits; i++) {
@@ -300,70 +304,71 @@ void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t
     }
 }
 
-/* A mask is made first, and padded then. */
-static void put_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                     const struct tracepoint_node *node, int star)
+/* Prints a mask, then pads it: its length is unknown before. */
+static void print_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                       const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
-    ttr_text mask = tracepoint_array(run, node->field);
+    ttr_text mask = tracepoint_array_bytes(run, node->field);
     if (node->op == OP_BITS)
-        put_mask_digits(run, mask);
+        print_mask_digits(run, mask);
     else
-        tracepoint_put_bits(run, mask, 8 * mask.n);
+        tracepoint_print_bit_ranges(run, mask, 8 * mask.n);
     int width = item->has_star ? star : item->width;
     size_t n = run->to->n - before;
     if (run->to->failed || width <= 0 || (size_t)width <= n || width > 1024)
         return;
     int blanks = width - (int)n;
-    add_padding(run->to, ' ', blanks);
+    append_padding(run->to, ' ', blanks);
     if (item->is_left || run->to->failed)
         return;
     memmove(run->to->bytes + before + blanks, run->to->bytes + before, n);
     memset(run->to->bytes + before, ' ', (size_t)blanks);
 }
 
-void tracepoint_put_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                           uint32_t index, int star)
+void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                             uint32_t index, int star)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
     case OP_TEXT:
-        tracepoint_put_padded(run->to, item, node->text, star);
+        tracepoint_print_padded(run->to, item, node->text, star);
         break;
     case OP_NUMBER:
         if (node->peer == PEER_ATOM)
-            tracepoint_put_padded(run->to, item, node->text, star);
+            tracepoint_print_padded(run->to, item, node->text, star);
         break;
     case OP_LOAD:
-    case OP_WHOLE:
-        put_field(run, item, node->field, star);
+    case OP_FIELD:
+        print_field_string(run, item, node->field, star);
         break;
     case OP_STRING:
-        put_array_text(run, item, node->field, star);
+        print_array_string(run, item, node->field, star);
         break;
     case OP_FLAGS:
-        put_flags(run, item, node, star);
+        print_flags(run, item, node, star);
         break;
     case OP_SYMBOL:
-        put_symbol(run, item, node, star);
+        print_symbol(run, item, node, star);
         break;
     case OP_HEX:
     case OP_HEX_TEXT:
-        put_hex_bytes(run, node);
+        print_hex_bytes(run, node);
         break;
     case OP_NUMBERS:
-        put_numbers(run, node);
+        print_number_array(run, node);
         break;
     case OP_BITS:
     case OP_CPUS:
-        put_mask(run, item, node, star);
+        print_mask(run, item, node, star);
         break;
     case OP_ARGUMENT:
         if (node->value < run->arguments_n)
-            tracepoint_put_padded(run->to, item, run->argument[node->value].text, star);
+            tracepoint_print_padded(run->to, item, run->argument[node->value].text, star);
         break;
-    case OP_CHOOSE:
-        tracepoint_put_string(run, item, tracepoint_value(run, node->a) ? node->b : node->c, star);
+    case OP_CONDITIONAL:
+        tracepoint_print_string(run, item, tracepoint_eval_number(run, node->a) ? node->b : node->c,
+                                star);
         break;
     default:
         break;

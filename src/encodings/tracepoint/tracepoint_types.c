@@ -1,11 +1,11 @@
-/* What tracepoints and events of EventHeader declare, as types: for who wants to see the fields of
- * kinds, not of events. Left out: names of values, which print formats tell, and how EventHeader's
- * strings are to be understood. */
+/* Types of the fields that tracepoints and EventHeader metadata declare, for format.describe. Left
+ * out: names of values, which only print formats define, and the character sets of EventHeader
+ * strings. */
 #include "encodings/event_header/event_header_parts.h"
 #include "encodings/tracepoint/tracepoint.h"
 #include "model/type.h"
 
-static struct type *new_type(struct arena *arena, struct type type)
+static struct type *copy_type(struct arena *arena, struct type type)
 {
     struct type *made = arena_take(arena, sizeof *made);
     if (made)
@@ -13,7 +13,7 @@ static struct type *new_type(struct arena *arena, struct type type)
     return made;
 }
 
-/* --- Tracepoints --- */
+/* --- Types of tracepoint fields --- */
 
 static const struct type *type_of_field(const struct tracepoint *tp,
                                         const struct tracepoint_field *field)
@@ -41,16 +41,16 @@ static const struct type *type_of_field(const struct tracepoint *tp,
         type.kind = is_here ? TYPE_ARRAY : TYPE_SEQUENCE;
         type.count = field->element ? field->size / field->element : 0;
         type.element =
-            new_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT,
-                                          .bits = field->element * 8u,
-                                          .is_big_endian = type.is_big_endian});
+            copy_type(arena, (struct type){.kind = field->is_signed ? TYPE_INT : TYPE_UINT,
+                                           .bits = field->element * 8u,
+                                           .is_big_endian = type.is_big_endian});
         if (!type.element)
             return NULL;
     }
-    return new_type(arena, type);
+    return copy_type(arena, type);
 }
 
-static const struct type *make_type(const struct tracepoint *tp)
+static const struct type *make_payload_type(const struct tracepoint *tp)
 {
     struct arena *arena = &tp->all->arena;
     uint32_t n = tp->fields_n - tp->common_n;
@@ -61,21 +61,21 @@ static const struct type *make_type(const struct tracepoint *tp)
         members = members[i].type ? members : NULL;
     }
     return members
-               ? new_type(arena,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? copy_type(arena,
+                           (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
 const struct type *tracepoint_fields_type(const struct tracepoint *tp)
 {
     if (tp->lazy && !tp->lazy->type && !tp->is_broken)
-        tp->lazy->type = make_type(tp);
+        tp->lazy->type = make_payload_type(tp);
     return tp->lazy ? tp->lazy->type : NULL;
 }
 
-/* --- EventHeader --- */
+/* --- Types of EventHeader fields, from a compiled plan --- */
 
-static struct type type_of_value(const struct event_header_step *step, bool is_big_endian)
+static struct type type_of_step(const struct event_header_step *step, bool is_big_endian)
 {
     struct type type = {.kind = TYPE_UINT,
                         .bits = step->bytes * 8u,
@@ -109,41 +109,42 @@ static struct type type_of_value(const struct event_header_step *step, bool is_b
         break;
     default:
         type = (struct type){.kind = TYPE_TEXT, .bits = 8, .count = step->bytes};
-        break; /* times and addresses are shown as texts */
+        break; /* times and addresses are decoded to text */
     }
     return type;
 }
 
-static const struct type *struct_of_steps(struct arena *arena, const struct event_header_plan *plan,
-                                          uint32_t at, uint32_t end, unsigned depth)
+static const struct type *make_struct_type(struct arena *arena,
+                                           const struct event_header_plan *plan, uint32_t at,
+                                           uint32_t end, unsigned depth)
 {
     struct type_member *members = arena_take(arena, (end - at + (size_t)1) * sizeof *members);
     uint32_t n = 0;
     while (members && at < end) {
         const struct event_header_step *step = &plan->step[at];
-        struct type value = type_of_value(step, plan->is_big_endian);
+        struct type value = type_of_step(step, plan->is_big_endian);
         const struct type *type =
-            step->members && depth < EVENT_HEADER_DEPTH
-                ? struct_of_steps(arena, plan, at + 1, step->behind, depth + 1)
-                : new_type(arena, value);
+            step->members && depth < EVENT_HEADER_DEPTH_MAX
+                ? make_struct_type(arena, plan, at + 1, step->after_members, depth + 1)
+                : copy_type(arena, value);
         if (type && step->array)
             type =
-                new_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY
-                                                                                 : TYPE_SEQUENCE,
-                                              .count = step->count,
-                                              .element = type,
-                                              .has_inline_length = step->array == ARRAY_COUNTED});
-        at = step->members ? step->behind : at + 1;
+                copy_type(arena, (struct type){.kind = step->array == ARRAY_FIXED ? TYPE_ARRAY
+                                                                                  : TYPE_SEQUENCE,
+                                               .count = step->count,
+                                               .element = type,
+                                               .has_inline_length = step->array == ARRAY_COUNTED});
+        at = step->members ? step->after_members : at + 1;
         members[n++] = (struct type_member){.name = step->name, .type = type};
         members = type ? members : NULL;
     }
     return members
-               ? new_type(arena,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? copy_type(arena,
+                           (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about,
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
                             uint64_t *events)
 {
     if (!all || i >= all->plans_n)
@@ -151,38 +152,38 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
     struct event_header_plan *plan = all->plan[i];
     const struct event_header_kind *kind = plan->kind;
     if (!plan->type)
-        plan->type = struct_of_steps(&all->arena, plan, 0, plan->steps, 0);
-    *about = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
-                                  .id = i,
-                                  .stream_id = kind->provider,
-                                  .stream_name = kind->name.provider,
-                                  .emf_uri = {"", 0}};
-    about->root[ROOT_PAYLOAD] = plan->type;
+        plan->type = make_struct_type(&all->arena, plan, 0, plan->steps, 0);
+    *description = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
+                                        .id = i,
+                                        .stream_id = kind->provider,
+                                        .stream_name = kind->name.provider,
+                                        .emf_uri = {"", 0}};
+    description->root[ROOT_PAYLOAD] = plan->type;
     *events = *plan->events;
     return true;
 }
 
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about,
-                                  uint64_t *events)
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
+                                  struct event_class *description, uint64_t *events)
 {
-    return event_headers_describe(all->headers, i, about, events);
+    return event_headers_describe(all->headers, i, description, events);
 }
 
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events)
 {
     for (size_t k = 0; k < all->kinds_n; k++) {
         const struct tracepoint *tp = all->kind[k];
         if (tp->lazy->events == 0 || i-- > 0)
             continue;
-        *about = (struct event_class){.name = tp->name,
-                                      .id = tp->id,
-                                      .stream_id = tp->provider_id,
-                                      .stream_name = tp->system,
-                                      .emf_uri = {"", 0}};
-        about->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
+        *description = (struct event_class){.name = tp->name,
+                                            .id = tp->id,
+                                            .stream_id = tp->provider_id,
+                                            .stream_name = tp->system,
+                                            .emf_uri = {"", 0}};
+        description->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
         *events = tp->lazy->events;
         return true;
     }
-    return event_headers_describe(all->headers, i, about, events);
+    return event_headers_describe(all->headers, i, description, events);
 }

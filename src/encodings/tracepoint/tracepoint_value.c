@@ -1,16 +1,17 @@
-/* Nodes of print formats over a record, as numbers: unsigned, of 64 bits, as libtraceevent has
- * them.  What lies outside of the record is 0, and so is what is divided by 0. */
+/* Evaluation of nodes as numbers: unsigned 64-bit arithmetic, as in libtraceevent. Bytes outside
+ * the record read as 0, and division by 0 yields 0. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* A field of any size: only those of 1, 2, 4 and 8 bytes are numbers. */
-static uint64_t load(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
+/* Loads a field from the record. Sizes other than 1, 2, 4 and 8 bytes yield 0. */
+static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
 {
     if (offset > run->raw.n || size > run->raw.n - offset)
         return 0;
     return tracepoint_load(run->raw.p + offset, size, run->is_big_endian);
 }
 
-ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepoint_field *field)
+ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
+                                const struct tracepoint_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -19,49 +20,53 @@ ttr_text tracepoint_array(const struct tracepoint_run *run, const struct tracepo
     return (ttr_text){(const char *)p, n};
 }
 
-static uint64_t length_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static uint64_t dynamic_array_length(const struct tracepoint_run *run,
+                                     const struct tracepoint_field *field)
 {
     return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC
-               ? tracepoint_array(run, field).n
+               ? tracepoint_array_bytes(run, field).n
                : 0;
 }
 
-static uint64_t element_of(const struct tracepoint_run *run, const struct tracepoint_node *node)
+static uint64_t eval_element(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    uint64_t index = tracepoint_value(run, node->a);
+    uint64_t index = tracepoint_eval_number(run, node->a);
     if (index > UINT16_MAX)
         return 0;
-    return load(run, node->field->offset + index * node->size, node->size) & node->value;
+    return load_from_record(run, node->field->offset + index * node->size, node->size) &
+           node->value;
 }
 
-static uint64_t whole_of(const struct tracepoint_run *run, const struct tracepoint_field *field)
+static uint64_t eval_whole_field(const struct tracepoint_run *run,
+                                 const struct tracepoint_field *field)
 {
-    return field ? load(run, field->offset, field->size) : 0;
+    return field ? load_from_record(run, field->offset, field->size) : 0;
 }
 
-static uint64_t shift(uint64_t a, uint64_t b, bool is_left)
+static uint64_t shift_bits(uint64_t a, uint64_t b, bool is_left)
 {
-    /* As the processors do that most traces are read on: by the lowest six bits. */
+    /* Only the low six bits of the shift count matter, as on x86-64 and ARM64; C leaves larger
+     * counts undefined. */
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
-static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
     case OP_MULTIPLY:
         return a * b;
     case OP_DIVIDE:
         return b ? a / b : 0;
-    case OP_REST:
+    case OP_REMAINDER:
         return b ? a % b : 0;
     case OP_ADD:
         return a + b;
     case OP_SUBTRACT:
         return a - b;
     case OP_SHIFT_LEFT:
-        return shift(a, b, true);
+        return shift_bits(a, b, true);
     case OP_SHIFT_RIGHT:
-        return shift(a, b, false);
+        return shift_bits(a, b, false);
     case OP_LESS:
         return a < b;
     case OP_MORE:
@@ -80,41 +85,42 @@ static uint64_t combine(uint8_t op, uint64_t a, uint64_t b)
         return a ^ b;
     case OP_OR:
         return a | b;
-    case OP_BOTH:
+    case OP_LOGICAL_AND:
         return a && b;
     default:
         return a || b;
     }
 }
 
-/* Depth of the recursion is that of the expression: TRACEPOINT_DEPTH_MAX. */
-uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
+/* The recursion is at most TRACEPOINT_DEPTH_MAX deep, since the parser rejects deeper expressions.
+ */
+uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     switch (node->op) {
     case OP_NUMBER:
         return node->value;
     case OP_LOAD:
-        return load(run, node->value, node->size);
+        return load_from_record(run, node->value, node->size);
     case OP_LENGTH:
-        return length_of(run, node->field);
+        return dynamic_array_length(run, node->field);
     case OP_CAST:
-        return tracepoint_value(run, node->a) & node->value;
+        return tracepoint_eval_number(run, node->a) & node->value;
     case OP_NOT:
-        return !tracepoint_value(run, node->a);
+        return !tracepoint_eval_number(run, node->a);
     case OP_COMPLEMENT:
-        return ~tracepoint_value(run, node->a);
+        return ~tracepoint_eval_number(run, node->a);
     case OP_NEGATE:
-        return 0 - tracepoint_value(run, node->a);
-    case OP_SAME:
-        return tracepoint_value(run, node->a);
-    case OP_CHOOSE:
-        return tracepoint_value(run, node->a) ? tracepoint_value(run, node->b)
-                                              : tracepoint_value(run, node->c);
+        return 0 - tracepoint_eval_number(run, node->a);
+    case OP_UNARY_PLUS:
+        return tracepoint_eval_number(run, node->a);
+    case OP_CONDITIONAL:
+        return tracepoint_eval_number(run, node->a) ? tracepoint_eval_number(run, node->b)
+                                                    : tracepoint_eval_number(run, node->c);
     case OP_ELEMENT:
-        return element_of(run, node);
-    case OP_WHOLE:
-        return whole_of(run, node->field);
+        return eval_element(run, node);
+    case OP_FIELD:
+        return eval_whole_field(run, node->field);
     case OP_TEXT:
         return node->value;
     case OP_ARGUMENT:
@@ -122,6 +128,7 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     default:
         if (node->op >= OP_STRING)
             return 0;
-        return combine(node->op, tracepoint_value(run, node->a), tracepoint_value(run, node->b));
+        return eval_operator(node->op, tracepoint_eval_number(run, node->a),
+                             tracepoint_eval_number(run, node->b));
     }
 }

@@ -1,6 +1,6 @@
-/* All kinds of tracepoint events of one trace, by their numbers, and what an event gets from its
- * kind.  Kinds are never taken away while the reader lives: events of the batch may refer to one
- * that was replaced since. */
+/* Registry of the tracepoints of one trace, and decoding of records into events. A tracepoint that
+ * was replaced stays allocated until the reader is freed, because events of the current batch may
+ * still refer to it. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -11,7 +11,7 @@
 #define COMMON_PID_OFFSET 4u
 #define COMMON_PID_BYTES 4u
 
-static bool add_schema(struct tracepoints *all, struct tracepoint *tp)
+static bool add_tracepoint_schema(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct schema schema = {
         .ops = &tracepoint_field_ops, .own = tp, .format = all->spec.format};
@@ -30,7 +30,7 @@ struct tracepoints *tracepoints_new(const struct tracepoints_spec *spec)
     arena_init(&all->arena, alloc);
     all->unknown = (struct tracepoint){
         .all = all, .system = {"", 0}, .name = {"", 0}, .print = {"", 0}, .is_broken = true};
-    if (add_schema(all, &all->unknown))
+    if (add_tracepoint_schema(all, &all->unknown))
         return all;
     tracepoints_free(all);
     return NULL;
@@ -44,7 +44,7 @@ void tracepoints_free(struct tracepoints *all)
         context_drop_schema(all->spec.t, all->kind[i]->schema);
     context_drop_schema(all->spec.t, all->unknown.schema);
     event_headers_free(all->headers);
-    clr_user_events_free(all->clr);
+    clr_user_decoder_free(all->clr);
     tracepoint_names_free(&all->names);
     alloc_free(all->alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(all->alloc, all->dense, all->dense_n, sizeof *all->dense);
@@ -57,32 +57,33 @@ void tracepoints_batch(struct tracepoints *all)
     if (all->headers)
         event_headers_batch(all->headers);
     if (all->clr)
-        clr_user_events_batch(all->clr);
+        clr_user_begin_batch(all->clr);
 }
 
-/* --- Events of EventHeader --- */
+/* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
 
-static struct event_header_raw header_raw(const void *own, const ttr_event *event)
+static struct event_header_raw event_header_raw_of(const void *own, const ttr_event *event)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->own, event);
     return (struct event_header_raw){raw.p, raw.n};
 }
 
-static bool header_extra(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool event_header_extra_of(const void *own, const ttr_event *event, uint32_t i,
+                                  ttr_field *field)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
     return spec->container->extra && spec->container->extra(spec->own, event, i, field);
 }
 
-static uint32_t header_frames(const void *own, const ttr_event *event, uint64_t *addresses,
-                              uint32_t room)
+static uint32_t event_header_frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+                                       uint32_t room)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
     return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
 }
 
-static bool is_header(const struct tracepoint *tp)
+static bool is_event_header(const struct tracepoint *tp)
 {
     static const char first[] = "eventheader_flags";
     const struct tracepoint_field *field =
@@ -91,19 +92,20 @@ static bool is_header(const struct tracepoint *tp)
            memcmp(field->name.p, first, sizeof first - 1) == 0;
 }
 
-static struct event_headers_spec header_spec(struct tracepoints *all)
+static struct event_headers_spec make_header_spec(struct tracepoints *all)
 {
     return (struct event_headers_spec){.t = all->spec.t,
                                        .format = all->spec.format,
                                        .own = all,
-                                       .raw = header_raw,
-                                       .extra = all->spec.container->extra ? header_extra : NULL,
-                                       .frames = header_frames,
+                                       .raw = event_header_raw_of,
+                                       .extra = all->spec.container->extra ? event_header_extra_of
+                                                                           : NULL,
+                                       .frames = event_header_frames_of,
                                        .padding = all->spec.container->padding};
 }
 
-/* Whether the own fields are those of .NET's tracepoints. */
-static bool is_clr(const struct tracepoint *tp)
+/* Returns true if the own fields are exactly those of the .NET runtime's tracepoints. */
+static bool is_clr_tracepoint(const struct tracepoint *tp)
 {
     static const struct {
         const char *name;
@@ -120,31 +122,33 @@ static bool is_clr(const struct tracepoint *tp)
     return true;
 }
 
-/* Lets a kind of .NET be one; false when memory is out. */
-static bool find_clr(struct tracepoints *all, struct tracepoint *tp)
+/* Attaches the .NET decoder if the tracepoint belongs to the runtime. Returns false if out of
+ * memory. */
+static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
 {
-    const struct event_headers_spec spec = header_spec(all);
-    if (!is_clr(tp))
+    const struct event_headers_spec spec = make_header_spec(all);
+    if (!is_clr_tracepoint(tp))
         return true;
     const struct tracepoint_field *own = &tp->field[tp->common_n];
-    const struct clr_user_places places = {.id = own[1].offset,
-                                           .extension = own[2].offset,
-                                           .payload = own[3].offset,
-                                           .is_big_endian = all->spec.is_big_endian,
-                                           .long_bytes = all->spec.long_bytes};
+    const struct clr_user_offsets places = {.id = own[1].offset,
+                                            .extension = own[2].offset,
+                                            .payload = own[3].offset,
+                                            .is_big_endian = all->spec.is_big_endian,
+                                            .long_bytes = all->spec.long_bytes};
     if (!all->clr)
-        all->clr = clr_user_events_new(&spec);
+        all->clr = clr_user_decoder_new(&spec);
     if (all->clr)
-        tp->clr = clr_user_events_kind(all->clr, tp->name, &places, tp);
+        tp->clr = clr_user_add_tracepoint(all->clr, tp->name, &places, tp);
     return tp->clr != NULL;
 }
 
-/* Lets a kind of EventHeader, or of .NET, be one; false when memory is out. */
-static bool find_header(struct tracepoints *all, struct tracepoint *tp)
+/* Attaches the EventHeader or .NET decoder if the own fields match. Returns false if out of memory.
+ */
+static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
 {
-    const struct event_headers_spec spec = header_spec(all);
-    if (!is_header(tp))
-        return find_clr(all, tp);
+    const struct event_headers_spec spec = make_header_spec(all);
+    if (!is_event_header(tp))
+        return attach_clr(all, tp);
     if (!all->headers)
         all->headers = event_headers_new(&spec);
     if (all->headers)
@@ -152,9 +156,9 @@ static bool find_header(struct tracepoints *all, struct tracepoint *tp)
     return tp->header != NULL;
 }
 
-/* --- Adding a kind --- */
+/* --- Adding a tracepoint --- */
 
-static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
+static bool store_by_id(struct tracepoints *all, struct tracepoint *tp)
 {
     if (tp->id >= all->dense_n) {
         size_t n = all->dense_n ? all->dense_n : 1024;
@@ -172,8 +176,9 @@ static bool put_dense(struct tracepoints *all, struct tracepoint *tp)
     return true;
 }
 
-/* Names of fields and of the kind as strings of the context. */
-static bool name_all(struct tracepoints *all, struct tracepoint *tp)
+/* Interns the names of the tracepoint, its system and its fields. Returns false if out of memory.
+ */
+static bool intern_names(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;
     struct tracepoint_field *field =
@@ -191,7 +196,8 @@ static bool name_all(struct tracepoints *all, struct tracepoint *tp)
     return is_fine;
 }
 
-static const struct tracepoint_field *common_field(const struct tracepoint *tp, const char *name)
+static const struct tracepoint_field *find_common_field(const struct tracepoint *tp,
+                                                        const char *name)
 {
     for (uint32_t i = 0; i < tp->common_n; i++)
         if (tp->field[i].name.n == strlen(name) &&
@@ -200,13 +206,13 @@ static const struct tracepoint_field *common_field(const struct tracepoint *tp, 
     return NULL;
 }
 
-static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
+static bool register_tracepoint(struct tracepoints *all, struct tracepoint *tp)
 {
     struct tracepoint_lazy *lazy = arena_take(&all->arena, sizeof *lazy);
-    if (!lazy || !name_all(all, tp) ||
+    if (!lazy || !intern_names(all, tp) ||
         !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1,
                        sizeof *all->kind) ||
-        !add_schema(all, tp))
+        !add_tracepoint_schema(all, tp))
         return false;
     *lazy = (struct tracepoint_lazy){.program = NULL, .look = NULL};
     tp->lazy = lazy;
@@ -214,19 +220,19 @@ static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
     tracepoint_find_role(tp);
     if (tracepoint_is_bprint(tp))
         tp->role = TRACEPOINT_BPRINT;
-    if (!find_header(all, tp))
+    if (!attach_event_header(all, tp))
         return false;
     if (!all->type || !all->pid) {
-        all->type = common_field(tp, "common_type");
-        all->pid = common_field(tp, "common_pid");
+        all->type = find_common_field(tp, "common_type");
+        all->pid = find_common_field(tp, "common_pid");
     }
-    return put_dense(all, tp);
+    return store_by_id(all, tp);
 }
 
 ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                            ttr_error *error)
 {
-    struct tracepoint_complaint complaint;
+    struct tracepoint_parse_error complaint;
     struct tracepoint *tp = arena_take(&all->arena, sizeof *tp);
     char *copy = arena_copy(&all->arena, format.p, format.n),
          *system_copy = arena_copy(&all->arena, system.p, system.n);
@@ -241,7 +247,7 @@ ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text fo
                                       all->spec.long_bytes, &complaint);
     if (tp->is_broken && !complaint.why)
         return fail_memory(error);
-    if (tp->id != UINT32_MAX && !register_kind(all, tp))
+    if (tp->id != UINT32_MAX && !register_tracepoint(all, tp))
         return fail_memory(error);
     if (!tp->is_broken)
         return TTR_OK;
@@ -253,14 +259,14 @@ ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text fo
     return TTR_E_MALFORMED;
 }
 
-/* --- Asking --- */
+/* --- Lookup --- */
 
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id)
 {
     return id < all->dense_n ? all->dense[id] : NULL;
 }
 
-static bool is_same(ttr_text a, ttr_text b)
+static bool equals_text(ttr_text a, ttr_text b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
@@ -269,7 +275,7 @@ const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, tt
                                                ttr_text name)
 {
     for (size_t i = all->kinds_n; i-- > 0;)
-        if (is_same(all->kind[i]->name, name) && is_same(all->kind[i]->system, system))
+        if (equals_text(all->kind[i]->name, name) && equals_text(all->kind[i]->system, system))
             return all->kind[i];
     return NULL;
 }
@@ -284,8 +290,8 @@ ttr_text tracepoint_name(const struct tracepoint *tp)
     return tp->name;
 }
 
-static bool common_number(const struct tracepoints *all, const struct tracepoint_field *field,
-                          struct tracepoint_raw raw, uint64_t *x)
+static bool read_common_number(const struct tracepoints *all, const struct tracepoint_field *field,
+                               struct tracepoint_raw raw, uint64_t *x)
 {
     if (field->offset > raw.n || field->size > raw.n - field->offset)
         return false;
@@ -300,8 +306,9 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
     static const struct tracepoint_field usual_pid = {.offset = COMMON_PID_OFFSET,
                                                       .size = COMMON_PID_BYTES};
     uint64_t type_number = 0, pid_number = 0;
-    bool is_fine = common_number(all, all->type ? all->type : &usual_type, raw, &type_number) &&
-                   common_number(all, all->pid ? all->pid : &usual_pid, raw, &pid_number);
+    bool is_fine =
+        read_common_number(all, all->type ? all->type : &usual_type, raw, &type_number) &&
+        read_common_number(all, all->pid ? all->pid : &usual_pid, raw, &pid_number);
     *id = (uint32_t)type_number;
     *pid = (int32_t)(uint32_t)pid_number;
     return is_fine;
@@ -319,20 +326,21 @@ bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_r
                         : all->recent[slot].thread && all->recent[slot].pid == pid;
 }
 
-/* --- Events --- */
+/* --- Decoding of records --- */
 
 bool tracepoint_prepare(const struct tracepoint *tp)
 {
     if (!tp->lazy || tp->lazy->look || tp->is_broken)
         return true;
     tp->lazy->program = tracepoint_compile(tp, &tp->all->arena);
-    tp->lazy->look =
-        tp->lazy->program ? tracepoint_find_looks(tp, tp->lazy->program, &tp->all->arena) : NULL;
+    tp->lazy->look = tp->lazy->program
+                         ? tracepoint_derive_displays(tp, tp->lazy->program, &tp->all->arena)
+                         : NULL;
     return tp->lazy->look != NULL;
 }
 
-/* Whether what places point at is in the record. */
-static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw raw)
+/* Returns true if all DATA_LOC and REL_LOC fields point into the record. */
+static bool are_locations_valid(const struct tracepoint *tp, struct tracepoint_raw raw)
 {
     const uint8_t *p;
     size_t n;
@@ -352,10 +360,10 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
     if (tp && tp->header)
         return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (tp && tp->clr)
-        return clr_user_take(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
+        return clr_user_decode(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
         tp = &all->unknown;
-        *why = "nothing tells which tracepoint has this number";
+        *why = "tracepoint with this id is unknown";
     }
     if (tp->lazy)
         tp->lazy->events++;
@@ -364,19 +372,19 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
     event->schema = tp->schema;
     event->kind = TTR_KIND_INSTANT;
     if (raw.n < tp->fixed_bytes)
-        *why = "the record is shorter than its format says";
-    else if (tp->has_places && !places_are_inside(tp, raw))
-        *why = "a field of the record lies outside of it";
+        *why = "record is shorter than its format";
+    else if (tp->has_places && !are_locations_valid(tp, raw))
+        *why = "field is outside of the record";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
     if (tp->role == TRACEPOINT_BPRINT)
         return tracepoint_prepare_bprint(tp, raw);
     if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
         return true;
-    return tracepoint_take_role(tp, raw, event);
+    return tracepoint_apply_role(tp, raw, event);
 }
 
-static ttr_id recent_thread(struct tracepoints *all, int32_t pid)
+static ttr_id find_recent_thread(struct tracepoints *all, int32_t pid)
 {
     uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
     if (all->recent[slot].thread == 0 || all->recent[slot].pid != pid) {
@@ -394,7 +402,7 @@ bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, 
     bool is_known = tracepoint_common(all, raw, id, &pid);
     event->payload = raw.p;
     event->payload_size = (uint32_t)raw.n;
-    event->thread = is_known ? recent_thread(all, pid) : 0;
+    event->thread = is_known ? find_recent_thread(all, pid) : 0;
     if (is_known && !event->thread)
         return false;
     return tracepoint_take(all, is_known ? tracepoints_find(all, *id) : NULL, raw, event, why);
@@ -406,10 +414,10 @@ const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
          schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->own;
-        if (event_header_owner(schema))
-            return event_header_owner(schema);
-        if (clr_user_owner(schema))
-            return clr_user_owner(schema);
+        if (event_header_schema_owner(schema))
+            return event_header_schema_owner(schema);
+        if (clr_user_schema_owner(schema))
+            return clr_user_schema_owner(schema);
         if (!schema->beneath || schema->ops == &packed_field_ops)
             return NULL;
     }

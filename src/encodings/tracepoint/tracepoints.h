@@ -1,18 +1,33 @@
-/* Events of Linux tracepoints: what tracefs `format` files say of their kinds, and the fields,
- * names and texts of raw records by that. Several containers hold such records (perf.data,
- * trace.dat, ring buffers); each tells by a `struct tracepoint_container` where.
+/* Registry and decoder of Linux tracepoints. tracefs `format` files declare the fields of each
+ * tracepoint; raw records are decoded by them into events with fields, names and texts. perf.data,
+ * trace.dat and ring buffer pages all contain such records; each container describes through a
+ * `struct tracepoint_container` how to find the record of an event.
  *
- *   tracepoint_format.c  the text of a `format` file becomes a table of fields
- *   tracepoints.c        all kinds of one trace by their numbers; an event gets its name, schema
- * and kind tracepoint_fields.c  the walk over the fields of an event tracepoint_roles.c   switches,
- * wake-ups, names of threads tracepoint_print.h   print formats: an event as the text that the
- * kernel means tracepoint_names.c   what print formats refer to: kernel symbols, texts, names of
- * threads
+ * Order of calls:
  *
- * Tracepoints whose first own field is called `eventheader_flags` are those of EventHeader: their
- * events have names and fields of their own (event_header.h). Ownership: `struct tracepoints`
- * belongs to the reader and ends with it; texts given to it are copied.  Thread rule: that of the
- * context. */
+ *   tracepoints_new        once per trace
+ *   tracepoints_add        once per `format` file; tracing_data.h does it for trace-cmd headers
+ *   tracepoints_kallsyms   if the trace has them: kernel symbols, printk formats, thread names
+ *   tracepoints_batch      before each batch of events
+ *   tracepoint_take        once per event; tracepoint_take_record for ring buffer records
+ *   tracepoint_print       on demand: the text by the tracepoint's print format
+ *   tracepoints_free       after the last event of the trace was used
+ *
+ * Implemented by:
+ *
+ *   tracepoint_format.c    parser of `format` files
+ *   tracepoints.c          registry by id; sets name, schema and kind of an event
+ *   tracepoint_fields.c    field operations of the schema
+ *   tracepoint_roles.c     context switches, wake-ups, thread names
+ *   tracepoint_print.h     print formats, compiled and run
+ *   tracepoint_names.c     kernel symbols, printk formats, thread names
+ *
+ * A tracepoint with `eventheader_flags` as its first own field follows the EventHeader convention;
+ * its events are decoded by event_header.h. Tracepoints of the .NET runtime go to
+ * clr_user_events.h.
+ *
+ * Ownership: the reader owns `struct tracepoints`; texts passed in are copied. Thread rule: that of
+ * the context. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINTS_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINTS_H
 
@@ -20,122 +35,126 @@
 #include "model/context.h"
 
 struct format;
-struct tracepoints; /* all kinds of tracepoint events of one trace, by their number */
-struct tracepoint;  /* one kind: name, system, fields with places, print format */
+struct tracepoints; /* all tracepoints of one trace, by id */
+struct tracepoint;  /* one tracepoint: name, system, field locations, print format */
 
-/* Raw data of an event: the common fields first, then the event's own, as the kernel stored them.
- * p NULL: it has none. */
+/* Record of an event as the kernel stored it: common fields, then own fields. Borrowed from the
+ * container. `p` is NULL if the event has no record. */
 struct tracepoint_raw {
     const uint8_t *p;
     size_t n;
 };
 
-/* How events of a container hold it, and what else it knows of them.  Constant, one a container. */
+/* Describes how a container stores records, and what else it knows about an event. One constant per
+ * container. */
 struct tracepoint_container {
     struct tracepoint_raw (*raw)(const void *own, const ttr_event *event);
-    /* The i-th field the container itself knows (ip, period, ...): given before those of the
-     * tracepoint; the field is cleared before; its group is TTR_GROUP_COMMON.  False past the last.
-     * Arrays are followed by their elements.  NULL: none. */
+    /* Fills `field`, which is cleared, with the i-th field that the container adds before those of
+     * the tracepoint (ip, period ...), in group TTR_GROUP_COMMON. Array elements follow their
+     * array. Returns false after the last one. NULL if the container adds none. */
     bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
-                       uint32_t room); /* as field_ops.frames; NULL */
-    uint8_t padding; /* bytes behind raw data, at most, that may hold anything: the ring buffer
-                        rounds sizes up */
+                       uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
+    /* maximum number of arbitrary bytes after a record: the ring buffer rounds sizes up */
+    uint8_t padding;
 };
 
 struct tracepoints_spec {
     ttr *t;
-    const struct format *format; /* whose raw records the events are */
+    const struct format *format; /* format that stores the events in its raw records */
     const struct tracepoint_container *container;
-    const void *own;    /* of the container's functions */
-    uint16_t source;    /* of the events */
-    bool is_big_endian; /* of the traced machine, never the host's; likewise the size of its `long`
-                         */
+    const void *own; /* context pointer for the container's functions */
+    uint16_t source; /* source number that the events have */
+    /* byte order and size of `long` are those of the traced machine, not of the host */
+    bool is_big_endian;
     uint8_t long_bytes;
 };
 
 TTR_MUST struct tracepoints *tracepoints_new(
-    const struct tracepoints_spec *spec); /* NULL: memory is out */
+    const struct tracepoints_spec *spec); /* returns NULL if out of memory */
 void tracepoints_free(struct tracepoints *all);
 
-/* A batch begins: nobody looks any more at what the events before it gave.  Texts of events are
- * kept until then. */
+/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
+ */
 void tracepoints_batch(struct tracepoints *all);
 
-/* Takes the text of a `format` file (tracefs events/SYSTEM/NAME/format); one of a number that is
- * there replaces it.  A text that cannot be understood poisons its own kind only: TTR_E_MALFORMED
- * with line and reason; where its number could be read its events have their raw bytes.  Other
- * failures: memory is out. */
+/* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format; replaces an earlier one
+ * with the same id. If the text cannot be parsed, returns TTR_E_MALFORMED with line and reason;
+ * only this tracepoint is affected, and its events show raw bytes if the id could be read. Any
+ * other failure means out of memory. */
 TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                                     ttr_error *error);
 
-/* What print formats refer to: kernel symbols ("address type name [module]" lines), printk formats
- * ("address : text" lines); and names of threads ("pid name" lines), which the context gets.  False
- * when memory is out. */
+/* Add the tables that print formats refer to: kernel symbols (lines "address type name [module]")
+ * and printk formats (lines "address : text"). tracepoints_add_comms adds thread names (lines "pid
+ * name") to the context. All return false if out of memory. */
 TTR_MUST bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_printk(struct tracepoints *all, ttr_text lines);
-TTR_MUST bool tracepoints_comms(struct tracepoints *all, ttr_text lines);
+TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 
-/* The kind of a number, or of a name; NULL = none. */
+/* Return the tracepoint with an id, or with a system and name; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
 const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system,
                                                ttr_text name);
 
-/* Whether raw data may be an event's, for who searches behind damage: its kind is known and has no
- * more bytes, or where no kinds are known, its thread had events before. */
+/* Returns true if `raw` is plausible as a record; used to resynchronize after damage. It is
+ * plausible if its tracepoint is known and it is long enough, or, without any known tracepoints, if
+ * its thread has had events before. */
 bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_raw raw);
 
-/* "sched" and "sched_switch": as the kernel calls it, whatever its events are called. */
+/* Return "sched" and "sched_switch": the kernel's names, even if the events have other names. */
 ttr_text tracepoint_system(const struct tracepoint *tp);
 ttr_text tracepoint_name(const struct tracepoint *tp);
 
-/* The common fields' type (number of the kind) and pid, by the places that formats tell; false
- * where the record is shorter. */
+/* Reads the common fields type (tracepoint id) and pid, at the offsets that the format files
+ * declare. Returns false if the record is too short. */
 bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
                        int32_t *pid);
 
-/* Fills what raw data say of an event: name, provider (kernel: the system; EventHeader: the
- * provider), kind, schema, and of EventHeader level, keyword, opcode, tag, activity, related.
- * payload, body, time, cpu, thread, source are the container's, set before.  Switches and wake-ups
- * get the thread that they are about; the one the event happened on is in `link` then, and of
- * wake-ups its CPU in `tag`. `tp` NULL: the number is unknown, raw bytes are shown.  False when
- * memory is out; what is wrong with the event itself is in `*why` (static text, NULL = nothing) for
- * the container's note, the event then having TTR_EVENT_PARTIAL. */
+/* Decodes a record into an event: sets name, provider (the system, or the EventHeader provider),
+ * kind and schema, and for EventHeader also level, keyword, opcode, tag and activity ids. The
+ * container has set payload, body, time, cpu, thread and source before. For a switch or wake-up,
+ * `thread` becomes the thread concerned and `link` the thread on which the event happened; `tag` of
+ * a wake-up is the target CPU. If `tp` is NULL, the id is unknown and raw bytes are shown. Returns
+ * false if out of memory. Sets `*why` to a static text if the record is damaged (and the flag
+ * TTR_EVENT_PARTIAL), else to NULL. */
 TTR_MUST bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
                               struct tracepoint_raw raw, ttr_event *event, const char **why);
 
-/* Makes what events of a kind need; tracepoint_take does it for the first one.  False when memory
- * is out. */
+/* Compiles what the events of a tracepoint need; tracepoint_take does so at the first event.
+ * Returns false if out of memory. */
 TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
 
-/* The same of a record of a ring buffer, which says all of it by its common fields: the event gets
- * payload and thread too, and `*id` is the number of its kind. */
+/* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Sets
+ * also payload and thread of the event and `*id` to the tracepoint id. Otherwise as
+ * tracepoint_take. */
 TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw,
                                      ttr_event *event, uint32_t *id, const char **why);
 
-/* The i-th class of events met so far: kinds, then those of EventHeader by their metadata; with the
- * types of their fields, and how many there were; false past the last.  As format.describe. */
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about,
+/* Describes the i-th event class met so far (tracepoints first, then EventHeader classes): field
+ * types and number of events. Returns false after the last one. Serves format.describe. */
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events);
 
-/* The type of the fields that are a kind's own; NULL when memory is out, or its format was not
- * understood. */
+/* Returns the type of a tracepoint's own fields, without the common ones. Returns NULL if out of
+ * memory or if its format could not be parsed. */
 const struct type *tracepoint_fields_type(const struct tracepoint *tp);
 
-/* The same of those of EventHeader alone. */
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about,
-                                  uint64_t *events);
+/* As tracepoints_describe, for EventHeader classes only. */
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
+                                  struct event_class *description, uint64_t *events);
 
-/* The kind of an event of any reader; NULL: it is no tracepoint's, or was copied (sorting). */
+/* Returns the tracepoint of an event from any reader. Returns NULL if the event is not of a
+ * tracepoint or is a copy without its record (made by sorting). */
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
 
-/* Appends the text that the kind's print format gives for an event, without a line's end; "[FAILED
- * TO PARSE]" and the fields by name where the format cannot be evaluated, as perf has it.  False:
- * the event is no tracepoint's, or its kind was not understood. */
+/* Appends the text that the print format yields for an event, without a newline. If the format
+ * cannot be evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns
+ * false if the event is not of a tracepoint or its format file could not be parsed. */
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to);
 
-/* Why the print format of a prepared kind cannot be evaluated, and the word that is about; false
- * where it can. */
+/* Reports why the print format of a prepared tracepoint cannot be evaluated, and the offending
+ * word. Returns false if it can be evaluated. */
 bool tracepoint_print_error(const struct tracepoint *tp, ttr_text *why, ttr_text *what);
 
 #endif

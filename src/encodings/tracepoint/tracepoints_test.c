@@ -1,5 +1,5 @@
-/* Kinds of tracepoint events: fields of every shape by hand-written formats, both byte orders,
- * damage, and the formats of a real kernel where the corpus is there (TTR_CORPUS). */
+/* Tests of tracepoints: fields of every shape in hand-written formats, both byte orders, damaged
+ * records, and the formats of a real kernel if the corpus is present (TTR_CORPUS). */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include <stdio.h>
@@ -19,29 +19,30 @@
 #define FIELD(declaration, offset, size, sign) \
     "\tfield:" declaration ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
 
-static ttr_text text(const char *p)
+static ttr_text make_text(const char *p)
 {
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool extra_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
 {
     (void)event;
     if (i > 0 || !own)
         return false;
-    field->name = text("period");
+    field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
     field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = *(const uint64_t *)own};
     return true;
 }
 
-static const struct tracepoint_container container = {.raw = raw_of, .extra = extra_of};
+static const struct tracepoint_container container = {.raw = raw_of_payload,
+                                                      .extra = extra_field_of};
 
 struct scene {
     ttr *t;
@@ -52,7 +53,8 @@ struct scene {
     ttr_error error;
 };
 
-static void begin_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes, const void *own)
+static void begin_scene_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes,
+                           const void *own)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
@@ -66,21 +68,22 @@ static void begin_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes
     buffer_init(&scene->shown, alloc_default());
 }
 
-static void begin(struct scene *scene, const char *format)
+static void begin_scene(struct scene *scene, const char *format)
 {
-    begin_as(scene, false, 8, NULL);
-    assert_int_equal(tracepoints_add(scene->all, text("sys"), text(format), &scene->error), TTR_OK);
+    begin_scene_as(scene, false, 8, NULL);
+    assert_int_equal(
+        tracepoints_add(scene->all, make_text("sys"), make_text(format), &scene->error), TTR_OK);
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     buffer_free(&scene->shown);
     tracepoints_free(scene->all);
     ttr_free(scene->t);
 }
 
-/* Takes a record and shows its fields as JSON. */
-static const char *show(struct scene *scene, const char *hex)
+/* Decodes a record given in hexadecimal and returns its fields as JSON. */
+static const char *record_as_json(struct scene *scene, const char *hex)
 {
     static uint8_t bytes[1024];
     size_t n = support_hex(bytes, sizeof bytes, hex);
@@ -105,117 +108,123 @@ static const char *show(struct scene *scene, const char *hex)
 
 #define HEX_HEAD "0500 00 00 2a000000 "
 
-static void numbers_have_the_size_and_sign_that_the_kernel_tells(void **state)
+static void number_has_declared_size_and_sign(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("s16 b", 9, 2,
-                                                       1) FIELD("const volatile int c", 11, 4, 1)
-                              FIELD("unsigned long d", 15, 8, 0) FIELD("bool e", 23, 1, 0)
-                                  FIELD("void * f", 24, 8, 0) FIELD("enum some g", 32, 4, 0)
-                                      FIELD("xfs_ino_t h", 36, 8, 0) FIELD("bool i", 44, 1, 0)));
+    begin_scene(&scene,
+                KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("s16 b", 9, 2, 1)
+                            FIELD("const volatile int c", 11, 4, 1)
+                                FIELD("unsigned long d", 15, 8, 0) FIELD("bool e", 23, 1, 0)
+                                    FIELD("void * f", 24, 8, 0) FIELD("enum some g", 32, 4, 0)
+                                        FIELD("xfs_ino_t h", 36, 8, 0) FIELD("bool i", 44, 1, 0)));
     assert_string_equal(
-        show(&scene, HEX_HEAD
-             "ff feff ffffffff ffffffffffffffff 01 8877665544332211 07000000 0100000000000000 02"),
+        record_as_json(
+            &scene, HEX_HEAD
+            "ff feff ffffffff ffffffffffffffff 01 8877665544332211 07000000 0100000000000000 02"),
         "\"a\":255,\"b\":-2,\"c\":-1,\"d\":18446744073709551615,\"e\":true,\"f\":"
         "1234605616436508552,\"g\":7,\"h\":1,\"i\":2");
     assert_null(scene.why);
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "it");
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "sys");
     assert_int_equal(scene.event.kind, TTR_KIND_INSTANT);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void big_endian_records_of_32_bit_targets_are_read(void **state)
+static void big_endian_32_bit_record_is_read(void **state)
 {
     struct scene scene;
     (void)state;
-    begin_as(&scene, true, 4, NULL);
+    begin_scene_as(&scene, true, 4, NULL);
     const char *format = KIND(5, FIELD("unsigned long a", 8, 4, 0) FIELD("long b[2]", 12, 8, 1)
                                      FIELD("__data_loc char[] c", 20, 4, 1));
-    assert_int_equal(tracepoints_add(scene.all, text("sys"), text(format), NULL), TTR_OK);
+    assert_int_equal(tracepoints_add(scene.all, make_text("sys"), make_text(format), NULL), TTR_OK);
     assert_string_equal(
-        show(&scene, "0005 00 00 0000002a 01020304 00000001 ffffffff 00030018 686900"),
+        record_as_json(&scene, "0005 00 00 0000002a 01020304 00000001 ffffffff 00030018 686900"),
         "\"a\":16909060,\"b\":[1,-1],\"c\":\"hi\"");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void arrays_are_as_long_as_their_bytes_whatever_the_brackets_say(void **state)
+static void array_length_follows_size_not_brackets(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("char e[]", 8, 4, 1) FIELD("u32 f[99]", 12, 8,
-                                                           0) FIELD("unsigned char g[6]", 20, 6, 0)
-                              FIELD("struct mytype h", 26, 3, 1) FIELD("u32 odd[2]", 29, 7, 0)));
+    begin_scene(&scene,
+                KIND(5, FIELD("char e[]", 8, 4, 1) FIELD("u32 f[99]", 12, 8, 0)
+                            FIELD("unsigned char g[6]", 20, 6, 0) FIELD("struct mytype h", 26, 3, 1)
+                                FIELD("u32 odd[2]", 29, 7, 0)));
     assert_string_equal(
-        show(&scene, HEX_HEAD "61620063 01000000 02000000 000102030405 aabbcc 01020304050607"),
+        record_as_json(&scene,
+                       HEX_HEAD "61620063 01000000 02000000 000102030405 aabbcc 01020304050607"),
         "\"e\":\"ab\",\"f\":[1,2],\"g\":\"0x000102030405\",\"h\":\"0xaabbcc\",\"odd\":"
         "\"0x01020304050607\"");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void fields_elsewhere_are_found_by_their_places(void **state)
+static void data_loc_and_rel_loc_fields_are_located(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene,
-          KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("__rel_loc u16 b[8759200]", 12, 4, 1)
-                      FIELD("__data_loc u8[] c", 16, 4, 0) FIELD("__data_loc char[] d", 20, 2, 1)
-                          FIELD("__rel_loc char[] e", 22, 2, 1)));
+    begin_scene(&scene, KIND(5, FIELD("__data_loc char[] a", 8, 4, 1)
+                                    FIELD("__rel_loc u16 b[8759200]", 12, 4, 1)
+                                        FIELD("__data_loc u8[] c", 16, 4, 0)
+                                            FIELD("__data_loc char[] d", 20, 2, 1)
+                                                FIELD("__rel_loc char[] e", 22, 2, 1)));
     assert_string_equal(
-        show(&scene,
-             HEX_HEAD "1800 0300 0b00 0400 1f00 0200 2100 0c00 616200 0100feff 0708 787900 7a"),
+        record_as_json(&scene, HEX_HEAD
+                       "1800 0300 0b00 0400 1f00 0200 2100 0c00 616200 0100feff 0708 787900 7a"),
         "\"a\":\"ab\",\"b\":[1,65534],\"c\":\"0x0708\",\"d\":\"xy\",\"e\":\"z\"");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void a_field_of_no_size_is_the_rest_of_the_record(void **state)
+static void zero_size_field_is_rest_of_record(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "name: print\nID: 5\nformat:\n" HEAD
-                  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-                  "\tfield special:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: "
-                  "\"%ps: %s\", (void *)REC->ip, REC->buf\n");
-    assert_string_equal(show(&scene, HEX_HEAD "0100000000000000 68656c6c6f0a0000"),
+    begin_scene(&scene, "name: print\nID: 5\nformat:\n" HEAD
+                        "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+                        "\tfield special:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: "
+                        "\"%ps: %s\", (void *)REC->ip, REC->buf\n");
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "0100000000000000 68656c6c6f0a0000"),
                         "\"ip\":1,\"buf\":\"hello\\n\"");
-    assert_string_equal(show(&scene, HEX_HEAD "0100000000000000"), "\"ip\":1,\"buf\":\"\"");
-    end(&scene);
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "0100000000000000"),
+                        "\"ip\":1,\"buf\":\"\"");
+    end_scene(&scene);
 }
 
-static void attributes_mean_nothing_and_types_keep_their_spelling(void **state)
+static void type_attributes_are_ignored_and_spelling_kept(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("char name[4] __attribute__((aligned(4)))", 8, 4, 1)
-                              FIELD("const char *const * p", 12, 8, 0)));
-    (void)show(&scene, HEX_HEAD "61620000 0000000000000000");
+    begin_scene(&scene, KIND(5, FIELD("char name[4] __attribute__((aligned(4)))", 8, 4, 1)
+                                    FIELD("const char *const * p", 12, 8, 0)));
+    (void)record_as_json(&scene, HEX_HEAD "61620000 0000000000000000");
     assert_string_equal(scene.shown.bytes, "\"name\":\"ab\",\"p\":0");
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_the_container_knows_comes_first(void **state)
+static void container_fields_come_first(void **state)
 {
     const uint64_t period = 77;
     struct scene scene;
     (void)state;
-    begin_as(&scene, false, 8, &period);
-    assert_int_equal(
-        tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 a", 8, 1, 0))), NULL),
-        TTR_OK);
-    assert_string_equal(show(&scene, HEX_HEAD "09"), "\"period\":77,\"a\":9");
-    end(&scene);
+    begin_scene_as(&scene, false, 8, &period);
+    assert_int_equal(tracepoints_add(scene.all, make_text("sys"),
+                                     make_text(KIND(5, FIELD("u8 a", 8, 1, 0))), NULL),
+                     TTR_OK);
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"period\":77,\"a\":9");
+    end_scene(&scene);
 }
 
-static void common_fields_are_the_header_of_an_event(void **state)
+static void common_fields_form_header_group(void **state)
 {
     struct scene scene;
     ttr_fields fields;
     ttr_field field;
     char names[200] = "";
     (void)state;
-    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0)));
-    (void)show(&scene, HEX_HEAD "09");
+    begin_scene(&scene, KIND(5, FIELD("u8 a", 8, 1, 0)));
+    (void)record_as_json(&scene, HEX_HEAD "09");
     ttr_fields_begin_group(scene.t, &scene.event, TTR_GROUP_HEADER, &fields);
     while (ttr_fields_next(&fields, &field)) {
         assert_int_equal(field.group, TTR_GROUP_HEADER);
@@ -227,89 +236,92 @@ static void common_fields_are_the_header_of_an_event(void **state)
                         "common_type=5 common_flags=0 common_preempt_count=0 common_pid=42 ");
     ttr_fields_begin_group(scene.t, &scene.event, TTR_GROUP_PACKET, &fields);
     assert_false(ttr_fields_next(&fields, &field));
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void records_that_are_too_short_give_what_is_whole(void **state)
+static void short_record_yields_complete_fields(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("u64 b", 9, 8, 0)));
-    assert_string_equal(show(&scene, HEX_HEAD "09 01020304"), "\"a\":9");
+    begin_scene(&scene, KIND(5, FIELD("u8 a", 8, 1, 0) FIELD("u64 b", 9, 8, 0)));
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "09 01020304"), "\"a\":9");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
-    assert_string_equal(scene.why, "the record is shorter than its format says");
-    end(&scene);
-    begin(&scene, KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("u8 b", 12, 1, 1)));
-    assert_string_equal(show(&scene, HEX_HEAD "0d00 ffff 07"), "\"a\":null,\"b\":7");
+    assert_string_equal(scene.why, "record is shorter than its format");
+    end_scene(&scene);
+    begin_scene(&scene, KIND(5, FIELD("__data_loc char[] a", 8, 4, 1) FIELD("u8 b", 12, 1, 1)));
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "0d00 ffff 07"), "\"a\":null,\"b\":7");
     assert_true(scene.event.flags & TTR_EVENT_PARTIAL);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void events_that_nothing_tells_of_have_their_bytes(void **state)
+static void unknown_tracepoint_yields_raw_bytes(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(6, FIELD("u8 a", 8, 1, 0)));
-    assert_string_equal(show(&scene, HEX_HEAD "09"), "\"undecoded\":\"0x050000002a00000009\"");
+    begin_scene(&scene, KIND(6, FIELD("u8 a", 8, 1, 0)));
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "09"),
+                        "\"undecoded\":\"0x050000002a00000009\"");
     assert_non_null(scene.why);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void a_text_that_is_not_understood_poisons_its_own_kind_only(void **state)
+static void malformed_format_affects_only_its_tracepoint(void **state)
 {
     static const struct {
         const char *format, *why;
     } cases[] = {
         {"name: it\nID: 5\nformat:\n\tfield:int;\toffset:0\n",
-         "line 4 of its format: a field without offset and size"},
+         "line 4 of its format: field has no offset or size"},
         {"name: it\nID: 5\nformat:\n\tfield:int a;\tsize:4;\n",
-         "line 4 of its format: a field without offset and size"},
+         "line 4 of its format: field has no offset or size"},
         {"name: it\nID: 5\nformat:\n\tfield:;\toffset:0;\tsize:4;\n",
-         "line 4 of its format: a field without a name"},
+         "line 4 of its format: field has no name"},
         {"name: it\nID: 5\nformat:\n\tfield int a\n",
-         "line 4 of its format: a field without \":\" and \";\""},
+         "line 4 of its format: field: expected \":\" and \";\""},
         {"name: it\nID: 5\nformat:\n\tfield:int a;\toffset:99999;\tsize:4;\n",
-         "line 4 of its format: a field beyond 64 KiB"},
+         "line 4 of its format: field extends beyond 64 KiB"},
         {"name: it\nID: 5\nformat:\n\tfield:__data_loc char[] a;\toffset:8;\tsize:8;\n",
-         "line 4 of its format: a place that takes neither 2 nor 4 bytes"},
-        {"name: it\nID: x\nformat:\n", "line 2 of its format: \"ID:\" is no number below 65,536"},
+         "line 4 of its format: __data_loc or __rel_loc has neither 2 nor 4 bytes"},
+        {"name: it\nID: x\nformat:\n",
+         "line 2 of its format: \"ID:\" is not a number below 65,536"},
         {"name: it\nformat:\n", "line 2 of its format: \"format:\" before \"name:\" and \"ID:\""},
-        {"name: it\nID: 5\n", "line 2 of its format: the text ends before \"format:\""},
-        {"", "line 0 of its format: the text ends before \"format:\""},
+        {"name: it\nID: 5\n", "line 2 of its format: text ends before \"format:\""},
+        {"", "line 0 of its format: text ends before \"format:\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene;
-        begin(&scene, KIND(6, FIELD("u8 a", 8, 1, 0)));
+        begin_scene(&scene, KIND(6, FIELD("u8 a", 8, 1, 0)));
         assert_int_equal(
-            tracepoints_add(scene.all, text("sys"), text(cases[i].format), &scene.error),
+            tracepoints_add(scene.all, make_text("sys"), make_text(cases[i].format), &scene.error),
             TTR_E_MALFORMED);
         if (!strstr(scene.error.text, cases[i].why))
             fail_msg("\"%s\" is not in \"%s\"", cases[i].why, scene.error.text);
-        assert_string_equal(show(&scene, HEX_HEAD "09"), "\"undecoded\":\"0x050000002a00000009\"");
-        assert_string_equal(show(&scene, "0600 00 00 2a000000 09"), "\"a\":9");
-        end(&scene);
+        assert_string_equal(record_as_json(&scene, HEX_HEAD "09"),
+                            "\"undecoded\":\"0x050000002a00000009\"");
+        assert_string_equal(record_as_json(&scene, "0600 00 00 2a000000 09"), "\"a\":9");
+        end_scene(&scene);
     }
 }
 
-static void a_format_of_a_number_that_is_there_replaces_it(void **state)
+static void format_with_known_id_replaces_tracepoint(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, KIND(5, FIELD("u8 a", 8, 1, 0)));
-    assert_int_equal(
-        tracepoints_add(scene.all, text("sys"), text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL),
-        TTR_OK);
-    assert_string_equal(show(&scene, HEX_HEAD "09"), "\"b\":9");
-    assert_ptr_equal(tracepoints_find_name(scene.all, text("sys"), text("it")),
+    begin_scene(&scene, KIND(5, FIELD("u8 a", 8, 1, 0)));
+    assert_int_equal(tracepoints_add(scene.all, make_text("sys"),
+                                     make_text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL),
+                     TTR_OK);
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"b\":9");
+    assert_ptr_equal(tracepoints_find_name(scene.all, make_text("sys"), make_text("it")),
                      tracepoints_find(scene.all, 5));
-    assert_null(tracepoints_find_name(scene.all, text("sys"), text("that")));
+    assert_null(tracepoints_find_name(scene.all, make_text("sys"), make_text("that")));
     assert_null(tracepoints_find(scene.all, 4711));
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
     assert_int_equal(tracepoint_name(tracepoints_find(scene.all, 5)).n, 2);
     assert_int_equal(tracepoint_system(tracepoints_find(scene.all, 5)).n, 3);
     assert_null(tracepoint_of(scene.t, &(ttr_event){.schema = SCHEMA_PACKED}));
-    end(&scene);
+    end_scene(&scene);
 }
 
 #define SWITCH                                                                      \
@@ -318,7 +330,7 @@ static void a_format_of_a_number_that_is_there_replaces_it(void **state)
             FIELD("long prev_state", 20, 8, 1) FIELD("char next_comm[4]", 28, 4, 0) \
                 FIELD("pid_t next_pid", 32, 4, 1) "\nprint fmt: \"\"\n"
 
-static void a_switch_goes_from_the_thread_it_happened_on_to_the_next(void **state)
+static void sched_switch_links_previous_and_next_thread(void **state)
 {
     static const struct {
         const char *hex;
@@ -331,16 +343,17 @@ static void a_switch_goes_from_the_thread_it_happened_on_to_the_next(void **stat
     ttr_thread thread;
     char hex[200];
     (void)state;
-    begin_as(&scene, false, 8, NULL);
-    assert_int_equal(tracepoints_add(scene.all, text("sched"), text(SWITCH), NULL), TTR_OK);
-    assert_true(tracepoints_comms(scene.all, text("42 the old one\nx y\n7\n")));
+    begin_scene_as(&scene, false, 8, NULL);
+    assert_int_equal(tracepoints_add(scene.all, make_text("sched"), make_text(SWITCH), NULL),
+                     TTR_OK);
+    assert_true(tracepoints_add_comms(scene.all, make_text("42 the old one\nx y\n7\n")));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ttr_id old = context_thread_by_tid(scene.t, 1, 42);
         scene.event = (ttr_event){.thread = old, .cpu = 3, .flags = TTR_EVENT_HAS_CPU, .source = 1};
         (void)snprintf(hex, sizeof hex, HEX_HEAD "61620000 2a000000 78000000 %s 63640000 2b000000",
                        cases[i].hex);
-        assert_non_null(
-            strstr(show(&scene, hex), "\"prev_comm\":\"ab\",\"prev_pid\":42,\"prev_prio\":120,"));
+        assert_non_null(strstr(record_as_json(&scene, hex),
+                               "\"prev_comm\":\"ab\",\"prev_pid\":42,\"prev_prio\":120,"));
         assert_int_equal(scene.event.kind, TTR_KIND_SWITCH);
         assert_int_equal(scene.event.link, old);
         assert_int_equal(scene.event.tag, cases[i].state);
@@ -350,21 +363,22 @@ static void a_switch_goes_from_the_thread_it_happened_on_to_the_next(void **stat
         assert_true(ttr_thread_get(scene.t, old, &thread));
         assert_string_equal(ttr_text_get(scene.t, thread.thread_name).p, "the old one");
     }
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void a_wake_up_tells_who_woke_whom_where(void **state)
+static void sched_wakeup_has_waker_target_and_cpu(void **state)
 {
     struct scene scene;
     ttr_thread thread;
     (void)state;
-    begin_as(&scene, false, 8, NULL);
+    begin_scene_as(&scene, false, 8, NULL);
     const char *format = "name: sched_wakeup\nID: 5\nformat:\n" HEAD FIELD("char comm[4]", 8, 4, 0)
         FIELD("pid_t pid", 12, 4, 1) FIELD("int target_cpu", 16, 4, 1) "\nprint fmt: \"\"\n";
-    assert_int_equal(tracepoints_add(scene.all, text("sched"), text(format), NULL), TTR_OK);
+    assert_int_equal(tracepoints_add(scene.all, make_text("sched"), make_text(format), NULL),
+                     TTR_OK);
     ttr_id waker = context_thread_by_tid(scene.t, 1, 42);
     scene.event = (ttr_event){.thread = waker, .cpu = 3, .flags = TTR_EVENT_HAS_CPU, .source = 1};
-    assert_string_equal(show(&scene, HEX_HEAD "61620000 2b000000 01000000"),
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "61620000 2b000000 01000000"),
                         "\"comm\":\"ab\",\"pid\":43,\"target_cpu\":1");
     assert_int_equal(scene.event.kind, TTR_KIND_WAKE);
     assert_int_equal(scene.event.link, waker);
@@ -372,10 +386,10 @@ static void a_wake_up_tells_who_woke_whom_where(void **state)
     assert_int_equal(scene.event.cpu, 1);
     assert_true(ttr_thread_get(scene.t, scene.event.thread, &thread));
     assert_int_equal(thread.tid, 43);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void print_formats_tell_names_of_values_and_bases(void **state)
+static void print_format_provides_labels_and_bases(void **state)
 {
     static const char format[] = "name: it\nID: 5\nformat:\n" HEAD FIELD("u8 a", 8, 1, 0)
         FIELD("int b", 9, 4, 1) FIELD("u16 c", 13, 2, 0)
@@ -389,45 +403,48 @@ static void print_formats_tell_names_of_values_and_bases(void **state)
     ttr_field field[8];
     ttr_text label;
     (void)state;
-    begin(&scene, format);
-    assert_string_equal(show(&scene, HEX_HEAD "02 fbffffff 2a00 03000000"),
+    begin_scene(&scene, format);
+    assert_string_equal(record_as_json(&scene, HEX_HEAD "02 fbffffff 2a00 03000000"),
                         "\"a\":{\"value\":2,\"label\":\"two\",\"labels\":[\"two\",\"deux\"]},\"b\":"
                         "{\"value\":-5,\"label\":\"EIO\"},\"c\":42,"
                         "\"d\":{\"value\":3,\"labels\":[\"R\",\"W\",\"RW\"]}");
     assert_string_equal(
-        show(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
+        record_as_json(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
         "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
-    (void)show(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
+    (void)record_as_json(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
     ttr_fields_begin(scene.t, &scene.event, &fields);
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 1); /* several names end it */
+    /* a field with several labels ends the block */
+    assert_int_equal(ttr_fields_take(&fields, field, 8), 1);
     assert_true(ttr_fields_label(&fields, &field[0].value, 1, &label));
     assert_memory_equal(label.p, "deux", 4);
     assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
     assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
     assert_true(ttr_fields_label(&fields, &field[0].value, 0,
-                                 &label)); /* of one name it is known whatever came behind */
+                                 /* label 0 remains valid whatever fields were read since */
+                                 &label));
     assert_memory_equal(label.p, "EIO", 3);
     assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
     assert_int_equal(field[1].value.base, 16);
     assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
     assert_int_equal(field[2].value.count, 1);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void numbers_and_places_of_the_kernel_have_names(void **state)
+static void kernel_symbols_and_printk_formats_are_parsed(void **state)
 {
     struct scene scene;
     (void)state;
-    begin_as(&scene, false, 8, NULL);
+    begin_scene_as(&scene, false, 8, NULL);
     assert_true(tracepoints_kallsyms(
         scene.all,
-        text("ffffffff81000100 T two\nffffffff81000000 t one [mod]\n0 A none\nnonsense\n")));
+        make_text("ffffffff81000100 T two\nffffffff81000000 t one [mod]\n0 A none\nnonsense\n")));
     assert_true(tracepoints_printk(
-        scene.all, text("0xffffffff82000000 : \"a %d\"\n0xffffffff82000010 : plain\nnonsense\n")));
-    end(&scene);
+        scene.all,
+        make_text("0xffffffff82000000 : \"a %d\"\n0xffffffff82000010 : plain\nnonsense\n")));
+    end_scene(&scene);
 }
 
-/* --- Failing memory --- */
+/* --- Allocation failures --- */
 
 static bool add_with(const struct alloc *alloc)
 {
@@ -441,28 +458,28 @@ static bool add_with(const struct alloc *alloc)
             : tracepoints_new(&(struct tracepoints_spec){
                   .t = t, .container = &container, .source = source, .long_bytes = 8});
     if (all)
-        is_fine = tracepoints_add(all, text("sched"), text(SWITCH), NULL) == TTR_OK &&
-                  tracepoints_kallsyms(all, text("1 t one\n2 t two\n")) &&
-                  tracepoints_comms(all, text("1 one\n"));
+        is_fine = tracepoints_add(all, make_text("sched"), make_text(SWITCH), NULL) == TTR_OK &&
+                  tracepoints_kallsyms(all, make_text("1 t one\n2 t two\n")) &&
+                  tracepoints_add_comms(all, make_text("1 one\n"));
     tracepoints_free(all);
     ttr_free(t);
     return is_fine;
 }
 
-static void failing_memory_is_told(void **state)
+static void allocation_failure_is_reported(void **state)
 {
     (void)state;
     support_fail_each(add_with);
 }
 
-/* --- Real formats --- */
+/* --- Formats of a real kernel --- */
 
 struct seen {
     struct scene *scene;
     unsigned n;
 };
 
-static bool see(void *own, const char *name, const char *bytes, size_t n)
+static bool decode_real_format(void *own, const char *name, const char *bytes, size_t n)
 {
     struct seen *seen = own;
     const char *blank = strchr(name, ' ');
@@ -474,7 +491,7 @@ static bool see(void *own, const char *name, const char *bytes, size_t n)
     return true;
 }
 
-static void all_formats_of_a_real_kernel_are_understood(void **state)
+static void real_kernel_formats_all_parse(void **state)
 {
     char path[1024];
     struct scene scene;
@@ -482,34 +499,35 @@ static void all_formats_of_a_real_kernel_are_understood(void **state)
     (void)state;
     if (!corpus_find("eventheader", "linuxtracepoints-net/formats0.zip", path, sizeof path))
         return;
-    begin_as(&scene, false, 8, NULL);
-    assert_int_equal(zip_each(path, see, &seen), 2751);
+    begin_scene_as(&scene, false, 8, NULL);
+    assert_int_equal(zip_each(path, decode_real_format, &seen), 2751);
     assert_int_equal(seen.n, 2751);
-    assert_non_null(tracepoints_find_name(scene.all, text("sched"), text("sched_switch")));
-    end(&scene);
+    assert_non_null(
+        tracepoints_find_name(scene.all, make_text("sched"), make_text("sched_switch")));
+    end_scene(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_the_size_and_sign_that_the_kernel_tells),
-        cmocka_unit_test(big_endian_records_of_32_bit_targets_are_read),
-        cmocka_unit_test(arrays_are_as_long_as_their_bytes_whatever_the_brackets_say),
-        cmocka_unit_test(fields_elsewhere_are_found_by_their_places),
-        cmocka_unit_test(a_field_of_no_size_is_the_rest_of_the_record),
-        cmocka_unit_test(attributes_mean_nothing_and_types_keep_their_spelling),
-        cmocka_unit_test(what_the_container_knows_comes_first),
-        cmocka_unit_test(common_fields_are_the_header_of_an_event),
-        cmocka_unit_test(records_that_are_too_short_give_what_is_whole),
-        cmocka_unit_test(events_that_nothing_tells_of_have_their_bytes),
-        cmocka_unit_test(a_text_that_is_not_understood_poisons_its_own_kind_only),
-        cmocka_unit_test(a_format_of_a_number_that_is_there_replaces_it),
-        cmocka_unit_test(a_switch_goes_from_the_thread_it_happened_on_to_the_next),
-        cmocka_unit_test(a_wake_up_tells_who_woke_whom_where),
-        cmocka_unit_test(print_formats_tell_names_of_values_and_bases),
-        cmocka_unit_test(numbers_and_places_of_the_kernel_have_names),
-        cmocka_unit_test(failing_memory_is_told),
-        cmocka_unit_test(all_formats_of_a_real_kernel_are_understood),
+        cmocka_unit_test(number_has_declared_size_and_sign),
+        cmocka_unit_test(big_endian_32_bit_record_is_read),
+        cmocka_unit_test(array_length_follows_size_not_brackets),
+        cmocka_unit_test(data_loc_and_rel_loc_fields_are_located),
+        cmocka_unit_test(zero_size_field_is_rest_of_record),
+        cmocka_unit_test(type_attributes_are_ignored_and_spelling_kept),
+        cmocka_unit_test(container_fields_come_first),
+        cmocka_unit_test(common_fields_form_header_group),
+        cmocka_unit_test(short_record_yields_complete_fields),
+        cmocka_unit_test(unknown_tracepoint_yields_raw_bytes),
+        cmocka_unit_test(malformed_format_affects_only_its_tracepoint),
+        cmocka_unit_test(format_with_known_id_replaces_tracepoint),
+        cmocka_unit_test(sched_switch_links_previous_and_next_thread),
+        cmocka_unit_test(sched_wakeup_has_waker_target_and_cpu),
+        cmocka_unit_test(print_format_provides_labels_and_bases),
+        cmocka_unit_test(kernel_symbols_and_printk_formats_are_parsed),
+        cmocka_unit_test(allocation_failure_is_reported),
+        cmocka_unit_test(real_kernel_formats_all_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The description of tracepoints; see tracing_data.h. */
+/* Parser of trace-cmd's description of tracepoints. Byte layout: tracing_data.h. */
 #include "encodings/tracepoint/tracing_data.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/status.h"
 
-#define SYSTEM_MAX 4096u /* bytes of a system's name that are believed */
+#define SYSTEM_MAX 4096u /* longest accepted name of a system, in bytes */
 
 uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
@@ -17,9 +17,9 @@ uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, 
     return value;
 }
 
-/* Characters up to a zero, of at most `most`; NULL, and the cursor has failed, where there is none.
- */
-static ttr_text take_string(struct cursor *c, size_t most)
+/* Reads a zero-terminated string of at most `most` bytes. Returns NULL and sets c->failed if that
+ * range contains no zero. */
+static ttr_text read_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);
     const uint8_t *zero = left ? memchr(c->p, 0, left < most ? left : most) : NULL;
@@ -32,8 +32,8 @@ static ttr_text take_string(struct cursor *c, size_t most)
     return text;
 }
 
-/* As many characters as a number of `bytes` before them says. */
-static ttr_text take_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
+/* Reads a text with a length prefix of `bytes` bytes; sets c->failed if it is truncated. */
+static ttr_text read_sized_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
     uint64_t n = tracing_data_number(data, c, bytes);
     const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
@@ -46,7 +46,7 @@ bool tracing_data_head(struct tracing_data *data, struct cursor *c)
     const uint8_t *magic = cursor_take(c, TRACING_DATA_MAGIC_BYTES);
     if (!magic || memcmp(magic, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) != 0)
         return false;
-    ttr_text version = take_string(c, sizeof data->version);
+    ttr_text version = read_string(c, sizeof data->version);
     if (c->failed)
         return false;
     memcpy(data->version, version.p, version.n);
@@ -58,9 +58,9 @@ bool tracing_data_head(struct tracing_data *data, struct cursor *c)
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
 }
 
-/* The number behind `key` in the line of `text` that tells of a field: "field: local_t
- * commit;\toffset:8;\tsize:8;\tsigned:1;". */
-static bool field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
+/* Finds the number after `key` in the declaration of `field` within `text`, for example "field:
+ * local_t commit;\toffset:8;\tsize:8;\tsigned:1;". Returns false if either is missing. */
+static bool find_field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
 {
     const char *at = memmem(text.p, text.n, field, strlen(field));
     if (!at)
@@ -83,8 +83,8 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
     static const char *const names[] = {"header_page", "header_event"};
     for (unsigned i = 0; i < 2; i++) {
         uint64_t offset = c->offset, commit, place;
-        ttr_text name = take_string(c, 16);
-        ttr_text text = c->failed ? name : take_text(data, c, 8);
+        ttr_text name = read_string(c, 16);
+        ttr_text text = c->failed ? name : read_sized_text(data, c, 8);
         if (c->failed)
             return TTR_OK;
         if (name.n != strlen(names[i]) || memcmp(name.p, names[i], name.n) != 0) {
@@ -93,25 +93,25 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
             return TTR_OK;
         }
         if (i == 1 ||
-            text.n == 0) /* how events are stored is the same since the first of these files */
+            text.n == 0) /* header_event is ignored: the encoding of events has never changed */
             continue;
-        if (field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
+        if (find_field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
             data->commit_bytes = (uint8_t)commit;
         data->page_data = 8u + data->commit_bytes;
-        if (field_number(text, " data;", "offset:", &place) && place >= data->page_data &&
+        if (find_field_number(text, " data;", "offset:", &place) && place >= data->page_data &&
             place <= 64)
             data->page_data = (uint32_t)place;
     }
     return TTR_OK;
 }
 
-static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_text system,
-                               ttr_error *error)
+static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr_text system,
+                                ttr_error *error)
 {
     uint64_t n = tracing_data_number(data, c, 4);
     for (uint64_t i = 0; i < n && !c->failed; i++) {
         uint64_t offset = c->offset;
-        ttr_text format = take_text(data, c, 8);
+        ttr_text format = read_sized_text(data, c, 8);
         if (c->failed || !data->all)
             continue;
         ttr_error why;
@@ -129,7 +129,7 @@ static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_
 
 ttr_status tracing_data_ftrace(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    return take_formats(data, c, (ttr_text){"ftrace", 6}, error);
+    return parse_formats(data, c, (ttr_text){"ftrace", 6}, error);
 }
 
 ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr_error *error)
@@ -137,16 +137,16 @@ ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr
     uint64_t n = tracing_data_number(data, c, 4);
     ttr_status status = TTR_OK;
     for (uint64_t i = 0; i < n && !c->failed && status == TTR_OK; i++) {
-        ttr_text system = take_string(c, SYSTEM_MAX);
+        ttr_text system = read_string(c, SYSTEM_MAX);
         if (!c->failed)
-            status = take_formats(data, c, system, error);
+            status = parse_formats(data, c, system, error);
     }
     return status;
 }
 
 ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_text lines = take_text(data, c, 4);
+    ttr_text lines = read_sized_text(data, c, 4);
     return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
@@ -154,7 +154,7 @@ ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, tt
 
 ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_text lines = take_text(data, c, 4);
+    ttr_text lines = read_sized_text(data, c, 4);
     return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
@@ -162,14 +162,14 @@ ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_
 
 ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_text lines = take_text(data, c, 8);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines)
+    ttr_text lines = read_sized_text(data, c, 8);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_add_comms(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
 }
 
-/* Versions before 0.6 have no names of threads. */
-static bool has_comms(const struct tracing_data *data)
+/* Returns true if the version is 0.6 or later; earlier ones do not store thread names. */
+static bool has_thread_names(const struct tracing_data *data)
 {
     const char *version = data->version;
     return !(version[0] == '0' && version[1] == '.' && version[2] < '6' && version[3] == 0);
@@ -186,7 +186,7 @@ ttr_status tracing_data_take(struct tracing_data *data, struct cursor *c, ttr_er
         status = tracing_data_kallsyms(data, c, error);
     if (status == TTR_OK && !c->failed)
         status = tracing_data_printk(data, c, error);
-    if (status == TTR_OK && !c->failed && has_comms(data))
+    if (status == TTR_OK && !c->failed && has_thread_names(data))
         status = tracing_data_comms(data, c, error);
     return status;
 }

@@ -1,16 +1,19 @@
-/* The description of tracepoints as trace-cmd stores it, at the head of trace.dat and in
- * perf.data's TRACING_DATA: magic, byte order, sizes, layout of ring-buffer pages, `format` texts,
- * kernel symbols, texts of trace_printk, names of threads.
+/* Parser of trace-cmd's description of tracepoints. It is the head of trace.dat and the section
+ * TRACING_DATA of perf.data: byte order, sizes, layout of ring buffer pages, `format` files, kernel
+ * symbols, printk formats and thread names.
  *
- *   17 08 44 "tracing" version\0  u8 big-endian  u8 bytes of `long`  u32 page bytes
- *   "header_page\0"  u64 n, text   "header_event\0"  u64 n, text
- *   u32 n x (u64 n, format)                                  ftrace's own
- *   u32 systems x (system\0  u32 n x (u64 n, format))
- *   u32 n, kernel symbols   u32 n, printk formats   u64 n, names of threads (version 0.6 and later)
+ *   17 08 44 "tracing" | version, NUL | u8 big-endian | u8 bytes of `long` | u32 page size
+ *   "header_page\0"  | u64 n, text
+ *   "header_event\0" | u64 n, text
+ *   u32 count, then {u64 n, format} of each ftrace-internal event
+ *   u32 systems, then {system name, NUL, u32 count, {u64 n, format} ...} of each system
+ *   u32 n, kernel symbols | u32 n, printk formats | u64 n, thread names (version 0.6 and later)
  *
- * trace.dat 7 has the same parts each in a section of its own, so each has a function.
- * Every function takes its part from the cursor; c->failed says that it is not whole: what was
- * whole before was taken. */
+ * trace.dat 7 stores the same parts in separate sections, so each part has its own function.
+ * tracing_data_take parses all of them in sequence.
+ *
+ * Every function reads its part at the cursor. If c->failed is set afterwards, the part was
+ * truncated; everything complete before was still used. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_H
 
@@ -23,22 +26,25 @@
 struct tracing_data {
     char version[16];
     bool is_big_endian;
-    uint8_t long_bytes;   /* of programs */
-    uint8_t commit_bytes; /* of the kernel's `long` in the head of a page */
+    uint8_t long_bytes;   /* of user space programs */
+    uint8_t commit_bytes; /* of the kernel's `long` in a page header */
     uint32_t page_bytes;
-    uint32_t page_data; /* where data begin in a page */
+    uint32_t page_data; /* offset of the first event in a page */
     struct tracepoints
-        *all; /* which get what is said; the caller's.  NULL: what is said is passed over */
+        *all; /* registry that receives the tracepoints, owned by the caller; NULL: parse only */
     void (*odd)(void *own, uint64_t offset,
-                const char *what); /* tells of a format that cannot be understood */
+                /* called for each format file that cannot be parsed, with its offset in the input
+                 */
+                const char *what);
     void *own;
 };
 
-/* Magic to page size; false when it is something else.  Clears `data` but for all, odd and own. */
+/* Parses the part from the magic to the page size. Returns false if the magic or a size is wrong.
+ * Clears `data` except for `all`, `odd` and `own`. */
 TTR_MUST bool tracing_data_head(struct tracing_data *data, struct cursor *c);
 
 TTR_MUST ttr_status tracing_data_pages(struct tracing_data *data,
-                                       struct cursor *c); /* header_page, header_event */
+                                       struct cursor *c); /* header_page and header_event */
 TTR_MUST ttr_status tracing_data_ftrace(struct tracing_data *data, struct cursor *c,
                                         ttr_error *error);
 TTR_MUST ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c,
@@ -50,12 +56,12 @@ TTR_MUST ttr_status tracing_data_printk(struct tracing_data *data, struct cursor
 TTR_MUST ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c,
                                        ttr_error *error);
 
-/* All of these, one behind another, as perf.data and trace.dat 6 have them (behind
- * tracing_data_head). */
+/* Parses all remaining parts in sequence, as perf.data and trace.dat 6 store them. Call
+ * tracing_data_head first. */
 TTR_MUST ttr_status tracing_data_take(struct tracing_data *data, struct cursor *c,
                                       ttr_error *error);
 
-/* A number of 1 to 8 bytes in the trace's byte order. */
+/* Reads an integer of 1 to 8 bytes in the byte order of the trace. */
 uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes);
 
 #endif

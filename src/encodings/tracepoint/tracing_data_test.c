@@ -1,5 +1,5 @@
-/* The description of tracepoints: both byte orders, old and new versions, formats that are none,
- * and every cut. */
+/* Tests of trace-cmd's description of tracepoints: both byte orders, old and new versions,
+ * malformed formats, and truncation at every byte. */
 #include "encodings/tracepoint/tracing_data.h"
 
 #include "support/support.h"
@@ -14,13 +14,13 @@
     "commit;\toffset:8;\tsize:4;\tsigned:1;\n"                                  \
     "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
 {
     (void)own;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of};
+static const struct tracepoint_container container = {.raw = raw_of_payload};
 
 struct scene {
     ttr *t;
@@ -37,7 +37,7 @@ static void count_odd(void *own, uint64_t offset, const char *what)
     scene->odd_offset = offset;
 }
 
-static void begin(struct scene *scene, bool is_big_endian)
+static void begin_scene(struct scene *scene, bool is_big_endian)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
@@ -50,49 +50,50 @@ static void begin(struct scene *scene, bool is_big_endian)
     assert_non_null(scene->data.all);
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     tracepoints_free(scene->data.all);
     ttr_free(scene->t);
 }
 
-static void number(struct buffer *to, bool is_big_endian, unsigned bytes, uint64_t value)
+static void append_number(struct buffer *to, bool is_big_endian, unsigned bytes, uint64_t value)
 {
     for (unsigned i = 0; i < bytes; i++)
         buffer_add_byte(to, (uint8_t)(value >> 8 * (is_big_endian ? bytes - 1 - i : i)));
 }
 
-static void text(struct buffer *to, bool is_big_endian, unsigned bytes, const char *value)
+static void append_sized_text(struct buffer *to, bool is_big_endian, unsigned bytes,
+                              const char *value)
 {
-    number(to, is_big_endian, bytes, strlen(value));
+    append_number(to, is_big_endian, bytes, strlen(value));
     buffer_add_text(to, value);
 }
 
-/* The block by the words of trace-cmd's manual. */
-static void make(struct buffer *to, bool big, const char *version, const char *format)
+/* Builds the block as trace-cmd's manual describes it. */
+static void make_block(struct buffer *to, bool big, const char *version, const char *format)
 {
     buffer_add(to, "\x17\x08\x44tracing", 10);
     buffer_add(to, version, strlen(version) + 1);
     buffer_add_byte(to, big);
     buffer_add_byte(to, 8);
-    number(to, big, 4, 4096);
+    append_number(to, big, 4, 4096);
     buffer_add(to, "header_page", 12);
-    text(to, big, 8, PAGE32);
+    append_sized_text(to, big, 8, PAGE32);
     buffer_add(to, "header_event", 13);
-    text(to, big, 8, "# compressed entry header\n");
-    number(to, big, 4, 0);
-    number(to, big, 4, 1);
+    append_sized_text(to, big, 8, "# compressed entry header\n");
+    append_number(to, big, 4, 0);
+    append_number(to, big, 4, 1);
     buffer_add(to, "sys", 4);
-    number(to, big, 4, 1);
-    text(to, big, 8, format);
-    text(to, big, 4, "ffffffff81000000 T _text\n");
-    text(to, big, 4, "0xffffffff82000000 : \"hello %d\"\n");
+    append_number(to, big, 4, 1);
+    append_sized_text(to, big, 8, format);
+    append_sized_text(to, big, 4, "ffffffff81000000 T _text\n");
+    append_sized_text(to, big, 4, "0xffffffff82000000 : \"hello %d\"\n");
     if (version[0] != '0' || version[2] >= '6')
-        text(to, big, 8, "77 someone\n");
+        append_sized_text(to, big, 8, "77 someone\n");
     assert_false(to->failed);
 }
 
-static void is_read_in_both_byte_orders(void **state)
+static void block_is_read_in_both_byte_orders(void **state)
 {
     (void)state;
     for (unsigned big = 0; big < 2; big++) {
@@ -100,9 +101,9 @@ static void is_read_in_both_byte_orders(void **state)
         for (unsigned i = 0; i < 3; i++) {
             struct scene scene;
             struct buffer block;
-            begin(&scene, big);
+            begin_scene(&scene, big);
             buffer_init(&block, alloc_default());
-            make(&block, big, versions[i], FORMAT);
+            make_block(&block, big, versions[i], FORMAT);
             struct cursor c = cursor_over(block.bytes, block.n, 0);
             assert_true(tracing_data_head(&scene.data, &c));
             assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
@@ -116,19 +117,19 @@ static void is_read_in_both_byte_orders(void **state)
             assert_int_equal(scene.odd, 0);
             assert_non_null(tracepoints_find(scene.data.all, 300));
             buffer_free(&block);
-            end(&scene);
+            end_scene(&scene);
         }
     }
 }
 
-static void a_format_that_is_none_is_told_of(void **state)
+static void malformed_format_is_reported(void **state)
 {
     (void)state;
     struct scene scene;
     struct buffer block;
-    begin(&scene, false);
+    begin_scene(&scene, false);
     buffer_init(&block, alloc_default());
-    make(&block, false, "6", "no format at all");
+    make_block(&block, false, "6", "no format at all");
     struct cursor c = cursor_over(block.bytes, block.n, 1000);
     assert_true(tracing_data_head(&scene.data, &c));
     assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
@@ -136,23 +137,23 @@ static void a_format_that_is_none_is_told_of(void **state)
     assert_int_equal(scene.odd, 1);
     assert_true(scene.odd_offset > 1000 && scene.odd_offset < 1000 + block.n);
     buffer_free(&block);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void every_cut_is_seen(void **state)
+static void truncation_at_every_byte_is_detected(void **state)
 {
     (void)state;
     struct buffer block;
     buffer_init(&block, alloc_default());
-    make(&block, false, "6", FORMAT);
+    make_block(&block, false, "6", FORMAT);
     for (size_t n = 0; n < block.n; n++) {
         struct scene scene;
-        begin(&scene, false);
+        begin_scene(&scene, false);
         struct cursor c = cursor_over(block.bytes, n, 0);
         if (tracing_data_head(&scene.data, &c))
             assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
         assert_true(c.failed);
-        end(&scene);
+        end_scene(&scene);
     }
     buffer_free(&block);
 }
@@ -160,9 +161,9 @@ static void every_cut_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_read_in_both_byte_orders),
-        cmocka_unit_test(a_format_that_is_none_is_told_of),
-        cmocka_unit_test(every_cut_is_seen),
+        cmocka_unit_test(block_is_read_in_both_byte_orders),
+        cmocka_unit_test(malformed_format_is_reported),
+        cmocka_unit_test(truncation_at_every_byte_is_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The block of formats; see the header. */
+/* Writer of trace-cmd's description of tracepoints. Byte layout: tracing_data.h. */
 #include "encodings/tracepoint/tracing_data_write.h"
 
 #include <inttypes.h>
@@ -9,37 +9,37 @@
 
 #define EVENT_HEADER_SYSTEM "user_events"
 
-void tracing_put_init(struct tracing_put *put, const struct alloc *alloc)
+void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc)
 {
-    *put = (struct tracing_put){.alloc = alloc};
-    buffer_init(&put->texts, alloc);
+    *writer = (struct tracing_put){.alloc = alloc};
+    buffer_init(&writer->texts, alloc);
 }
 
-void tracing_put_free(struct tracing_put *put)
+void tracing_put_free(struct tracing_put *writer)
 {
-    alloc_free(put->alloc, put->formats, put->formats_capacity, sizeof *put->formats);
-    buffer_free(&put->texts);
+    alloc_free(writer->alloc, writer->formats, writer->formats_capacity, sizeof *writer->formats);
+    buffer_free(&writer->texts);
 }
 
-void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text format)
+void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format)
 {
-    void *formats = put->formats;
-    if (!alloc_reserve(put->alloc, &formats, &put->formats_capacity, put->formats_n + 1,
-                       sizeof *put->formats)) {
-        put->is_out_of_memory = true;
+    void *formats = writer->formats;
+    if (!alloc_reserve(writer->alloc, &formats, &writer->formats_capacity, writer->formats_n + 1,
+                       sizeof *writer->formats)) {
+        writer->is_out_of_memory = true;
         return;
     }
-    put->formats = formats;
-    size_t at = put->texts.n;
-    buffer_add(&put->texts, system.p, system.n);
-    buffer_add(&put->texts, format.p, format.n);
-    put->is_out_of_memory |= put->texts.failed;
-    if (!put->is_out_of_memory)
-        put->formats[put->formats_n++] =
+    writer->formats = formats;
+    size_t at = writer->texts.n;
+    buffer_add(&writer->texts, system.p, system.n);
+    buffer_add(&writer->texts, format.p, format.n);
+    writer->is_out_of_memory |= writer->texts.failed;
+    if (!writer->is_out_of_memory)
+        writer->formats[writer->formats_n++] =
             (struct tracing_format){at, system.n, at + system.n, format.n};
 }
 
-void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id)
+void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id)
 {
     static const char fields[] =
         "format:\n"
@@ -61,18 +61,18 @@ void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t i
     char text[1024 + sizeof fields];
     int n = snprintf(text, sizeof text, "name: %.*s\nID: %" PRIu32 "\n%s",
                      (int)(name.n < 512 ? name.n : 512), name.p, id, fields);
-    tracing_put_format(put, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
+    tracing_put_format(writer, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
                        (ttr_text){text, (size_t)n});
 }
 
-/* A block being written. */
-struct block {
-    const struct tracing_put *put;
+/* State while one block is written. */
+struct block_writer {
+    const struct tracing_put *writer;
     const struct tracing_machine *machine;
     struct buffer *to;
 };
 
-static void put_u32(const struct block *block, uint32_t x)
+static void append_block_u32(const struct block_writer *block, uint32_t x)
 {
     uint8_t bytes[4];
     if (block->machine->is_big_endian)
@@ -82,7 +82,7 @@ static void put_u32(const struct block *block, uint32_t x)
     buffer_add(block->to, bytes, sizeof bytes);
 }
 
-static void put_u64(const struct block *block, uint64_t x)
+static void append_block_u64(const struct block_writer *block, uint64_t x)
 {
     uint8_t bytes[8];
     if (block->machine->is_big_endian)
@@ -92,19 +92,19 @@ static void put_u64(const struct block *block, uint64_t x)
     buffer_add(block->to, bytes, sizeof bytes);
 }
 
-static void put_long_text(const struct block *block, ttr_text text)
+static void append_long_text(const struct block_writer *block, ttr_text text)
 {
-    put_u64(block, text.n);
+    append_block_u64(block, text.n);
     buffer_add(block->to, text.p, text.n);
 }
 
-static void put_short_text(const struct block *block, ttr_text text)
+static void append_short_text(const struct block_writer *block, ttr_text text)
 {
-    put_u32(block, (uint32_t)text.n);
+    append_block_u32(block, (uint32_t)text.n);
     buffer_add(block->to, text.p, text.n);
 }
 
-/* How pages of the kernel's ring buffer are, as a machine of this kind says. */
+/* Generates the text of tracefs events/header_page for a machine with this `long` and page size. */
 static ttr_text make_header_page(const struct tracing_machine *machine, char *text, size_t size)
 {
     unsigned n = machine->long_bytes;
@@ -122,57 +122,59 @@ static const char header_event[] = "# compressed entry header\n\ttype_len    :  
                                    "\tpadding     : type == 29\n\ttime_extend : type == "
                                    "30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
 
-static bool is_of_system(const struct block *block, size_t a, size_t b)
+static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
 {
-    const struct tracing_format *one = &block->put->formats[a], *other = &block->put->formats[b];
-    const uint8_t *texts = block->put->texts.bytes;
+    const struct tracing_format *one = &block->writer->formats[a],
+                                *other = &block->writer->formats[b];
+    const uint8_t *texts = block->writer->texts.bytes;
     return one->system_n == other->system_n &&
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* The first format of its system stands for the system. */
-static bool is_first(const struct block *block, size_t i)
+/* Returns true if format `i` is the first one of its system, which then writes all formats of the
+ * system. */
+static bool is_first_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (is_of_system(block, k, i))
+        if (is_same_system(block, k, i))
             return false;
     return true;
 }
 
-static void put_system(const struct block *block, size_t first)
+static void append_system(const struct block_writer *block, size_t first)
 {
-    const struct tracing_put *put = block->put;
-    const struct tracing_format *format = &put->formats[first];
+    const struct tracing_put *writer = block->writer;
+    const struct tracing_format *format = &writer->formats[first];
     uint32_t n = 0;
-    for (size_t i = first; i < put->formats_n; i++)
-        n += is_of_system(block, i, first);
-    buffer_add(block->to, put->texts.bytes + format->system_at, format->system_n);
+    for (size_t i = first; i < writer->formats_n; i++)
+        n += is_same_system(block, i, first);
+    buffer_add(block->to, writer->texts.bytes + format->system_at, format->system_n);
     buffer_add_byte(block->to, 0);
-    put_u32(block, n);
-    for (size_t i = first; i < put->formats_n; i++)
-        if (is_of_system(block, i, first))
-            put_long_text(block,
-                          (ttr_text){(const char *)put->texts.bytes + put->formats[i].text_at,
-                                     put->formats[i].text_n});
+    append_block_u32(block, n);
+    for (size_t i = first; i < writer->formats_n; i++)
+        if (is_same_system(block, i, first))
+            append_long_text(
+                block, (ttr_text){(const char *)writer->texts.bytes + writer->formats[i].text_at,
+                                  writer->formats[i].text_n});
 }
 
-static void put_systems(const struct block *block)
+static void append_systems(const struct block_writer *block)
 {
     uint32_t systems = 0;
-    for (size_t i = 0; i < block->put->formats_n; i++)
-        systems += is_first(block, i);
-    put_u32(block, systems);
-    for (size_t i = 0; i < block->put->formats_n; i++)
-        if (is_first(block, i))
-            put_system(block, i);
+    for (size_t i = 0; i < block->writer->formats_n; i++)
+        systems += is_first_of_system(block, i);
+    append_block_u32(block, systems);
+    for (size_t i = 0; i < block->writer->formats_n; i++)
+        if (is_first_of_system(block, i))
+            append_system(block, i);
 }
 
-void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
+void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
                        struct buffer *to)
 {
-    const struct block block = {put, machine, to};
+    const struct block_writer block = {writer, machine, to};
     char made[512];
-    if (put->is_out_of_memory) {
+    if (writer->is_out_of_memory) {
         to->failed = true;
         return;
     }
@@ -180,17 +182,17 @@ void tracing_put_block(const struct tracing_put *put, const struct tracing_machi
     buffer_add(to, "0.6", 4);
     buffer_add_byte(to, machine->is_big_endian);
     buffer_add_byte(to, machine->long_bytes);
-    put_u32(&block, machine->page_bytes);
+    append_block_u32(&block, machine->page_bytes);
     buffer_add(to, "header_page", 12);
-    put_long_text(&block, machine->header_page.n ? machine->header_page
-                                                 : make_header_page(machine, made, sizeof made));
+    append_long_text(&block, machine->header_page.n ? machine->header_page
+                                                    : make_header_page(machine, made, sizeof made));
     buffer_add(to, "header_event", 13);
-    put_long_text(&block, machine->header_event.n
-                              ? machine->header_event
-                              : (ttr_text){header_event, sizeof header_event - 1});
-    put_u32(&block, 0);
-    put_systems(&block);
-    put_short_text(&block, machine->kallsyms);
-    put_short_text(&block, machine->printk);
-    put_long_text(&block, machine->comms);
+    append_long_text(&block, machine->header_event.n
+                                 ? machine->header_event
+                                 : (ttr_text){header_event, sizeof header_event - 1});
+    append_block_u32(&block, 0);
+    append_systems(&block);
+    append_short_text(&block, machine->kallsyms);
+    append_short_text(&block, machine->printk);
+    append_long_text(&block, machine->comms);
 }

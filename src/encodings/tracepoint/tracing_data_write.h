@@ -1,13 +1,11 @@
-/* The block that tells how tracepoints are laid out: TRACING_DATA of perf.data, and the begin of a
- * trace.dat.
+/* Writer of the description of tracepoints that perf.data stores as TRACING_DATA and trace.dat as
+ * its head. Byte layout: tracing_data.h, of which it writes version 0.6.
  *
- *     17 08 44 "tracing" "0.6\0" | u8 big-endian | u8 bytes of a long | u32 page size |
- * "header_page\0" u64 n, text | "header_event\0" u64 n, text | u32 n of ftrace's own formats, {u64
- * n, text} ... | u32 systems, {name\0, u32 formats, {u64 n, text} ...} | u32 n kallsyms | u32 n
- * printk formats | u64 n names of processes
+ * Order of calls: tracing_put_init, tracing_put_format or tracing_put_event_header for each event,
+ * tracing_put_block, tracing_put_free. Formats may be added in any order; the block groups them by
+ * system, in the order in which the systems first appear.
  *
- * Formats are collected in any order; those of one system stand together in the end.  Ownership:
- * all texts are copied. */
+ * Ownership: all texts are copied. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_WRITE_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_WRITE_H
 
@@ -16,7 +14,7 @@
 #include "base/buffer.h"
 
 struct tracing_format {
-    size_t system_at, system_n, text_at, text_n; /* in texts */
+    size_t system_at, system_n, text_at, text_n; /* offsets and lengths in `texts` */
 };
 
 struct tracing_put {
@@ -27,27 +25,28 @@ struct tracing_put {
     bool is_out_of_memory;
 };
 
-/* How the machine is that the formats are of. */
+/* Machine that the formats were recorded on. */
 struct tracing_machine {
     bool is_big_endian;
     uint8_t long_bytes;
     uint32_t page_bytes;
-    ttr_text header_page, header_event; /* as tracefs gives them; empty: made up for that machine */
+    /* as in tracefs; if empty, defaults for this machine are written */
+    ttr_text header_page, header_event;
     ttr_text kallsyms, printk, comms;
 };
 
-void tracing_put_init(struct tracing_put *put, const struct alloc *alloc);
-void tracing_put_free(struct tracing_put *put);
+void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc);
+void tracing_put_free(struct tracing_put *writer);
 
 /* Adds the text of a tracefs `format` file. */
-void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text format);
+void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format);
 
-/* Adds the format of an EventHeader event whose tracepoint has a name ("Provider_L5K1") and a
- * number. */
-void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id);
+/* Adds a generated format file for the EventHeader tracepoint `name` ("Provider_L5K1") with an id.
+ */
+void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id);
 
-/* Appends the block of all formats. */
-void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine,
+/* Appends the complete block with all formats added so far. */
+void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
                        struct buffer *to);
 
 #endif

@@ -100,11 +100,17 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
+/* Counts an event of a class; called before its first field is printed (babeltrace2_meet). */
+struct parts;
+typedef void (*babeltrace2_meet_function)(const struct parts *parts, const struct schema *schema,
+                                          struct babeltrace2_class *of_class);
+
 /* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event
  * has no class; its plan is made when it came often. What is there of a large event goes to the
  * output before the rest comes. */
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
-                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache);
+                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
+                           babeltrace2_meet_function meet);
 
 /* Appends the same the way that the plan of its class tells; false where the event is not as the
  * plan has it: then nothing is appended. */

@@ -8,8 +8,6 @@
 #include "model/type.h"
 
 #define FIELDS_AT_ONCE 32u
-#define RELIEF \
-    ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
 
 static void close_choices(struct walk *walk, unsigned choices)
 {
@@ -318,18 +316,9 @@ static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
         close_choices(walk, choices);
 }
 
-/* Has the output take what is there.  No place in the text is kept while fields are taken. */
-static __attribute__((noinline)) void relieve(struct walk *walk, struct ttr_writer *out)
-{
-    end_room(walk);
-    output_relieve(out);
-    begin_room(walk, 0);
-}
-
 /* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.
- * Of schema 0 nothing is kept.  `out`: NULL where the text is to stay. */
-static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_writer *out,
-                            ttr_id schema, uint32_t before)
+ * Of schema 0 nothing is kept. */
+static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id schema, uint32_t before)
 {
     struct walk *walk = &parts->walk;
     ttr_field field[FIELDS_AT_ONCE];
@@ -350,8 +339,6 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_
             if (!key || !add_known(parts, &field[i], key))
                 add_field(parts, &field[i], key);
         }
-        if (out && n == FIELDS_AT_ONCE && place_in(walk) >= RELIEF)
-            relieve(walk, out);
     }
     return before;
 }
@@ -397,7 +384,7 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
         !context_schema(t, event->schema)->has_packet)
         add_processor(parts, event);
     else
-        (void)walk_fields(parts, &fields, NULL, 0, UNKNOWN);
+        (void)walk_fields(parts, &fields, 0, UNKNOWN);
     close_part(parts);
     end_room(walk);
     size_t n = walk->to->n - begin;
@@ -438,7 +425,8 @@ static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
 }
 
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
-                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache)
+                           struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
+                           babeltrace2_meet_function meet)
 {
     const ttr *t = out->t;
     ttr_fields fields;
@@ -456,10 +444,10 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     if (of_class)
-        babeltrace2_meet(&parts, schema, of_class);
+        meet(&parts, schema, of_class);
     ttr_fields_begin(t, event, &fields);
     add_end(&parts, event->schema,
-            walk_fields(&parts, &fields, out, cache->with_color ? 0 : event->schema,
+            walk_fields(&parts, &fields, cache->with_color ? 0 : event->schema,
                         parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);
 }

@@ -495,7 +495,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
         !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(out, event, of_class, &own->cache);
+        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_meet);
     out->events++;
     return true;
 }
@@ -507,9 +507,8 @@ static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *bat
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        if (!write_event(out, event))
-            return fail_memory(error);
-        ttr_status status = output_drain(out, error);
+        ttr_status status = write_event(out, event) ? output_drain(out, error) : fail_memory(error);
+        status = output_event_status(out, event, status, error);
         if (status != TTR_OK)
             return status;
     }
@@ -541,18 +540,22 @@ static const ttr_option_info options[] = {
      "what stands before the name: also trace, trace:domain, loglevel, emf; all, none", true},
 };
 
-const struct format format_babeltrace2 = {
-    .name = "babeltrace2",
-    .title = "text as babeltrace2 prints it",
-    .extensions = "",
-    .spec = "src/formats/babeltrace2/README.md",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .writer_size = sizeof(struct babeltrace2),
+static const struct format_writer writer = {
+    .is_text = true,
+    .state_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
     .pass = babeltrace2_pass,
     .finish = babeltrace2_finish,
     .drop = babeltrace2_drop,
+};
+
+const struct format format_babeltrace2 = {
+    .name = "babeltrace2",
+    .title = "text as babeltrace2 prints it",
+    .extensions = "",
+    .spec = "src/formats/babeltrace2/README.md",
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -345,17 +345,20 @@ static void chrome_drop(struct ttr_writer *out)
     alloc_free(alloc, own->processes, own->processes_n, sizeof *own->processes);
 }
 
+static const struct format_writer writer = {
+    .losses = losses,
+    .losses_n = CHROME_LOSSES,
+    .state_size = sizeof(struct chrome),
+    .create = chrome_create,
+    .write = chrome_write,
+    .finish = chrome_finish,
+    .drop = chrome_drop,
+};
+
 const struct format format_chrome = {
     .name = "chrome",
     .title = "Chrome JSON for Perfetto, speedscope and other viewers",
     .extensions = "json",
     .spec = "Trace Event Format, JSON object form",
-    .abilities = TTR_FORMAT_WRITES,
-    .losses = losses,
-    .losses_n = CHROME_LOSSES,
-    .writer_size = sizeof(struct chrome),
-    .create = chrome_create,
-    .write = chrome_write,
-    .finish = chrome_finish,
-    .drop = chrome_drop,
+    .writer = &writer,
 };

@@ -38,7 +38,6 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 struct csv {
     struct text_cache texts;
     struct buffer scratch; /* the fields as JSON, before they are quoted */
-    bool is_quoted;        /* the first of them went out */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
@@ -88,39 +87,24 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends the first n bytes of the scratch inside of a quoted field: JSON itself has no line ends
- * and no control characters. */
-static void add_quoted(struct ttr_writer *out, size_t n)
+/* Appends JSON as a quoted field: JSON itself has no line ends and no control characters. */
+static void add_quoted(struct buffer *to, const struct buffer *scratch)
 {
-    struct csv *own = out->own;
-    struct buffer *to = &out->buffer;
-    const uint8_t *json = own->scratch.bytes;
-    char *at = n < SIZE_MAX / 4 ? (char *)buffer_room(to, n * 2 + 1) : NULL, *start = at;
+    const size_t n = scratch->n;
+    const uint8_t *json = scratch->bytes;
+    char *at = n < SIZE_MAX / 4 ? (char *)buffer_room(to, n * 2 + 2) : NULL, *start = at;
     if (!at) {
         to->failed = true;
         return;
     }
-    if (!own->is_quoted)
-        *at++ = '"';
-    own->is_quoted = true;
+    *at++ = '"';
     for (size_t i = 0; i < n; i++) {
         *at = '"';
         at += json[i] == '"';
         *at++ = (char)json[i];
     }
+    *at++ = '"';
     buffer_filled(to, (size_t)(at - start));
-}
-
-/* Hands over what is there of a large event, but for the last byte: it tells whether a comma is
- * due. */
-static void relieve(struct ttr_writer *out)
-{
-    struct csv *own = out->own;
-    const uint8_t last = own->scratch.bytes[own->scratch.n - 1];
-    add_quoted(out, own->scratch.n - 1);
-    buffer_clear(&own->scratch);
-    buffer_add_byte(&own->scratch, last);
-    output_relieve(out);
 }
 
 static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
@@ -130,8 +114,6 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
     text_cache_init(&own->texts, &out->t->counted, csv_escape);
     buffer_init(&own->scratch, &out->t->counted);
     field_json_init(&own->fields, out->t, &own->scratch);
-    own->fields.relieve = relieve;
-    own->fields.writer = out;
     own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf",
@@ -288,7 +270,6 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
 static void write_fields(struct ttr_writer *out, const ttr_event *event)
 {
     struct csv *own = out->own;
-    own->is_quoted = false;
     buffer_clear(&own->scratch);
     buffer_add_byte(&own->scratch, '{');
     field_json_begin(&own->fields);
@@ -297,12 +278,10 @@ static void write_fields(struct ttr_writer *out, const ttr_event *event)
     field_json_tell(&own->fields, out, event->offset);
     for (; own->fields.contexts > 0; own->fields.contexts--)
         output_lost(out, CSV_CONTEXT, event->offset);
-    if (own->scratch.n == 2 && !own->is_quoted)
+    if (own->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else
-        add_quoted(out, own->scratch.n);
-    if (own->is_quoted)
-        buffer_add_byte(&out->buffer, '"');
+        add_quoted(&out->buffer, &own->scratch);
     out->buffer.failed |= own->scratch.failed;
 }
 
@@ -343,19 +322,23 @@ static const ttr_option_info options[] = {
     {"eol", "crlf|lf", "how lines end; RFC 4180 says crlf", true},
 };
 
+static const struct format_writer writer = {
+    .is_text = true,
+    .losses = losses,
+    .losses_n = CSV_LOSSES,
+    .state_size = sizeof(struct csv),
+    .create = csv_create,
+    .write = csv_write,
+    .finish = csv_finish,
+    .drop = csv_drop,
+};
+
 const struct format format_csv = {
     .name = "csv",
     .title = "CSV: a header line, one event a line",
     .extensions = "csv",
     .spec = "RFC 4180",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .losses = losses,
-    .losses_n = CSV_LOSSES,
-    .writer_size = sizeof(struct csv),
-    .create = csv_create,
-    .write = csv_write,
-    .finish = csv_finish,
-    .drop = csv_drop,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

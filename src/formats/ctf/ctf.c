@@ -79,43 +79,61 @@ static const ttr_option_info options[] = {
      true},
 };
 
-const struct format format_ctf = {
-    .name = "ctf",
-    .title = "Common Trace Format",
-    .extensions = "",
-    .spec = "CTF 1.8.3, CTF 2.0, RFC v1.1 of 2010",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
+static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
     .bid = ctf_bid,
-    .reader_size = sizeof(struct ctf_reader),
+    .state_size = sizeof(struct ctf_reader),
     .open = ctf_open,
     .next = ctf_next,
     .stops = true,
-    .settle = ctf_settle,
     .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
     .kinds = ctf_kinds,
+    .input_options = "metadata longer-metadata stream-intersection",
+};
+
+static const struct format_folder folder = {
     .anchor = "metadata",
     .anchor_option = "metadata",
-    .open_folder = ctf_open_folder,
-    .open_folders = ctf_open_folders,
+    .open = ctf_open_folder,
+    .open_several = ctf_open_folders,
+};
+
+static const struct format_url url = {
     .schemes = "net net4 net6",
-    .open_url = ctf_open_live,
+    .open = ctf_open_live,
+};
+
+static const struct format_description description = {
     .describe = ctf_describe,
     .print = ctf_print,
+};
+
+static const struct format_writer writer = {
     .losses = ctf_losses,
     .losses_n = CTF_LOSSES,
     .writes_folder = true,
     .is_part = ctf_is_part,
     .wants_order = true,
-    .writer_size = sizeof(struct ctf_writer),
+    .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
     .takes_scattered = ctf_takes_scattered,
     .drop = ctf_drop,
+};
+
+const struct format format_ctf = {
+    .name = "ctf",
+    .title = "Common Trace Format",
+    .extensions = "",
+    .spec = "CTF 1.8.3, CTF 2.0, RFC v1.1 of 2010",
+    .reader = &reader,
+    .folder = &folder,
+    .url = &url,
+    .description = &description,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
-    .input_options = "metadata longer-metadata stream-intersection",
 };

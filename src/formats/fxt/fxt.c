@@ -10,26 +10,33 @@ static const ttr_option_info options[] = {
      .for_writing = true},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_NONE,
+    .bid = fxt_bid,
+    .refuse = fxt_refuse,
+    .state_size = sizeof(struct fxt_reader),
+    .open = fxt_open,
+    .next = fxt_next,
+    .close = fxt_close,
+};
+
+static const struct format_writer writer = {
+    .losses = fxt_losses,
+    .losses_n = FXT_LOSSES,
+    .state_size = sizeof(struct fxt_writer),
+    .create = fxt_create,
+    .write = fxt_write,
+    .finish = fxt_finish,
+    .drop = fxt_drop,
+};
+
 const struct format format_fxt = {
     .name = "fxt",
     .title = "Fuchsia trace format",
     .extensions = "fxt ftf",
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_NONE,
-    .bid = fxt_bid,
-    .refuse = fxt_refuse,
-    .reader_size = sizeof(struct fxt_reader),
-    .open = fxt_open,
-    .next = fxt_next,
-    .close = fxt_close,
-    .losses = fxt_losses,
-    .losses_n = FXT_LOSSES,
-    .writer_size = sizeof(struct fxt_writer),
-    .create = fxt_create,
-    .write = fxt_write,
-    .finish = fxt_finish,
-    .drop = fxt_drop,
+    .reader = &reader,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

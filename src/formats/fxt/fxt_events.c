@@ -31,6 +31,25 @@ static enum fxt_taken no_memory(struct fxt_reader *reader)
     return FXT_FAILED;
 }
 
+void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n, uint64_t offset)
+{
+    if (!(reader->in->flags & TTR_READ_DEFINITIONS))
+        return;
+    ttr_event *event = input_event(reader->in);
+    event->kind = TTR_KIND_DEFINITION;
+    event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
+    event->time = reader->last_time;
+    event->schema = reader->schema;
+    event->payload = bytes;
+    event->payload_size = (uint32_t)n;
+    event->body = (uint32_t)n;
+    event->offset = offset;
+    if (!reader->provider)
+        return;
+    event->provider = reader->provider->name;
+    event->track = reader->provider->track;
+}
+
 enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
                              uint32_t ref, uint32_t at, ttr_id *id)
 {

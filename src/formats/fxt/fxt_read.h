@@ -201,6 +201,10 @@ enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record
  * then. */
 enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
 
+/* Emits bytes that carry no event as a definition, if definitions are wanted. */
+void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
+                         uint64_t offset);
+
 /* Parts of a record that refs lead to. */
 enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
                              uint32_t ref, uint32_t at, ttr_id *id);
@@ -212,10 +216,6 @@ enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record 
 /* Views by record type; NULL: no such type. */
 typedef enum fxt_taken (*fxt_view)(struct fxt_reader *reader, const struct fxt_record *record);
 extern const fxt_view fxt_views[16];
-
-/* Gives bytes that carry no event, if definitions are wanted. */
-void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
-                         uint64_t offset);
 
 /* --- fxt_fields.c --- */
 

@@ -145,29 +145,6 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
                        .kind = TTR_LOSS_DROPPED},
 };
 
-/* --- Times --- */
-
-uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
-{
-    bool clamped = false;
-    if (!w->is_inline)
-        return ns;
-    uint64_t base = w->copied.base_ns > 0 ? (uint64_t)w->copied.base_ns : 0;
-    return w->copied.base_ticks +
-           clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
-}
-
-uint64_t fxt_ticks_slowly(struct fxt_writer *w)
-{
-    const ttr_event *e = w->event;
-    if (e->ticks != (uint64_t)e->time && e->source && !(e->flags & TTR_EVENT_NO_TIME))
-        fxt_lost(w, FXT_LOST_TICKS);
-    if (e->time >= 0)
-        return fxt_ticks_of(w, (uint64_t)e->time);
-    fxt_lost(w, FXT_LOST_TIME_NEGATIVE);
-    return 0;
-}
-
 /* --- Copying --- */
 
 /* Whether copying begins with this event: definitions come along, or nothing came before it. */

@@ -317,8 +317,6 @@ uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
 /* Writes the event under way. */
 void fxt_write_kind(struct fxt_writer *w);
 
-/* --- fxt_write.c --- */
-
 /* The time of the event under way in ticks of the section, and any other time of it. */
 uint64_t fxt_ticks_slowly(struct fxt_writer *w);
 
@@ -330,7 +328,7 @@ static inline uint64_t fxt_ticks(struct fxt_writer *w)
     return fxt_ticks_slowly(w);
 }
 
-uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns);
+/* --- fxt_write.c --- */
 
 ttr_status fxt_create(struct ttr_writer *out, ttr_error *error);
 ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

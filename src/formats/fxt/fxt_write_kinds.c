@@ -6,6 +6,31 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
+/* --- Times --- */
+
+static uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
+{
+    bool clamped = false;
+    if (!w->is_inline)
+        return ns;
+    uint64_t base = w->copied.base_ns > 0 ? (uint64_t)w->copied.base_ns : 0;
+    return w->copied.base_ticks +
+           clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
+}
+
+uint64_t fxt_ticks_slowly(struct fxt_writer *w)
+{
+    const ttr_event *e = w->event;
+    if (e->ticks != (uint64_t)e->time && e->source && !(e->flags & TTR_EVENT_NO_TIME))
+        fxt_lost(w, FXT_LOST_TICKS);
+    if (e->time >= 0)
+        return fxt_ticks_of(w, (uint64_t)e->time);
+    fxt_lost(w, FXT_LOST_TIME_NEGATIVE);
+    return 0;
+}
+
+/* --- Places of attributes --- */
+
 /* Attributes for which a record has no place. */
 enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 

@@ -11,25 +11,32 @@ static const ttr_option_info options[] = {
      true},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_NONE,
+    .bid = heph_bid,
+    .state_size = sizeof(struct heph_reader),
+    .open = heph_open,
+    .next = heph_next,
+    .close = heph_close,
+};
+
+static const struct format_writer writer = {
+    .losses = heph_losses,
+    .losses_n = HEPH_LOSSES,
+    .state_size = sizeof(struct heph_writer),
+    .create = heph_create,
+    .write = heph_write,
+    .finish = heph_finish,
+    .drop = heph_drop,
+};
+
 const struct format format_heph = {
     .name = "heph",
     .title = "Heph trace format",
     .extensions = "trace heph",
     .spec = "Trace Format 0.1.0, and the layout before substreams",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_NONE,
-    .bid = heph_bid,
-    .reader_size = sizeof(struct heph_reader),
-    .open = heph_open,
-    .next = heph_next,
-    .close = heph_close,
-    .losses = heph_losses,
-    .losses_n = HEPH_LOSSES,
-    .writer_size = sizeof(struct heph_writer),
-    .create = heph_create,
-    .write = heph_write,
-    .finish = heph_finish,
-    .drop = heph_drop,
+    .reader = &reader,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -97,6 +97,9 @@ bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layo
 /* True for a metadata packet that sets the epoch, with its value. */
 bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
 
+/* Moves the window to reader->offset with `need` bytes if the input has them. */
+TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
+
 /* --- heph_epoch.c --- */
 
 /* Finds the epoch for the events from the beginning of the trace. */
@@ -144,8 +147,5 @@ TTR_MUST ttr_status heph_search(struct input *in, ttr_error *error);
 ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_next(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
-
-/* Moves the window to reader->offset with `need` bytes where the input has them. */
-TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
 
 #endif

@@ -59,3 +59,16 @@ bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     *epoch = cursor_u64be(&c);
     return true;
 }
+
+/* A packet larger than this is fetched together with the bytes after it: each move of the window
+ * copies what is left of it. */
+#define LARGE_PACKET (UINT64_C(1) << 20)
+#define LARGE_WINDOW (UINT64_C(64) << 20)
+
+ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    if (need > LARGE_PACKET && need < LARGE_WINDOW)
+        need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
+    return input_fill(in, reader->offset, (size_t)need, error);
+}

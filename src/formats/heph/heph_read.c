@@ -6,26 +6,12 @@
  * Format" as a whole. */
 #include <string.h>
 
-#include "base/clockmath.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* A packet larger than this is fetched together with what follows: a window that creeps is copied
- * again and again. */
-#define LARGE_PACKET (UINT64_C(1) << 20)
-#define LARGE_WINDOW (UINT64_C(64) << 20)
-
 #define OPEN_BYTES 65536u
-
-ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
-{
-    struct heph_reader *reader = in->own;
-    if (need > LARGE_PACKET && need < LARGE_WINDOW)
-        need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
-    return input_fill(in, reader->offset, (size_t)need, error);
-}
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {

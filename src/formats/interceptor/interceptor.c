@@ -216,17 +216,24 @@ static bool interceptor_describe(struct input *in, size_t i, struct event_class 
     return event_headers_describe(reader->headers, i, about, events);
 }
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = interceptor_bid,
+    .state_size = sizeof(struct interceptor),
+    .open = interceptor_open,
+    .next = interceptor_next,
+    .close = interceptor_close,
+};
+
+static const struct format_description description = {
+    .describe = interceptor_describe,
+};
+
 const struct format format_interceptor = {
     .name = "interceptor",
     .title = "EventHeader events as a test interceptor wrote them",
     .extensions = "dat",
     .spec = "src/formats/interceptor/README.md",
-    .abilities = TTR_FORMAT_READS,
-    .order = TTR_ORDER_TIME,
-    .bid = interceptor_bid,
-    .reader_size = sizeof(struct interceptor),
-    .open = interceptor_open,
-    .next = interceptor_next,
-    .close = interceptor_close,
-    .describe = interceptor_describe,
+    .reader = &reader,
+    .description = &description,
 };

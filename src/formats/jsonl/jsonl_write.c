@@ -64,8 +64,6 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option jsonl.times cannot be \"%s\": expected number or string", times);
     field_json_init(&own->fields, out->t, &out->buffer);
-    own->fields.relieve = output_relieve;
-    own->fields.writer = out;
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
     for (size_t i = 0; i < WHOS; i++)
@@ -453,20 +451,24 @@ static const ttr_option_info options[] = {
      true},
 };
 
+static const struct format_writer writer = {
+    .is_text = true,
+    .losses = losses,
+    .losses_n = sizeof losses / sizeof *losses,
+    .state_size = sizeof(struct jsonl),
+    .create = jsonl_create,
+    .write = jsonl_write,
+    .pass = jsonl_pass,
+    .finish = jsonl_finish,
+    .drop = jsonl_drop,
+};
+
 const struct format format_jsonl = {
     .name = "jsonl",
     .title = "JSON Lines: one event a line",
     .extensions = "jsonl ndjson",
     .spec = "schema tracetta.events/1 (docs/json.md)",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .losses = losses,
-    .losses_n = sizeof losses / sizeof *losses,
-    .writer_size = sizeof(struct jsonl),
-    .create = jsonl_create,
-    .write = jsonl_write,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
-    .pass = jsonl_pass,
-    .finish = jsonl_finish,
-    .drop = jsonl_drop,
 };

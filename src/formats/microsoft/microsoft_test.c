@@ -134,7 +134,7 @@ static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
     buffer_free(&to);
 }
 
-/* Converts a file of the test interceptor to JSON objects of a format. */
+/* Converts a file with events of EventHeader to JSON objects of a format. */
 static void convert(const uint8_t *bytes, size_t n, const char *format, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);

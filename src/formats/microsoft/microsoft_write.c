@@ -306,19 +306,23 @@ static const ttr_option_info options[] = {
     {"tags", "yes|no", "tags of fields behind their names", true},
 };
 
+static const struct format_writer writer = {
+    .is_text = true,
+    .losses = losses,
+    .losses_n = sizeof losses / sizeof *losses,
+    .state_size = sizeof(struct microsoft),
+    .create = microsoft_create,
+    .write = microsoft_write,
+    .finish = microsoft_finish,
+    .drop = microsoft_drop,
+};
+
 const struct format format_microsoft = {
     .name = "microsoft",
     .title = "JSON objects as perf-decode prints them",
     .extensions = "",
     .spec = "src/formats/microsoft/README.md",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .losses = losses,
-    .losses_n = sizeof losses / sizeof *losses,
-    .writer_size = sizeof(struct microsoft),
-    .create = microsoft_create,
-    .write = microsoft_write,
-    .finish = microsoft_finish,
-    .drop = microsoft_drop,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -1,6 +1,47 @@
-/* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h.
- */
+/* nettrace as a format: its name, its tables, and its bid.
+ *
+ * The bid: the text "Nettrace" or, before V4, the head of FastSerialization. */
 #include "formats/nettrace/nettrace_writer.h"
+#include "formats/nettrace/nettrace.h"
+
+#define HEAD_BYTES (4 + NETTRACE_SERIALIZATION_BYTES)
+
+static bool is_serialization(const uint8_t *p, size_t n)
+{
+    return n >= HEAD_BYTES && load_u32le(p) == NETTRACE_SERIALIZATION_BYTES &&
+           memcmp(p + 4, NETTRACE_SERIALIZATION, NETTRACE_SERIALIZATION_BYTES) == 0;
+}
+
+/* Other programs store other things by the same library: the first object tells. */
+static bool is_netperf(const uint8_t *p, size_t n)
+{
+    static const char *const names[] = {"Trace", "Microsoft.DotNet.Runtime.EventPipeFile"};
+    if (n < 15)
+        return false;
+    uint32_t size = load_u32le(p + 11);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (size == strlen(names[i]) && n - 15 >= size && memcmp(p + 15, names[i], size) == 0)
+            return true;
+    return false;
+}
+
+static unsigned nettrace_bid(const struct peek *peek)
+{
+    const uint8_t *p = peek->bytes;
+    if (peek->n >= NETTRACE_MAGIC_BYTES && memcmp(p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
+        return 64;
+    if (!is_serialization(p, peek->n))
+        return 0;
+    return is_netperf(p + HEAD_BYTES, peek->n - HEAD_BYTES) ? 255 : 0;
+}
+
+static const char *nettrace_refuse(const struct peek *peek)
+{
+    if (is_serialization(peek->bytes, peek->n))
+        return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, "
+               "maybe): read the .nettrace it was made from";
+    return NULL;
+}
 
 static const ttr_option_info options[] = {
     {"order", "time|block",
@@ -10,29 +51,40 @@ static const ttr_option_info options[] = {
     {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = nettrace_bid,
+    .refuse = nettrace_refuse,
+    .state_size = sizeof(struct nettrace_reader),
+    .open = nettrace_open,
+    .next = nettrace_next,
+    .close = nettrace_close,
+    .range = nettrace_range,
+};
+
+static const struct format_description description = {
+    .describe = nettrace_describe,
+};
+
+static const struct format_writer writer = {
+    .losses = nettrace_losses,
+    .losses_n = NETTRACE_LOSSES,
+    .wants_order = true,
+    .state_size = sizeof(struct nettrace_writer),
+    .create = nettrace_create,
+    .write = nettrace_write,
+    .finish = nettrace_finish,
+    .drop = nettrace_drop,
+};
+
 const struct format format_nettrace = {
     .name = "nettrace",
     .title = ".NET EventPipe",
     .extensions = "nettrace netperf",
     .spec = "NetPerf 1 to 3, Nettrace 4 to 6",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_TIME,
-    .bid = nettrace_bid,
-    .refuse = nettrace_refuse,
-    .reader_size = sizeof(struct nettrace_reader),
-    .open = nettrace_open,
-    .next = nettrace_next_with_symbols,
-    .close = nettrace_close,
-    .range = nettrace_range,
-    .describe = nettrace_describe,
-    .losses = nettrace_losses,
-    .losses_n = NETTRACE_LOSSES,
-    .wants_order = true,
-    .writer_size = sizeof(struct nettrace_writer),
-    .create = nettrace_create,
-    .write = nettrace_write,
-    .finish = nettrace_finish,
-    .drop = nettrace_drop,
+    .reader = &reader,
+    .description = &description,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

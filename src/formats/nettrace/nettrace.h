@@ -3,6 +3,7 @@
  *   nettrace_read.c      opening, the Trace object, what comes next, V1 and V2
  *   nettrace_objects.c   V3 to V5: the frame of objects, and the next one behind damage
  *   nettrace_search.c    V1, V2 and V6: the next event or block behind damage
+ *   nettrace_trace.c     the object Trace: clock, pointers, process
  *   nettrace_header.c    one step from event to event
  *   nettrace_scan.c      a block becomes runs of events in order; losses, metadata on the way
  *   nettrace_order.c     runs are merged by time into batches
@@ -13,14 +14,12 @@
  *   nettrace_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: lists of labels
  *   nettrace_types.c     types of events: schemas, what is told of them
- *   nettrace_describe.c  the same as classes of events
  *   nettrace_readings.c  types of fields compiled, when they are needed
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_spans.c     begin and end of collections and of compilation
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_universal.c the same of whole machines, and their processes
  *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
- *   nettrace_bid.c       is this nettrace at all
  *
  * Scanning a block checks its headers and finds where times go back; what lies between is a run, of
  * which the place and the header state at its begin are kept.  Runs of one capture thread that
@@ -329,29 +328,28 @@ struct nettrace_bytes {
 /* --- nettrace_read.c --- */
 
 ttr_status nettrace_open(struct input *in, ttr_error *error);
+/* With TTR_READ_SYMBOLS the context also gets the symbols that the events of the batch declare. */
 ttr_status nettrace_next(struct input *in, ttr_error *error);
 void nettrace_close(struct input *in);
-
-/* Shows the bytes from `offset` on (not before what is held), `need` of them where the input has so
- * many. */
-TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
-                                  struct nettrace_bytes *bytes);
-
-/* Takes the end mark of so many bytes at reader->at, and tells of what follows it: the trace is
- * over. */
-TTR_MUST ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size);
-
-/* Takes what Trace says: `c` stands behind its frame, and has failed when it is not whole. */
-TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
 
 /* Events outside of a range need not be given.  With TTR_READ_SYMBOLS all are read: code may be
  * told of anywhere. */
 void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns);
 
-/* Takes the size of addresses. */
-void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset);
+/* --- nettrace_trace.c --- */
+
+/* Reads the object Trace; `c` is after its frame.  c->failed is set if the object is cut. */
+TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
 
 /* --- nettrace_pieces.c --- */
+
+/* Shows the bytes from `offset` on (not before what is held), `need` of them if the input has so
+ * many. */
+TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
+                                  struct nettrace_bytes *bytes);
+
+/* Ends the trace with the end mark of so many bytes at reader->at.  Notes bytes that follow it. */
+TTR_MUST ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size);
 
 /* Begins to keep what stands from here on for pieces; false when memory is out. */
 TTR_MUST bool nettrace_pieces_begin(struct nettrace_reader *reader);
@@ -493,14 +491,6 @@ TTR_MUST bool nettrace_name_event(struct nettrace_reader *reader, struct nettrac
 /* Attends to the block at reader->at: V6. */
 TTR_MUST ttr_status nettrace_block6(struct nettrace_reader *reader);
 
-/* What Trace says behind its clock. */
-TTR_MUST ttr_status nettrace_take_trace6(struct nettrace_reader *reader, struct cursor *c);
-
-/* A number of seven bits a byte, and a text behind its length; the cursor has failed where they are
- * not whole. */
-uint64_t nettrace_take_varint(struct cursor *c);
-ttr_text nettrace_take_string(struct cursor *c);
-
 /* --- nettrace_metadata6.c --- */
 
 TTR_MUST ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c);
@@ -567,7 +557,7 @@ static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types
                                                     : nettrace_type_sparse(types, number);
 }
 
-/* --- nettrace_describe.c --- */
+/* --- nettrace_types.c: description --- */
 
 bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
@@ -596,8 +586,8 @@ void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
 /* What events of a provider say of code; 0 = nothing. */
 uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id);
 
-/* nettrace_next; with TTR_READ_SYMBOLS the context gets the symbols of what is given. */
-TTR_MUST ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error);
+/* Adds the symbols that an event declares to the context.  Returns false when memory is out. */
+TTR_MUST bool nettrace_symbols_take(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- nettrace_universal.c --- */
 
@@ -614,10 +604,5 @@ uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id);
 TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event,
                                       uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
-
-/* --- nettrace_bid.c --- */
-
-unsigned nettrace_bid(const struct peek *peek);
-const char *nettrace_refuse(const struct peek *peek);
 
 #endif

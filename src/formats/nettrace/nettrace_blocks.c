@@ -10,56 +10,11 @@
  *
  * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was
  * given. */
-#include <stdio.h>
-
-#include "base/number.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
 enum { POINT_FORGETS_THREADS = 1, POINT_FORGETS_METADATA = 2 };
 enum { THREAD_NAME = 1, THREAD_PID = 2, THREAD_TID = 3, THREAD_PAIR = 4 };
-
-uint64_t nettrace_take_varint(struct cursor *c)
-{
-    uint64_t x = 0;
-    for (unsigned i = 0; i < 10; i++) {
-        uint8_t byte = cursor_u8(c);
-        x |= (uint64_t)(byte & 0x7f) << 7 * i;
-        if (byte < 0x80)
-            return x;
-    }
-    c->failed = true;
-    return 0;
-}
-
-ttr_text nettrace_take_string(struct cursor *c)
-{
-    uint64_t n = nettrace_take_varint(c);
-    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
-    return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
-}
-
-ttr_status nettrace_take_trace6(struct nettrace_reader *reader, struct cursor *c)
-{
-    uint64_t offset = c->offset;
-    uint32_t pointer = cursor_u32le(c), n = cursor_u32le(c);
-    if (c->failed)
-        return TTR_OK;
-    nettrace_set_pointer(reader, pointer, offset);
-    for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
-        ttr_text key = nettrace_take_string(c), value = nettrace_take_string(c);
-        char name[80];
-        if (c->failed)
-            break;
-        (void)snprintf(name, sizeof name, "%.*s", (int)(key.n < 79 ? key.n : 79), key.p);
-        if (strcmp(name, "ProcessId") == 0)
-            (void)number_get_u64(value.p, value.n, &reader->pid);
-        if (!context_add_attribute(reader->t, reader->in->id, name,
-                                   &(ttr_value){.type = TTR_TYPE_TEXT, .text = value}))
-            return fail_memory(reader->error);
-    }
-    return TTR_OK;
-}
 
 static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
 {

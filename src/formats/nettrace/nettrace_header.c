@@ -168,3 +168,23 @@ bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span 
         return decode_plain(h, span->origin, span->end, codec);
     }
 }
+
+uint64_t nettrace_take_varint(struct cursor *c)
+{
+    uint64_t x = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        uint8_t byte = cursor_u8(c);
+        x |= (uint64_t)(byte & 0x7f) << 7 * i;
+        if (byte < 0x80)
+            return x;
+    }
+    c->failed = true;
+    return 0;
+}
+
+ttr_text nettrace_take_string(struct cursor *c)
+{
+    uint64_t n = nettrace_take_varint(c);
+    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
+    return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cursor.h"
 #include "base/endian.h"
 #include "formats/nettrace/nettrace_format.h"
 
@@ -159,5 +160,10 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
     h->next = h->payload + h->payload_size;
     return true;
 }
+
+/* Read a number of seven bits a byte, and a text with its length before it.  c->failed is set if
+ * they are cut. */
+uint64_t nettrace_take_varint(struct cursor *c);
+ttr_text nettrace_take_string(struct cursor *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pieces of the input as they stand there, for copies: given as definitions before their events,
- * which come in order of time.
+/* The window of the input, and pieces of the input as they are there, for copies: emitted as
+ * definitions before their events, which come in order of time.
  *
  * The events themselves stay what they are without pieces.  A copy keeps a piece until the `link`
  * of one behind it says that all its events were given, and knows by their offsets which of them
@@ -61,4 +61,53 @@ ttr_status nettrace_pieces_rest(struct nettrace_reader *reader)
                                    .offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
     reader->at += n;
     return n ? TTR_OK : TTR_END;
+}
+
+/* --- The window --- */
+
+ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
+                         struct nettrace_bytes *bytes)
+{
+    struct input *in = reader->in;
+    struct window before = in->window;
+    uint64_t skip = offset - before.offset;
+    bool is_shown = offset >= before.offset && skip <= before.n && before.n - skip >= need;
+    if (!is_shown) {
+        uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
+        hold = reader->keep < hold ? reader->keep : hold;
+        uint64_t ahead = source_is_seekable(in->source)
+                             ? offset - hold
+                             : 0; /* each new window costs something: fewer and fewer of them */
+        ttr_status status =
+            input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
+        if (status != TTR_OK)
+            return status;
+        nettrace_order_move(&reader->order, &before, &in->window);
+        skip = offset - in->window.offset;
+    }
+    skip = skip < in->window.n ? skip : in->window.n;
+    *bytes = (struct nettrace_bytes){in->window.bytes + skip, in->window.n - (size_t)skip, offset};
+    return TTR_OK;
+}
+
+ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size)
+{
+    struct nettrace_bytes behind;
+    nettrace_piece_add(reader, &(struct nettrace_piece){
+                                   .offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
+    reader->at += size;
+    reader->is_over = reader->has_end = true;
+    /* A live trace is not waited for. */
+    ttr_status status =
+        nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
+    if (status != TTR_OK || behind.n == 0)
+        return status;
+    if (behind.n >= NETTRACE_MAGIC_BYTES &&
+        memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
+        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
+                   "another trace begins behind the end of this one; not read");
+    else
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
+                   "the input goes on behind the end of the trace; not read");
+    return TTR_OK;
 }

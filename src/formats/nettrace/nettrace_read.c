@@ -9,149 +9,6 @@
 #define FLAT_BYTES ((uint64_t)1 << 20)
 #define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real ones have less than 64 KiB */
 
-ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
-                         struct nettrace_bytes *bytes)
-{
-    struct input *in = reader->in;
-    struct window before = in->window;
-    uint64_t skip = offset - before.offset;
-    bool is_shown = offset >= before.offset && skip <= before.n && before.n - skip >= need;
-    if (!is_shown) {
-        uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
-        hold = reader->keep < hold ? reader->keep : hold;
-        uint64_t ahead = source_is_seekable(in->source)
-                             ? offset - hold
-                             : 0; /* each new window costs something: fewer and fewer of them */
-        ttr_status status =
-            input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
-        if (status != TTR_OK)
-            return status;
-        nettrace_order_move(&reader->order, &before, &in->window);
-        skip = offset - in->window.offset;
-    }
-    skip = skip < in->window.n ? skip : in->window.n;
-    *bytes = (struct nettrace_bytes){in->window.bytes + skip, in->window.n - (size_t)skip, offset};
-    return TTR_OK;
-}
-
-ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size)
-{
-    struct nettrace_bytes behind;
-    nettrace_piece_add(reader, &(struct nettrace_piece){
-                                   .offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
-    reader->at += size;
-    reader->is_over = reader->has_end = true;
-    /* A live trace is not waited for. */
-    ttr_status status =
-        nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
-    if (status != TTR_OK || behind.n == 0)
-        return status;
-    if (behind.n >= NETTRACE_MAGIC_BYTES &&
-        memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
-                   "another trace begins behind the end of this one; not read");
-    else
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
-                   "the input goes on behind the end of the trace; not read");
-    return TTR_OK;
-}
-
-/* Days from 1970 to a date; the month counts from 1. */
-static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    unsigned of_era = (unsigned)(year - era * 400),
-             of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    return era * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
-}
-
-/* Eight numbers of Windows' SYSTEMTIME, UTC. */
-static bool take_date(struct cursor *c, int64_t *ns)
-{
-    unsigned part[8];
-    for (unsigned i = 0; i < 8; i++)
-        part[i] = cursor_u16le(c);
-    unsigned year = part[0], month = part[1], day = part[3], hour = part[4], minute = part[5],
-             second = part[6], ms = part[7];
-    if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 ||
-        hour > 23 || minute > 59 || second > 60 || ms > 999)
-        return false;
-    int64_t seconds = days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 +
-                      (int64_t)minute * 60 + second;
-    *ns = seconds * 1000000000 + (int64_t)ms * 1000000;
-    return true;
-}
-
-/* The clock, once. */
-static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
-{
-    uint64_t offset = c->offset;
-    bool is_dated = take_date(c, &reader->sync_ns);
-    reader->sync_ticks = cursor_u64le(c);
-    uint64_t frequency = cursor_u64le(c);
-    if (c->failed)
-        return TTR_OK;
-    if (!is_dated) {
-        reader->sync_ns = 0;
-        reader->sync_ticks = 0;
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date",
-                   "the date of the trace is none; times count from the zero of its clock");
-    }
-    if (frequency == 0 || frequency > INT64_MAX) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
-                   "a clock of %llu ticks a second; times are as if they were nanoseconds",
-                   (unsigned long long)frequency);
-        frequency = 1000000000;
-    }
-    clockmath_init(&reader->clock, frequency);
-    reader->plain_ticks = frequency == 1000000000 && reader->sync_ns >= 0
-                              ? (uint64_t)(INT64_MAX - reader->sync_ns)
-                              : 0;
-    ttr_clock clock = {.name = "ticks",
-                       .frequency = frequency,
-                       .is_anchored = is_dated,
-                       .anchor_ticks = reader->sync_ticks,
-                       .anchor_ns = reader->sync_ns};
-    return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
-}
-
-static bool add_number(struct nettrace_reader *reader, const char *name, uint64_t number)
-{
-    return context_add_attribute(reader->t, reader->in->id, name,
-                                 &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
-}
-
-void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
-{
-    if (bytes == 4 || bytes == 8)
-        reader->pointer_bytes = bytes;
-    else
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size",
-                   "pointers of %u bytes; taken as 8", bytes);
-}
-
-ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
-{
-    ttr_status status = take_clock(reader, c);
-    if (status != TTR_OK || c->failed || reader->version < 3)
-        return status;
-    if (reader->version >= NETTRACE_V6)
-        return nettrace_take_trace6(reader, c);
-    uint64_t offset = c->offset;
-    uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c),
-             rate = cursor_u32le(c);
-    if (c->failed)
-        return TTR_OK;
-    reader->pid = pid;
-    nettrace_set_pointer(reader, pointer, offset);
-    bool is_fine = add_number(reader, "process_id", pid) &&
-                   add_number(reader, "processors", processors) &&
-                   add_number(reader, "pointer_size", pointer) &&
-                   add_number(reader, "sampling_interval_ns", rate);
-    return is_fine ? TTR_OK : fail_memory(reader->error);
-}
-
 /* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the
  * file says where that is, too; it is not looked at, so that a pipe is read as a file is: what
  * follows the tag is no event by its sizes. */
@@ -225,7 +82,7 @@ void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns)
     reader->has_range = true;
 }
 
-ttr_status nettrace_next(struct input *in, ttr_error *error)
+static ttr_status next_events(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
     reader->error = error;
@@ -250,6 +107,18 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
         if (status != TTR_OK)
             return status;
     }
+}
+
+ttr_status nettrace_next(struct input *in, ttr_error *error)
+{
+    struct nettrace_reader *reader = in->own;
+    ttr_status status = next_events(in, error);
+    if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
+        return status;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (!nettrace_symbols_take(reader, &in->events[i]))
+            return fail_memory(error);
+    return status;
 }
 
 /* u32 major, u32 minor, behind a zero where older versions have a length. */

@@ -122,7 +122,7 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
     return range.name && range.module && symbols_add(&t->symbols, SYMBOL_FUNCTION, &range);
 }
 
-static bool take(struct nettrace_reader *reader, const ttr_event *event)
+bool nettrace_symbols_take(struct nettrace_reader *reader, const ttr_event *event)
 {
     const struct nettrace_type *type =
         event->schema ? context_schema(reader->t, event->schema)->own : NULL;
@@ -139,16 +139,4 @@ static bool take(struct nettrace_reader *reader, const ttr_event *event)
     default:
         return true;
     }
-}
-
-ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error)
-{
-    struct nettrace_reader *reader = in->own;
-    ttr_status status = nettrace_next(in, error);
-    if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
-        return status;
-    for (uint32_t i = 0; i < in->n; i++)
-        if (!take(reader, &in->events[i]))
-            return fail_memory(error);
-    return status;
 }

@@ -1,6 +1,32 @@
-/* perf.data as a format: what it is called, what it can do.  The reader's parts are in perf.h. */
+/* Registration of perf.data: its name, its tables of functions, and its bid.
+ *
+ * The bid verifies the magic in either byte order, and that the header size is that of a file or of
+ * a pipe. */
 #include "formats/perf/perf.h"
 #include "formats/perf/perf_write.h"
+
+static bool has_magic(const struct peek *peek, const char *magic)
+{
+    return peek->n >= 8 && memcmp(peek->bytes, magic, 8) == 0;
+}
+
+static unsigned perf_bid(const struct peek *peek)
+{
+    bool is_big = has_magic(peek, PERF_MAGIC_BIG);
+    if (!is_big && !has_magic(peek, PERF_MAGIC))
+        return 0;
+    if (peek->n < PERF_PIPE_HEADER_BYTES)
+        return 64;
+    uint64_t size = perf_u64(peek->bytes + PERF_AT_HEADER_SIZE, is_big);
+    return size == PERF_PIPE_HEADER_BYTES || size == PERF_HEADER_BYTES ? 128 : 64;
+}
+
+static const char *perf_refuse(const struct peek *peek)
+{
+    return has_magic(peek, "PERFFILE")
+               ? "a perf.data of Linux before 2.6.33, in a layout that perf gave up"
+               : NULL;
+}
 
 static const ttr_option_info options[] = {
     {"byte-order", "little|big",
@@ -8,31 +34,46 @@ static const ttr_option_info options[] = {
     {"zstd", "1..19", "compress the records of what is no copy, at this level", true},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = perf_bid,
+    .refuse = perf_refuse,
+    .state_size = sizeof(struct perf_reader),
+    .open = perf_open,
+    .next = perf_next,
+    .close = perf_close,
+};
+
+static const struct format_folder folder = {
+    .anchor = "data",
+    .open = perf_open_folder,
+    .reads_alone = true,
+};
+
+static const struct format_description description = {
+    .describe = perf_describe,
+};
+
+static const struct format_writer writer = {
+    .losses = perf_losses,
+    .losses_n = PERF_LOSSES,
+    .wants_order = true,
+    .state_size = sizeof(struct perf_writer),
+    .create = perf_write_create,
+    .write = perf_write,
+    .finish = perf_write_finish,
+    .drop = perf_write_drop,
+};
+
 const struct format format_perf = {
     .name = "perf",
     .title = "perf.data of Linux's perf",
     .extensions = "data",
     .spec = "perf 2.6.33 and later: files, pipes and folders",
-    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
-    .order = TTR_ORDER_TIME,
-    .bid = perf_bid,
-    .refuse = perf_refuse,
-    .reader_size = sizeof(struct perf_reader),
-    .open = perf_open,
-    .next = perf_next,
-    .close = perf_close,
-    .describe = perf_describe,
-    .anchor = "data",
-    .open_folder = perf_open_folder,
-    .reads_alone = true,
-    .losses = perf_losses,
-    .losses_n = PERF_LOSSES,
-    .wants_order = true,
-    .writer_size = sizeof(struct perf_writer),
-    .create = perf_write_create,
-    .write = perf_write,
-    .finish = perf_write_finish,
-    .drop = perf_write_drop,
+    .reader = &reader,
+    .folder = &folder,
+    .description = &description,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -1,29 +1,52 @@
-/* The parts of the perf.data reader: what they share, and what each of them offers.
+/* The perf.data reader: its parts, what they share, and the functions that each of them offers.
+ * Layouts are drawn in encodings/perf_data/perf_layout.h, rules by id in README.md.
  *
- *   perf_open.c      the head of a file or a pipe, its sections
- *   perf_kinds.c     what was recorded: attributes, ids, names
- *   perf_names.c     how perf calls an event whose name nobody wrote down
- *   perf_features.c  features: sections of a file, records of a pipe
- *   perf_read.c      what comes next; records as they are stored
- *   perf_tool.c      records of the tool
+ *   perf_folder.c    opens a folder of many files (perf record --threads)
+ *   perf_open.c      reads the header of a file or pipe, its attributes and its table of features
+ *   perf_features.c  parses a feature: a section of a file, a record of a pipe
+ *   perf_kinds.c     perf_kind: an attribute, its ids, its name, where its samples have which field
+ *   perf_names.c     names an event by type and config if the file does not
+ *   perf_read.c      the loop: scans records, releases them in order of time, decodes them
+ *   perf_order.c     queue of scanned records, sorted by time
+ *   perf_resync.c    plausibility of a record; resynchronization after damage
  *   perf_unpack.c    compressed records
- *   perf_resync.c    which bytes may be a record, and the next one behind damage
- *   perf_order.c     records of a region in order of time
- *   perf_records.c   records of the kernel become events, and name threads
- *   perf_sample.c    samples become events: kinds found, parts found
- *   perf_fields.c    fields of samples
- *   perf_record_fields.c   fields of other records
- *   perf_symbols.c   which code was where, where that is wanted
- *   perf_tracing.c   tracepoints, whose fields other code knows
- *   perf_folder.c    a trace of many files
- *   perf_bid.c       is this perf.data at all
+ *   perf_tool.c      records of the tool (types of 64 and more)
+ *   perf_records.c   other kernel records to events; names of threads
+ *   perf_sample.c    samples to events
+ *   perf_parts.c     parts of a sample that have no fixed offset
+ *   perf_fields.c, perf_record_fields.c   fields of samples, of other records
+ *   perf_event.c     threads, times and events, shared by all kinds of records
+ *   perf_symbols.c   mappings and build ids, for symbols
+ *   perf_tracing.c   tracepoints, whose fields encodings/tracepoint decodes
  *
- * Records are looked at twice.  Scanning finds where they are and their times, which become keys;
- * what may be given (nothing older can come: the round before is over) is sorted, and each record
- * is decoded where it is given.  Records of a recorder's buffer are in order already, so that
- * sorting is merging a few runs.  Memory grows with two rounds of the recorder's buffers; bytes
- * stay in the window until they are given. What the trace knows of its threads changes as records
- * are given; of its events, only while the batch is empty. */
+ * Input of a file (a pipe has 16 bytes, then only records; attributes and features are records):
+ *
+ *   +--------+-------------+---------------------------------------------+-------------------+
+ *   | header | attributes  | records: round | FINISHED_ROUND | round ... | table of features |
+ *   | 104    | each + ids  | each: u32 type, u16 misc, u16 size, body    | then the features |
+ *   +--------+-------------+---------------------------------------------+-------------------+
+ *
+ * Order of calls.  perf_open reads the header, attributes and features, and decides by
+ * perf_choose_order whether records can be sorted.  Each call of perf_next then fills one batch: it
+ * decodes records that are released; if there are none, it scans on until some are.
+ *
+ * Algorithm: a windowed natural merge sort.  The recorder stores one ring buffer after the other,
+ * and marks the end of each pass over all buffers by FINISHED_ROUND.  No record is older than the
+ * newest one of the round before the last, so at each mark the records up to that time are released
+ * (PERF-TIME-2).  Scanning stores only a 16-byte key per record (time, offset, size); the keys of a
+ * round consist of about one sorted run per CPU, which passes of a two-way merge sort in O(n log
+ * runs).  A record is decoded when it is emitted.
+ *
+ * Invariants:
+ *   - Bytes of queued records stay in the input window (or in perf_unpacked) until emitted.
+ *   - Thread names change while records are emitted, in order of time; kinds, names of kinds and
+ *     features change only while the batch is empty.
+ *   - Equal times keep the order of the file.
+ *
+ * Cost: two rounds of the recorder's buffers in memory; limits are the _MAX constants below.  A
+ * file of more than 16 MiB without rounds is read as stored, and sorted by the caller if needed.
+ *
+ * Left out: processor traces (AUXTRACE data are skipped), statistics of perf stat record. */
 #ifndef TRACETTA_PERF_H
 #define TRACETTA_PERF_H
 
@@ -40,13 +63,14 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-#define PERF_KEYS_MAX ((size_t)1 << 22)       /* records that wait; more are given out of order */
-#define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* those of what was unpacked */
-#define PERF_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
+/* queued records; the queue is released early if it is full */
+#define PERF_KEYS_MAX ((size_t)1 << 22)
+#define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* unpacked bytes that are queued */
+/* file bytes between the first queued record and the last */
+#define PERF_REGION_MAX ((uint64_t)256 << 20)
 #define PERF_DATA_MAX                                                          \
-    ((uint64_t)16 << 20) /* bytes behind a record of a pipe that are looked at \
-                          */
-#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* bytes of a feature that is looked at */
+    ((uint64_t)16 << 20) /* payload after a record of a pipe that is checked for being complete */
+#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* size in bytes of a feature that is parsed */
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
 {
@@ -63,7 +87,7 @@ static inline uint64_t perf_u64(const void *p, bool is_big)
     return is_big ? load_u64be(p) : load_u64le(p);
 }
 
-/* A cursor that knows the byte order. */
+/* Cursor over bytes of the file, which are in the byte order of the recorder. */
 struct perf_cursor {
     struct cursor c;
     bool is_big;
@@ -79,7 +103,7 @@ static inline uint64_t perf_take64(struct perf_cursor *at)
     return at->is_big ? cursor_u64be(&at->c) : cursor_u64le(&at->c);
 }
 
-/* What the kernel was asked for: struct perf_event_attr, as far as it is there. */
+/* The parsed fields of struct perf_event_attr; 0 if the attribute is too short to have one. */
 struct perf_request {
     uint64_t config, period, sample_type, read_format, flags, config1, config2, branch_type,
         regs_user, regs_intr;
@@ -91,54 +115,59 @@ struct perf_trace;
 struct tracepoint;
 struct tracepoints;
 
-/* A number of a sample that stands at the same place in all samples of a kind. */
+/* A number that has the same offset in all samples of a kind. */
 struct perf_plain {
     const char *name;
     ttr_id name_id;
-    uint16_t at; /* in the record */
+    uint16_t at; /* offset in the record */
     bool is_pointer;
 };
 
 #define PERF_PLAIN_MAX 4u
 
-/* One kind of events that was recorded. */
+/* A kind of events: one recorded attribute, and what follows from it for its records. */
 struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
-    ttr_id whole; /* "sched:sched_switch", the name as it was told */
+    ttr_id whole; /* full name as stored, "sched:sched_switch" */
     uint64_t samples;
     uint32_t index;
-    /* Places in a sample's record, 0 = it has none. */
+    /* Offsets in a SAMPLE record of eight-byte fields; 0 if the samples do not have the field. */
     uint16_t ip_at, tid_at, time_at, id_at, cpu_at;
-    uint16_t parts_at; /* behind what stands at fixed places: READ and so on */
-    uint16_t raw_at;   /* of RAW where nothing of variable length stands before it */
-    /* The same from the end of other records, 0 = it has none. */
-    uint8_t back, tid_back, time_back, id_back, cpu_back; /* back: bytes of all of it */
-    const struct tracepoint *tracepoint; /* NULL: it is none, or nobody told its format */
-    bool has_parts;                      /* others than RAW */
-    bool has_fixed_period; /* samples do not tell it: the last of `plain` is the one asked for */
+    uint16_t parts_at; /* offset of the first part after the fixed fields (READ and so on) */
+    uint16_t raw_at;   /* offset of RAW if no part of variable size precedes it, else 0 */
+    /* Distances in bytes of sample_id fields from the end of a record that is not a sample; 0 =
+     * absent. */
+    /* `back`: size of the complete sample_id trailer */
+    uint8_t back, tid_back, time_back, id_back, cpu_back;
+    /* NULL if the event is not a tracepoint or its format is unknown */
+    const struct tracepoint *tracepoint;
+    /* samples have parts without a fixed offset, RAW not counted */
+    bool has_parts;
+    /* samples have no PERIOD; the last entry of `plain` is the period of the attribute */
+    bool has_fixed_period;
     struct perf_plain plain[PERF_PLAIN_MAX];
     uint8_t plain_n;
 };
 
-/* What all readers of one trace share: a trace may be a folder of many files. */
+/* State shared by all readers of one trace; a folder has one reader per file. */
 struct perf_trace {
     ttr *t;
     const struct format *format;
-    uint32_t users;            /* readers */
-    uint32_t running;          /* of them not at their end */
-    uint64_t samples, records; /* in those that are */
-    uint16_t source;           /* that its threads belong to */
+    uint32_t users;            /* readers that have a reference */
+    uint32_t running;          /* readers that are not at their end */
+    uint64_t samples, records; /* totals of the readers that are at their end */
+    uint16_t source;           /* index of the source that owns the threads */
     bool is_big, is_pipe;
     bool has_descriptions; /* EVENT_DESC was read */
     bool is_anchored;
-    int64_t anchor_ns; /* to be added to times */
+    int64_t anchor_ns; /* nanoseconds added to the times of records */
     uint64_t anchor_ticks;
     int64_t anchor_wall;
     struct perf_kind **kind;
     size_t kinds_n, kinds_capacity;
-    struct pairmap by_id; /* (id, 0) to kind */
+    struct pairmap by_id; /* (id, 0) to index in `kind` */
     struct {
         uint64_t id;
         struct perf_kind *kind;
@@ -147,112 +176,127 @@ struct perf_trace {
         uint64_t both;
         ttr_id thread;
     } threads[PERF_THREAD_CACHE];
-    struct tracepoints *tracepoints; /* NULL: no formats were told */
-    uint16_t time_at;                /* of samples of all kinds, unless those differ */
+    struct tracepoints *tracepoints; /* NULL if the file has no TRACING_DATA */
+    /* offset of TIME in samples; of all kinds, unless has_mixed_times */
+    uint16_t time_at;
     bool has_mixed_times;
     ttr_id record_schema;
-    ttr_id record_name[PERF_TOOL_FIRST]; /* of records of the kernel, by type */
-    const char *const *registers;        /* names, by number; NULL = not known */
-    struct arena arena;                  /* kinds */
+    ttr_id record_name[PERF_TOOL_FIRST]; /* event names of kernel records, by record type */
+    /* names of registers by number; NULL if the architecture is unknown */
+    const char *const *registers;
+    struct arena arena;                  /* owns the kinds */
 };
 
-/* A record that waits. */
+/* Sort key of a scanned record that was not emitted yet. */
 struct perf_key {
     uint64_t time;
-    uint32_t at;   /* from the base of its bytes */
-    uint32_t size; /* bit 31: it was unpacked */
+    uint32_t at;   /* offset from `perf_order.base` of its kind of bytes */
+    uint32_t size; /* bytes; bit 31 is set if the record was unpacked */
 };
 #define PERF_KEY_UNPACKED (1u << 31)
 
 struct perf_order {
-    struct perf_key *keys, *spare; /* sorted from `given` to `sorted` */
+    /* `keys` are sorted from index `given` to index `sorted`; `spare` is the target of a merge pass
+     */
+    struct perf_key *keys, *spare;
     size_t keys_capacity, spare_capacity, n, sorted, given;
-    uint64_t base[2];        /* what `at` counts from: in the file, in what was unpacked */
-    uint64_t limit;          /* while giving: the last time that may be given */
-    uint64_t newest, before; /* times: the newest seen, the newest of the round before */
-    uint64_t last;           /* given */
+    /* offsets that perf_key.at is relative to: [0] of the file, [1] of the unpacked bytes */
+    uint64_t base[2];
+    uint64_t limit;          /* while records are emitted: the greatest time that is released */
+    uint64_t newest, before; /* greatest time scanned so far, and at the end of the round before */
+    uint64_t last;           /* time of the last emitted record */
     bool is_giving;
 };
 
-/* Where a piece of what was unpacked came from. */
+/* Maps unpacked bytes to the compressed record that held them. */
 struct perf_piece {
-    uint64_t at, offset; /* first byte: in what was unpacked, in the file */
+    /* `at`: offset in the unpacked bytes; `offset`: file offset of the compressed record */
+    uint64_t at, offset;
 };
 
 struct perf_unpacked {
-    uint8_t *bytes; /* [from, from + n) of all that was unpacked */
+    uint8_t *bytes; /* unpacked bytes [from, from + n) that are still needed */
     size_t n, capacity;
-    uint64_t from, at; /* at: of the next record */
+    uint64_t from, at; /* `at`: offset of the next record to scan */
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
-    uint32_t done; /* bytes of the record at hand that were unpacked, with its header; 0 = it has
-                      not begun */
-    bool has_more; /* records that are all there wait for room */
+    /* bytes of the current compressed record that are consumed, header included; 0 before its first
+     */
+    uint32_t done;
+    bool has_more; /* complete unpacked records wait until the queue has room */
     bool is_broken;
 };
 
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;     /* of the call that is under way, never NULL */
-    ttr_error own_error;  /* where the caller wants none */
-    struct source *again; /* the input once more, for what stands behind the records; NULL = not
-                             needed, or it cannot be */
-    uint64_t again_at;    /* the first byte that it can still show */
-    uint64_t at, end;     /* of the next record; of all records */
+    ttr_error *error;     /* target of errors during a call of perf_next; never NULL */
+    ttr_error own_error;  /* target of errors if the caller passed NULL */
+    /* second handle on the input, to read features after the records; NULL if not needed or
+     * impossible */
+    struct source *again;
+    /* lowest file offset that `again` can still read; it only moves forward */
+    uint64_t again_at;
+    uint64_t at, end;     /* file offsets: of the next record, of the end of the records */
     uint64_t
-        pass_end; /* bytes up to here are no record but are given as definitions, with this tag */
+        /* file offset up to which bytes are emitted as definitions with `pass_tag`, not parsed as
+         * records */
+        pass_end;
     uint16_t pass_tag;
-    uint64_t data_at;   /* of the first record */
-    uint64_t behind_at; /* of the data behind a record that were passed over last, 0 = none, or it
-                           was told that they are damaged */
+    uint64_t data_at;   /* file offset of the first record */
+    /* file offset of the payload after a record that was skipped last; 0 = none, or its damage was
+     * reported */
+    uint64_t behind_at;
     uint64_t samples, records, unknown;
-    int64_t last_time; /* of events */
+    int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
-    bool sorts;            /* by time; else as stored */
-    bool is_over, is_tail; /* all records are looked at; what is behind them is being given */
-    bool is_counted;       /* the end was told */
+    bool sorts;            /* records are sorted by time; else emitted as stored */
+    /* `is_over`: all records are scanned; `is_tail`: the bytes after the records are being emitted
+     */
+    bool is_over, is_tail;
+    bool is_counted;       /* the counts of this reader were added to those of the trace */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
 
-/* Tags of definitions that are no record, whose tag is its type: what stands before the records,
- * behind them, and behind one of them. */
+/* Tags of definitions whose bytes are not a record: before the records, after all of them, and the
+ * payload after one record.  Other definitions have the type of their record as tag. */
 enum { PERF_TAG_HEAD = 256, PERF_TAG_TAIL = 257, PERF_TAG_DATA = 258 };
-#define PERF_PIECE ((size_t)1 << 20) /* most bytes of such a one */
+#define PERF_PIECE ((size_t)1 << 20) /* size limit of one such definition */
 
-enum { PERF_UPDATE_NAME = 2 }; /* what an EVENT_UPDATE may tell */
+enum { PERF_UPDATE_NAME = 2 }; /* EVENT_UPDATE types that are used */
 
-/* A record whose bytes are all there. */
+/* A record whose bytes are all in memory. */
 struct perf_view {
     const uint8_t *p;
     uint32_t size, type;
     uint16_t misc;
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* file offset, for diagnostics */
 };
 
 enum perf_taken {
     PERF_TAKEN,
-    PERF_HOLD /* the batch must be empty */,
-    PERF_FAILED /* error is filled */
+    PERF_HOLD /* not consumed: the batch must end before this record */,
+    PERF_FAILED /* `reader->error` is set */
 };
 
 /* --- perf_open.c --- */
 
-/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or
- * damaged, and whether attributes of events or other features are. */
+/* Attribute of a source: bit mask of features (bits 1 to 63) that are damaged or incomplete.  The
+ * writer drops those from a copy. */
 #define PERF_BAD_PARTS "trace.bad_parts"
-#define PERF_BAD_OTHERS ((uint64_t)1) /* no feature has bit 0 */
+/* in the mask: attributes or other features are damaged; feature 0 does not exist */
+#define PERF_BAD_OTHERS ((uint64_t)1)
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 
-/* Puts the words of feature bits right, whose halves the other byte order swaps on machines of 32
- * bits; true where it did. */
+/* Corrects feature words whose 32-bit halves are swapped: 32-bit machines of the other byte order
+ * write them so.  Returns whether they were swapped. */
 bool perf_features_settle(uint64_t *words);
 void perf_close(struct input *in);
 
-/* Decides how the records are put in order. */
+/* Sets `reader->sorts`: records can be sorted if rounds end within 16 MiB, or if there are few. */
 TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
 
 /* --- perf_folder.c --- */
@@ -264,124 +308,138 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
 
 /* --- perf_kinds.c --- */
 
-/* Takes the bytes of an attribute that has room for so many: those that its size tells. */
+/* Returns the bytes of the attribute at the cursor and skips `room` bytes.  The size that the
+ * attribute itself declares may be less. */
 struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room);
 
 struct perf_trace *perf_trace_new(struct input *in, bool is_big);
 void perf_trace_free(struct perf_trace *trace);
 
-/* Adds a kind from the bytes of its attribute; NULL when memory is out. */
+/* Adds a kind for the bytes of an attribute.  Returns NULL if memory is exhausted. */
 TTR_MUST struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr);
 
-/* Gives an id to a kind; false when memory is out. */
+/* Maps an event id to a kind.  Returns false if memory is exhausted. */
 TTR_MUST bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
-/* The kind with an id, NULL = none. */
+/* Returns the kind of an event id, NULL if the id is unknown. */
 struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
 
-/* Names a kind, "system:event" being two names of a tracepoint; false when memory is out. */
+/* Sets the name of a kind.  "system:event" of a tracepoint is split into provider and name. Returns
+ * false if memory is exhausted. */
 TTR_MUST bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
-/* The kind of a sample, and of another record; NULL = unknown. */
+/* Return the kind of a sample, or of another record.  NULL if it is unknown. */
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
 
-/* format.describe: each kind is a class, its stream class the PMU or the system of tracepoints. */
+/* Implements format_description.describe: a kind is an event class; its stream class is the PMU or
+ * the tracepoint system. */
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
 /* --- perf_names.c --- */
 
-/* Writes how perf calls an event; gives the bytes. */
+/* Writes the name by which perf prints an unnamed event.  Returns its length. */
 size_t perf_event_name(const struct perf_request *request, char *to, size_t size);
 
 /* --- perf_features.c --- */
 
-/* Whether anything is learned from a feature. */
+/* Returns whether the reader uses any content of a feature. */
 bool perf_feature_is_used(unsigned feature);
 
-/* Takes a feature whose content is at the cursor. */
+/* Parses the content of a feature.  Damage is reported as a note, not as a failure. */
 TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature,
                                       struct perf_cursor *at);
+
+/* Bytes of the input window. */
+struct perf_span {
+    const uint8_t *p;
+    size_t n;
+};
 
 /* --- perf_read.c --- */
 
 ttr_status perf_next(struct input *in, ttr_error *error);
 
-/* The bytes of the file from `offset` on, at least `need` where it has so many, while nothing of
- * the batch is given. */
-struct perf_span {
-    const uint8_t *p;
-    size_t n;
-};
-TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                              struct perf_span *span);
-
 /* --- perf_tool.c --- */
 
-/* Attends to a record of the tool, whose bytes are all there. */
+/* Handles a complete record of the tool, and skips the payload that follows it outside of its size.
+ */
 TTR_MUST ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record);
 
-/* Tells that the data behind a record, which should have ended at `end`, end `there`. */
+/* Reports that the payload after a record ends at `there` instead of `end`. */
 TTR_MUST ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end);
 
 /* --- perf_unpack.c --- */
 
-/* Unpacks the next bytes of a piece, by which what was unpacked grows; until *is_done. */
+/* Decompresses the next chunk of a compressed record into `reader->unpacked`.  Call until *is_done.
+ */
 TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record,
                                 bool *is_done);
-/* Where in the file the piece stands that a byte came from. */
+/* Returns the file offset of the compressed record that held unpacked byte `at`. */
 uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
 
 /* --- perf_resync.c --- */
 
-/* Whether a header may be one: its type is known, and its size is one that such records have. */
+/* Returns whether a header can be one of a record: known type, and a size possible for that type.
+ */
 bool perf_is_plausible(const uint8_t *header, bool is_big);
 
-/* Whether a type of records is known. */
+/* Returns whether the record type is known. */
 bool perf_is_known(uint32_t type);
 
-/* The first place from `from` on where records follow each other; the end of the span when there is
- * none.  is_end: nothing is behind it. */
+/* Returns the first index at or after `from` at which a chain of plausible records starts; span->n
+ * if there is none.  `is_end`: the span ends where the input ends. */
 size_t perf_find(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
-/* Finds the next record behind damage at reader->at. */
+/* Finds the next record after damage at reader->at, and returns its file offset in *offset. */
 TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 
 /* --- perf_order.c --- */
 
-/* Adds a record of a time; false when memory is out. */
+/* Makes the bytes of the file from `offset` on available, at least `need` unless the file ends.
+ * Queued records stay in the window.  Call it only while the batch is empty: it may move the
+ * window. */
+TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                              struct perf_span *span);
+
+/* Queues a record.  Returns false if memory is exhausted. */
 TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
 
-/* Lets everything up to `limit` be given; false when memory is out. */
+/* Sorts the queue and releases the records up to time `limit`.  Returns false if memory is
+ * exhausted. */
 TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 
-/* Forgets what was given. */
+/* Removes emitted records from the queue, and unpacked bytes that are no longer needed. */
 void perf_order_settle(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
+/* --- perf_event.c --- */
+
+/* Returns the thread, adding it if it is new.  Returns 0 if memory is exhausted. */
+ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
+
+/* Converts ticks to nanoseconds.  Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
+ */
+int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
+
+/* Appends an event for a record to the batch.  `time` is as stored; 0 if the record has none, which
+ * repeats the time of the previous event. */
+ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);
+
 /* --- perf_records.c --- */
 
-/* Makes an event of a record of the kernel. */
+/* Decodes a kernel record that is not a sample into an event. */
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader,
                                           const struct perf_view *record);
 
 #define PERF_NOBODY \
-    UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
+    UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
 
-/* The thread; 0 when memory is out. */
-ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
+/* --- perf_parts.c --- */
 
-/* The time of ticks; sets TTR_EVENT_CLAMPED, unless flags is NULL, where none can be told. */
-int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
-
-/* A new event of a record at a time as stored, 0 = has none. */
-ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);
-
-/* --- perf_sample.c --- */
-
-/* Parts of eight bytes, none of them at a fixed place. */
+/* Parts of eight bytes without a fixed offset, by index in perf_parts.single. */
 enum {
     PERF_SINGLE_WEIGHT,
     PERF_SINGLE_DATA_SRC,
@@ -393,71 +451,68 @@ enum {
     PERF_SINGLES
 };
 
-#define PERF_BRANCH_HW_INDEX                                                                      \
-    ((uint64_t)1 << 17)                          /* of branch_type: u64 index before the branches \
-                                                  */
-#define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19) /* u64 each behind them */
+/* A bit of branch_type: a u64 index precedes the branches. */
+#define PERF_BRANCH_HW_INDEX ((uint64_t)1 << 17)
+#define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19) /* one u64 per branch follows the branches */
 
-/* Items of a part; p NULL: it is absent, or damaged. */
+/* A part of a sample; p is NULL if it is absent or damaged. */
 struct perf_part {
     const uint8_t *p;
     uint64_t n;
 };
 
-/* The parts of a sample that have no fixed place.  RAW, STACK_USER and AUX count bytes; READ begins
- * with what it has before its values. */
+/* The parts of a sample that have no fixed offset.  n counts bytes in RAW, STACK_USER and AUX,
+ * items in the others; READ starts at the count and times that precede its values. */
 struct perf_parts {
     struct perf_part read, chain, raw, branches, regs_user, stack_user, regs_intr, aux;
     const uint8_t *single[PERF_SINGLES];
-    bool is_whole; /* and the record ends behind them */
+    bool is_whole; /* all parts fit, and the record ends after the last one */
 };
+
+/* Locates the parts of a sample. */
+void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                     struct perf_parts *parts);
+
+/* --- perf_sample.c --- */
 
 TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader,
                                           const struct perf_view *record);
 
-/* Finds the parts of a sample. */
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
-                     struct perf_parts *parts);
-
 /* --- perf_fields.c, perf_record_fields.c --- */
 
-/* As field_ops.frames; a sample without a callchain has its ip for a stack. */
+/* Implements field_ops.frames.  The ip is the only frame of a sample without a callchain. */
 uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
                      uint32_t room);
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
-/* The i-th field of the common context; false past the last. */
+/* Reads the i-th field of the common context.  Returns false after the last one. */
 bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
                        ttr_field *field);
 
 /* --- perf_symbols.c --- */
 
-/* Tells the context what a record says of code; its own bytes end at `end`.  False when memory is
- * out. */
+/* Passes mappings, kernel symbols and forks to the context for symbolization.  The body of the
+ * record ends at `end`.  Returns false if memory is exhausted. */
 TTR_MUST bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
                                 uint32_t end, int64_t time);
 
-/* Takes a BUILD_ID record, and a section of them. */
+/* Parse one BUILD_ID record, and a feature section of them. */
 TTR_MUST bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record);
 TTR_MUST ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at);
 
 /* --- perf_tracing.c --- */
 
-/* Takes the formats of tracepoints, TRACING_DATA. */
+/* Parses TRACING_DATA: the formats of all tracepoints. */
 TTR_MUST ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at);
 
-/* Finds the tracepoint of a kind by its number. */
+/* Looks up the tracepoint of a kind by the number in its config. */
 void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
 
-/* Fills what a tracepoint says of a sample; false when memory is out. */
+/* Decodes the RAW part of a sample by its tracepoint format into the event.  Returns false if
+ * memory is exhausted. */
 TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
                                    ttr_event *event);
-
-/* --- perf_bid.c --- */
-
-unsigned perf_bid(const struct peek *peek);
-const char *perf_refuse(const struct peek *peek);
 
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record)

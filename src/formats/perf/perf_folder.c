@@ -27,17 +27,20 @@ static ttr_status open_part(struct input *in, ttr_error *error)
     return TTR_OK;
 }
 
+static const struct format_reader part_reader = {
+    .order = TTR_ORDER_TIME,
+    .state_size = sizeof(struct perf_reader),
+    .open = open_part,
+    .next = perf_next,
+    .close = perf_close,
+};
+
 static const struct format format_part = {
     .name = "perf",
     .title = "records of a perf.data folder",
     .extensions = "",
     .spec = "",
-    .abilities = TTR_FORMAT_READS,
-    .order = TTR_ORDER_TIME,
-    .reader_size = sizeof(struct perf_reader),
-    .open = open_part,
-    .next = perf_next,
-    .close = perf_close,
+    .reader = &part_reader,
 };
 
 /* What all inputs of a folder are made with. */

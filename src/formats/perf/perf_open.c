@@ -1,36 +1,37 @@
-/* The head, and the sections that it tells of.
+/* Opening of a perf.data file or pipe: header, attributes, features.
  *
- *   file   head, attributes with their ids, records, features.  What features tell (names, clock,
- * formats of tracepoints) is needed before the records that stand before them: they are fetched
- * first; where an input cannot be read from any place, all of it is held. pipe   sixteen bytes,
- * then records.
+ *   file   header, attributes with their ids, records, table of features.  Features (names, clock,
+ *          formats of tracepoints) are needed to decode the records that precede them, so they are
+ *          read first.  An input that can be read only once is kept in memory (up to 256 MiB).
+ *   pipe   sixteen bytes, then records.
  *
- * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file,
- * and features were never written.  Ours leaves a size that was true a moment ago and the bit of
- * feature 0: what it told of features stands before the records
- * (encodings/perf_data/perf_data_write.h). */
+ * If the recorder was killed, the size of the records is 0: they extend to the end of the file, and
+ * there are no features (PERF-FILE-4).  A file that was left open by a recorder of this project has
+ * feature bit 0 set, and its table of features follows where the records end by the header
+ * (PERF-FILE-6). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-#define HELD_MAX ((uint64_t)256 << 20) /* of an input that is no file */
-#define ATTRS_MAX ((uint64_t)64 << 20) /* bytes of attributes, or of ids */
-#define AHEAD_MAX ((uint64_t)16 << 20) /* bytes in which the end of a round is looked for */
+#define HELD_MAX ((uint64_t)256 << 20) /* bytes kept of an input that can be read only once */
+#define ATTRS_MAX ((uint64_t)64 << 20) /* bytes of all attributes, or of the ids of one */
+#define AHEAD_MAX ((uint64_t)16 << 20) /* bytes that are searched for the end of a round */
 
-#define SIZE_MOST ((uint64_t)1 << 48) /* no file has as many bytes: a greater size is damaged */
+#define SIZE_MOST ((uint64_t)1 << 48) /* greater sizes can only be damage: no file is as large */
 
 struct section {
     uint64_t offset, size;
-    uint64_t told_at; /* where the file says so */
+    uint64_t told_at; /* file offset of this {offset, size} pair, for diagnostics */
 };
 
-/* Where damage to a section is, of which so much could be read: what is not in the file at all is
- * damaged where the file tells of it. */
+/* Returns the offset at which damage of a section is reported: the section if any byte of it could
+ * be read, else the pair that declares it. */
 static uint64_t place_of(const struct section *section, size_t got)
 {
     return got ? section->offset : section->told_at;
 }
 
-/* Puts bytes of a compressed file into the buffer: it is unpacked once more up to there. */
+/* Appends a section of a compressed input to the buffer.  Decompresses the input a second time up
+ * to the section, and from its start again if the section is before the current offset. */
 static ttr_status fetch_again(struct perf_reader *reader, const struct section *section,
                               struct buffer *to)
 {
@@ -50,10 +51,10 @@ static ttr_status fetch_again(struct perf_reader *reader, const struct section *
     if (status == TTR_OK)
         buffer_add(to, window.bytes, section->size < window.n ? (size_t)section->size : window.n);
     return to->failed ? fail_memory(reader->error)
-                      : TTR_OK; /* what is broken is told when it is read */
+                      : TTR_OK; /* the record reader reports decompression errors */
 }
 
-/* Puts bytes of the file into the buffer, fewer where it ends. */
+/* Appends the bytes of a section to the buffer; fewer if the file ends within it. */
 static ttr_status fetch(struct perf_reader *reader, const struct section *section,
                         struct buffer *to)
 {
@@ -71,7 +72,7 @@ static ttr_status fetch(struct perf_reader *reader, const struct section *sectio
     if (!is_seekable)
         return reader->again ? fetch_again(reader, section, to) : TTR_OK;
     uint64_t size =
-        source_disk_size(reader->in->source); /* nothing is asked for that cannot be there */
+        source_disk_size(reader->in->source); /* avoids a huge allocation for a damaged size */
     if (section->offset >= size)
         return TTR_OK;
     n = n < size - section->offset ? n : size - section->offset;
@@ -93,7 +94,7 @@ static struct section take_section(struct perf_cursor *at)
     return section;
 }
 
-/* Who copies the file leaves out what could not be read of it. */
+/* Stores the mask of damaged features as an attribute, so that a copy leaves them out. */
 static bool tell_bad(const struct perf_reader *reader, uint64_t bad)
 {
     const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = bad};
@@ -184,8 +185,8 @@ static ttr_status take_feature(struct perf_reader *reader, unsigned feature,
     return status;
 }
 
-/* Bit i is in word i / 64.  Machines of 32 bits and the other byte order have the halves of words
- * swapped: HOSTNAME, which all have, tells. */
+/* Feature i is bit i % 64 of word i / 64.  perf_features_settle detects words with swapped halves
+ * by feature HOSTNAME, which every recorder sets. */
 static bool has_feature(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
@@ -208,7 +209,7 @@ bool perf_features_settle(uint64_t *words)
     return false;
 }
 
-/* The table of features stands behind the records. */
+/* The table of features is at the end of the records: one section per set bit, in order of bits. */
 static ttr_status fetch_table(struct perf_reader *reader, const struct section *section,
                               struct buffer *table)
 {
@@ -240,7 +241,8 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
-        if (i == PERF_FEATURE_RESERVED) { /* not ended: its place in the table is a mark's begin */
+        /* marks a file that was not closed; its table entry is the header of a marker record */
+        if (i == PERF_FEATURE_RESERVED) {
             (void)take_section(&at);
             continue;
         }
@@ -257,8 +259,8 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
 
 /* --- Order --- */
 
-/* Whether the records are given round by round, or are few: then they can be put in order as they
- * come. */
+/* Searches AHEAD_MAX bytes for a FINISHED_ROUND.  *is_found is also true if the file ends before:
+ * so few records can be sorted at once. */
 static ttr_status find_round(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];
@@ -310,8 +312,8 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* --- Head --- */
 
-/* Holds all of an input that can neither be read from any place nor once more, as far as it is
- * needed. */
+/* Makes features after the records readable: opens an unseekable input a second time, or keeps its
+ * bytes up to `end` in memory if that is impossible. */
 static ttr_status hold(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -329,7 +331,8 @@ static ttr_status hold(struct perf_reader *reader, uint64_t end)
     return status;
 }
 
-/* The features of a file, or that its recorder did not come to write them, or not to write all. */
+/* Reads the features of a file.  Adds a note if the recorder was killed before it wrote all of
+ * them. */
 static ttr_status take_end(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
                            bool is_killed)
 {
@@ -423,7 +426,7 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     source_close(reader->again);
     reader->again = NULL;
     if (reader->is_over) {
-        reader->is_tail = true; /* nothing of it is given */
+        reader->is_tail = true; /* without a complete header there is no tail to emit */
     } else if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;

@@ -1,8 +1,8 @@
-/* From the order of a file to that of time: keys of records that wait are merged, as the runs stand
- * that are in order already.
+/* Queue of scanned records, ordered by time: natural merge sort of their keys.
  *
- * Ties stay as they were stored.  Sorting makes passes over the keys, each of which merges every
- * two neighbouring runs; a round has about as many runs as there are processors. */
+ * Each pass merges every two neighbouring sorted runs.  A round has about one run per CPU, so there
+ * are few passes, and a file in order costs one comparison per record.  The sort is stable: equal
+ * times keep the order of the file. */
 #include "formats/perf/perf.h"
 
 bool perf_order_add(struct perf_reader *reader, struct perf_key key)
@@ -16,7 +16,7 @@ bool perf_order_add(struct perf_reader *reader, struct perf_key key)
     return true;
 }
 
-/* The end of the run that begins at a key. */
+/* Returns the end of the sorted run that starts at index `at`. */
 static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
 {
     for (at++; at < n && keys[at].time >= keys[at - 1].time; at++)
@@ -24,7 +24,7 @@ static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
     return at;
 }
 
-/* Merges [from, middle) and [middle, end) into `to`. */
+/* Merges [from, middle) and [middle, end) into `to` at the same indices. */
 static void merge(const struct perf_key *keys, size_t from, size_t middle, size_t end,
                   struct perf_key *to)
 {
@@ -36,7 +36,7 @@ static void merge(const struct perf_key *keys, size_t from, size_t middle, size_
     memcpy(to + at, keys + b, (end - b) * sizeof *to);
 }
 
-/* Merges every two runs; gives how many are left. */
+/* Merges each pair of neighbouring runs.  Returns the number of runs left. */
 static size_t pass(const struct perf_key *keys, struct perf_key *to, size_t first, size_t n)
 {
     size_t runs = 0;
@@ -48,7 +48,7 @@ static size_t pass(const struct perf_key *keys, struct perf_key *to, size_t firs
     return runs;
 }
 
-/* Sorts what is not given yet. */
+/* Sorts the keys that were not emitted yet. */
 static bool sort(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
@@ -79,7 +79,7 @@ bool perf_order_release(struct perf_reader *reader, uint64_t limit)
     return !reader->sorts || !order->is_giving || sort(reader);
 }
 
-/* The first byte of its kind that is still needed, counted from the base. */
+/* Returns the lowest offset of queued records of one kind of bytes, `most` if there are none. */
 static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
@@ -90,7 +90,7 @@ static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, u
     return first;
 }
 
-/* Forgets unpacked bytes before those that count from the new base. */
+/* Drops the unpacked bytes before `base`, and the pieces that they came from. */
 static void drop_unpacked(struct perf_unpacked *unpacked, uint64_t base)
 {
     size_t gone = (size_t)(base - unpacked->from), piece = 0;
@@ -132,4 +132,26 @@ void perf_order_free(struct perf_reader *reader)
     const struct alloc *alloc = &reader->in->base.t->counted;
     alloc_free(alloc, order->keys, order->keys_capacity, sizeof *order->keys);
     alloc_free(alloc, order->spare, order->spare_capacity, sizeof *order->spare);
+}
+
+ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                     struct perf_span *span)
+{
+    struct input *in = reader->in;
+    struct perf_order *order = &reader->order;
+    uint64_t skip = offset - in->window.offset;
+    bool is_shown = offset >= in->window.offset && skip <= in->window.n &&
+                    in->window.n - skip >= need && in->window.bytes;
+    if (!is_shown) {
+        if (order->n == 0)
+            order->base[0] = offset;
+        uint64_t from = order->base[0] < offset ? order->base[0] : offset;
+        ttr_status status = input_fill(in, from, (size_t)(offset - from + need), reader->error);
+        if (status != TTR_OK)
+            return status;
+        skip = offset - from;
+    }
+    skip = skip < in->window.n ? skip : in->window.n;
+    *span = (struct perf_span){in->window.bytes + skip, in->window.n - (size_t)skip};
+    return TTR_OK;
 }

@@ -1,35 +1,17 @@
-/* What comes next: what may be given is given; else records are looked at, while the batch is
- * empty, until more may be given.
+/* The read loop: scans records while the batch is empty, and emits those that are released.
  *
- * Where the caller wants every byte, records come as they are stored, those of the tool too,
- * between what stands before and behind them. */
+ *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
+ *                     -> scan_other             records of the tool, compressed ones, damage, the end
+ *             -> emit_released                  decodes the released records into the batch
+ *
+ * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)
+ * nothing is sorted: records of the tool, the header and the tail are emitted as definitions. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 
-#define STORED_KEYS 4096u /* records looked at before they are given where nothing is sorted */
-
-ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                     struct perf_span *span)
-{
-    struct input *in = reader->in;
-    struct perf_order *order = &reader->order;
-    uint64_t skip = offset - in->window.offset;
-    bool is_shown = offset >= in->window.offset && skip <= in->window.n &&
-                    in->window.n - skip >= need && in->window.bytes;
-    if (!is_shown) {
-        if (order->n == 0)
-            order->base[0] = offset;
-        uint64_t from = order->base[0] < offset ? order->base[0] : offset;
-        ttr_status status = input_fill(in, from, (size_t)(offset - from + need), reader->error);
-        if (status != TTR_OK)
-            return status;
-        skip = offset - from;
-    }
-    skip = skip < in->window.n ? skip : in->window.n;
-    *span = (struct perf_span){in->window.bytes + skip, in->window.n - (size_t)skip};
-    return TTR_OK;
-}
+/* queue length when nothing is sorted: one batch or a few, so that memory stays small */
+#define STORED_KEYS 4096u
 
 /* --- Giving --- */
 
@@ -71,7 +53,7 @@ static enum perf_taken take(struct perf_reader *reader, const struct perf_view *
     return PERF_TAKEN;
 }
 
-/* Gives into the batch until it is full or nothing that may be given is left. */
+/* Decodes released records until the batch is full or none is left. */
 static ttr_status give(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
@@ -85,12 +67,14 @@ static ttr_status give(struct perf_reader *reader)
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->given++;
     }
-    if (in->n == 0) /* what was given must stay as long as the batch */
+    /* decoded events point into the window, so records are dropped only after the batch was
+     * consumed */
+    if (in->n == 0)
         perf_order_settle(reader);
     return TTR_OK;
 }
 
-/* Gives the next bytes that are no record. */
+/* Emits the next bytes before or after the records as a definition of at most PERF_PIECE bytes. */
 static ttr_status give_piece(struct perf_reader *reader)
 {
     struct perf_span span;
@@ -112,7 +96,7 @@ static ttr_status give_piece(struct perf_reader *reader)
 
 /* --- Looking at records --- */
 
-/* The time of a record of the kernel; 0 = it has none. */
+/* Returns the time of a kernel record, 0 if it has none. */
 static inline uint64_t time_of(struct perf_trace *trace, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
@@ -129,8 +113,8 @@ static inline uint64_t time_of(struct perf_trace *trace, const struct perf_view 
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
 }
 
-/* How many records may wait; more where none of them has a time, so that the first of them can have
- * that of the next. */
+/* Returns the limit of the queue.  It is large while no record has had a time: the first records
+ * get the time of the first one that has. */
 static size_t most_keys(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
@@ -143,8 +127,8 @@ static bool is_crowded(const struct perf_reader *reader, uint64_t at)
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
-/* Adds keys of records of the kernel that stand in the span; in *passed how many bytes.  It stops
- * at any other record. */
+/* Queues the kernel records in the span up to the first other record, damage, or a full queue.
+ * *passed is set to their size in bytes. */
 static bool run_over(struct perf_reader *reader, const struct perf_span *span, uint64_t base,
                      uint32_t flags, size_t *passed)
 {
@@ -169,7 +153,8 @@ static bool run_over(struct perf_reader *reader, const struct perf_span *span, u
     return true;
 }
 
-/* Behind the records. */
+/* Handles the end of the records: reports records that are cut, in the file and in compressed data.
+ */
 static ttr_status meet_end(struct perf_reader *reader, size_t n)
 {
     uint64_t from = reader->at;
@@ -207,20 +192,20 @@ static ttr_status meet_bad(struct perf_reader *reader)
                         (unsigned long long)(next - from));
 }
 
-/* Lets what waits be given, all of it or what is older than the round before. */
+/* Releases queued records: all of them, or those not newer than the end of the round before. */
 static ttr_status release(struct perf_reader *reader, bool is_all)
 {
     struct perf_order *order = &reader->order;
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
     if (!is_all)
         order->before = order->newest;
-    if (limit == 0 && !reader->has_time) /* a later round may still have the earliest time, which
-                                            those without any are to have */
+    /* a later round may hold the earliest time, which records without a time get */
+    if (limit == 0 && !reader->has_time)
         return TTR_OK;
     return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Too much waits. */
+/* Releases everything because a limit of the queue is reached; order is no longer guaranteed. */
 static ttr_status release_crowd(struct perf_reader *reader)
 {
     if (reader->sorts)
@@ -230,8 +215,8 @@ static ttr_status release_crowd(struct perf_reader *reader)
     return release(reader, true);
 }
 
-/* Takes bytes that are no record out of what was unpacked, so that they are not kept with the
- * records before them. */
+/* Removes damaged bytes from the unpacked ones; the space is limited, and nothing refers to them.
+ */
 static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *span)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -243,8 +228,8 @@ static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *s
                         "%zu bytes of compressed records are none; they are passed over", n);
 }
 
-/* A record of the tool among them: perf packs only those of the kernel, other recorders the ends of
- * rounds, too. */
+/* Handles a record of the tool in unpacked data.  perf compresses only kernel records, other
+ * recorders also FINISHED_ROUND. */
 static ttr_status meet_unpacked_tool(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -260,8 +245,8 @@ static ttr_status meet_unpacked_tool(struct perf_reader *reader, const struct pe
     return reader->sorts ? release(reader, false) : TTR_OK;
 }
 
-/* Records that were unpacked, up to as many as may wait: the rest comes before anything that is
- * stored behind them. */
+/* Queues unpacked records until the queue is full.  The others must be queued before the scan of
+ * the file continues (`has_more`). */
 static ttr_status run_over_unpacked(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -285,15 +270,17 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
                                    .size = perf_u16(span.p + 6, reader->trace->is_big)};
         bool is_plausible = perf_is_plausible(span.p, reader->trace->is_big);
         if (is_plausible && record.size > span.n)
-            return TTR_OK; /* the next piece has the rest */
+            return TTR_OK; /* the record continues in the next compressed record */
         status = is_plausible ? meet_unpacked_tool(reader, &record) : drop_bad(reader, &span);
         unpacked->has_more =
-            reader->order.is_giving; /* a round ended: the next must not be put in order with it */
+            /* the end of a round: later records must not be sorted together with these */
+            reader->order.is_giving;
     }
     return status;
 }
 
-/* A piece of compressed records; it may give so many that it is gone on with later. */
+/* Unpacks a compressed record chunk by chunk.  Returns early if records were released; the next
+ * call continues with the same record. */
 static ttr_status meet_packed(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
@@ -312,7 +299,7 @@ static ttr_status meet_packed(struct perf_reader *reader, const struct perf_view
     return TTR_OK;
 }
 
-/* A record of the tool. */
+/* Handles a record of the tool at reader->at, after queueing it if definitions are wanted. */
 static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *record)
 {
     uint64_t at = reader->at - reader->order.base[0];
@@ -331,11 +318,11 @@ static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *
                     record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
     if (has_data && reader->in->flags & TTR_READ_DEFINITIONS &&
         reader->in->notes.damage_regions > regions)
-        reader->order.n--; /* nobody wants damaged ones */
+        reader->order.n--; /* a damaged record is not copied */
     return status;
 }
 
-/* What stands at reader->at is no record of the kernel that is all there. */
+/* Handles the bytes at reader->at if they are not a complete kernel record. */
 static ttr_status meet(struct perf_reader *reader)
 {
     struct perf_span span;
@@ -358,7 +345,7 @@ static ttr_status meet(struct perf_reader *reader)
     return record.type >= PERF_TOOL_FIRST ? meet_tool(reader, &record) : TTR_OK;
 }
 
-/* Looks at records until some may be given. */
+/* Scans records until some are released or the input ends. */
 static ttr_status scan(struct perf_reader *reader)
 {
     ttr_status status = reader->unpacked.has_more ? run_over_unpacked(reader) : TTR_OK;
@@ -383,10 +370,10 @@ static ttr_status scan(struct perf_reader *reader)
     return status;
 }
 
-/* --- Both --- */
+/* --- Scanning and emitting --- */
 
-/* How wide the longest name of what was recorded is: perf script makes a column of names.  And
- * whether samples have values of counters with ids: it prints a line for each of those. */
+/* Stores the width of the longest event name and whether counter values have ids as attributes:
+ * perf script aligns names, and prints one line per counter value. */
 static bool tell_width(const struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
@@ -406,7 +393,8 @@ static bool tell_width(const struct perf_reader *reader)
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
 }
 
-/* The clock is known once a record may be given: in a pipe its records tell. */
+/* Adds the clock.  Runs when the first record is released, since in a pipe a record may declare the
+ * clock. */
 static ttr_status tell_clock(struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
@@ -422,8 +410,7 @@ static ttr_status tell_clock(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* What has no time before anything that has one gets the earliest time of what waits: that of the
- * trace where records come in order. */
+/* Sets the time that records without one get before the first event: the earliest queued time. */
 static void begin_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
@@ -437,7 +424,7 @@ static void begin_time(struct perf_reader *reader)
     reader->last_time = perf_time(reader->trace, first, NULL);
 }
 
-/* Everything was given; the last of all files tells how much it was. */
+/* Ends this reader.  The last reader of a trace stores the totals as attributes. */
 static ttr_status end(struct perf_reader *reader)
 {
     struct perf_trace *trace = reader->trace;
@@ -455,8 +442,8 @@ static ttr_status end(struct perf_reader *reader)
     return is_fine ? TTR_END : fail_memory(reader->error);
 }
 
-/* All records are looked at: what waits is given, then what stands behind them where that is
- * wanted. */
+/* Continues after all records are scanned: releases the queue, then emits the tail as definitions.
+ */
 static ttr_status wind_up(struct perf_reader *reader)
 {
     if (reader->order.n)

@@ -1,11 +1,16 @@
-/* Records of the kernel that are no samples: what they are as events, and what they say of threads.
+/* Kernel records that are not samples, as events; thread names that they declare.
  *
- *   MMAP, MMAP2   object: a mapping       COMM   object: a thread has a new name; the process too
- * where it is its first thread FORK          instant; the new thread has the name of the one that
- * made it, until it gets its own LOST, LOST_SAMPLES   gap              SWITCH_CPU_WIDE, going out
- * switch to the thread that comes next all others    instant
+ *   | record                         | event                                                    |
+ *   |--------------------------------|----------------------------------------------------------|
+ *   | MMAP, MMAP2                    | object: a mapping                                        |
+ *   | COMM                           | object: renames a thread, and its process if it is the   |
+ *   |                                | first thread of it                                       |
+ *   | FORK                           | instant; the new thread inherits the name of its creator |
+ *   | LOST, LOST_SAMPLES             | gap                                                      |
+ *   | SWITCH_CPU_WIDE, switching out | switch to the next thread                                |
+ *   | others                         | instant                                                  |
  *
- * Names hold from where they are told, so a batch ends before one changes. */
+ * A name is valid from its record on (PERF-NAME-2), so the batch ends before a name changes. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -15,65 +20,10 @@ static enum perf_taken no_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
-{
-    uint64_t both = (uint64_t)pid << 32 | tid;
-    size_t slot = (size_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> 54) % PERF_THREAD_CACHE;
-    if (PERF_LIKELY(trace->threads[slot].thread && trace->threads[slot].both == both))
-        return trace->threads[slot].thread;
-    ttr_id thread = context_thread(trace->t, trace->source, pid, tid);
-    if (thread && pid == 0 && tid == 0 && !trace->t->threads[thread].name) {
-        ttr_id name = ttr_text_add(trace->t, "swapper", 7);
-        context_name_thread(trace->t, thread, name);
-        if (!name || !context_name_process(trace->t, trace->source, 0, name))
-            return 0;
-    }
-    trace->threads[slot].both = both;
-    trace->threads[slot].thread = thread;
-    return thread;
-}
-
-int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags)
-{
-    int64_t time;
-    if (PERF_LIKELY(ticks <= INT64_MAX &&
-                    !__builtin_add_overflow((int64_t)ticks, trace->anchor_ns, &time)))
-        return time;
-    if (flags)
-        *flags |= TTR_EVENT_CLAMPED;
-    return INT64_MAX;
-}
-
-ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time)
-{
-    const struct perf_trace *trace = reader->trace;
-    struct perf_order *order = &reader->order;
-    ttr_event *event = input_event(reader->in);
-    event->flags = TTR_EVENT_RAW;
-    event->payload = record->p;
-    event->payload_size = record->size;
-    event->offset = record->offset;
-    event->ticks = time;
-    reader->records++;
-    if (PERF_UNLIKELY(time == 0)) {
-        event->flags |= TTR_EVENT_NO_TIME;
-        event->time = reader->last_time;
-        return event;
-    }
-    if (PERF_UNLIKELY(time < order->last && reader->sorts))
-        input_note(
-            reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
-            "a record is older than those of rounds before the one it stands in; it is given late");
-    order->last = time;
-    event->time = perf_time(trace, time, &event->flags);
-    reader->last_time = event->time;
-    return event;
-}
-
-/* What a record ends with: who and where. */
+/* The sample_id trailer of a record. */
 struct trailer {
     uint64_t time;
-    uint32_t pid, tid, cpu, end; /* end: bytes of the record before it */
+    uint32_t pid, tid, cpu, end; /* `end`: size of the record without the trailer */
     bool has_tid, has_cpu;
 };
 
@@ -99,7 +49,8 @@ static struct trailer trailer_of(struct perf_trace *trace, const struct perf_vie
     return trailer;
 }
 
-/* Which thread a record is about, where it says so itself: pid and tid at its begin, or apart. */
+/* Reads the thread that the body of a record is about.  Returns false if the type has none; the
+ * trailer may then have it. */
 static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pid, uint32_t *tid)
 {
     unsigned tid_at = 12;
@@ -123,21 +74,21 @@ static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pi
     return true;
 }
 
-/* The text that begins at a place of the record and ends before the trailer. */
+/* Returns the zero-terminated text at an offset; it ends before the trailer at the latest. */
 static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t end)
 {
     const char *p = (const char *)record->p + at;
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* When a record is, as perf_event tells. */
+/* Returns the time that perf_event gives the event of this record. */
 static int64_t time_told(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_time(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Whether a name changes nothing.  Where other files have names, too, nobody knows before its turn
- * comes. */
+/* Returns whether a rename has no effect.  Returns false in a folder, since another file may rename
+ * the thread earlier. */
 static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
@@ -147,8 +98,9 @@ static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name
            (thread->tid != process->pid || process->name == name);
 }
 
-/* Names a thread, and its process where it is the first of it; HOLD where what comes before is to
- * be given first.  A first name may as well be that of events just before. */
+/* Renames a thread, and its process if the thread is the first of it.  Returns PERF_HOLD if events
+ * of the batch would get the new name.  A first name is applied at once: it fits earlier events
+ * too. */
 static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what,
                                    int64_t time)
 {
@@ -165,7 +117,8 @@ static enum perf_taken name_thread(struct perf_reader *reader, const struct rena
     return PERF_TAKEN;
 }
 
-/* What a record says of names; HOLD when the batch must end first. */
+/* Applies the name that COMM declares or FORK inherits; *name is set to it.  Returns PERF_HOLD if
+ * the batch must end first. */
 static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record,
                              const struct trailer *trailer, ttr_id *name)
 {
@@ -194,7 +147,7 @@ static enum perf_taken learn(struct perf_reader *reader, const struct perf_view 
                : PERF_TAKEN;
 }
 
-/* A thread that goes from a processor for the next one. */
+/* Makes a switch event of a switch-out record; `link` is the thread that stops running. */
 static bool take_switch(struct perf_reader *reader, const struct perf_view *record,
                         const struct trailer *trailer, ttr_event *event)
 {
@@ -211,7 +164,8 @@ static bool take_switch(struct perf_reader *reader, const struct perf_view *reco
     return next != 0;
 }
 
-/* What is special about a record's event. */
+/* Sets the members of the event that depend on the type of record.  Returns false if memory is
+ * exhausted. */
 static bool shape(struct perf_reader *reader, const struct perf_view *record,
                   const struct trailer *trailer, ttr_event *event)
 {

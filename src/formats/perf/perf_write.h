@@ -1,9 +1,9 @@
 /* The parts of the perf.data writer.
  *
- *   perf_write.c    which of both ways an event goes; options, begin and end
- *   perf_copy.c     records of a perf.data as they are, and its head again where records are
- * missing perf_encode.c   events of anything else: samples of user_events that hold EventHeader,
- * threads and mappings perf_losses.c   what has no place in the format
+ *   perf_write.c    which of both ways an event goes; options, begin and end, losses
+ *   perf_copy.c     records of a perf.data as they are, and its head again if records are missing
+ *   perf_encode.c   all other events: samples of user_events that hold EventHeader, threads and
+ *                   mappings
  *
  * The first event decides: where the head of a perf.data comes first, the output is a copy of that
  * file or pipe.  Else it is made: as a file where the head can be written anew in the end; for a

@@ -268,17 +268,20 @@ static void perfetto_drop(struct ttr_writer *out)
     alloc_free(&out->t->counted, p->strings.items, p->strings.n, sizeof(struct string_use));
 }
 
+static const struct format_writer writer = {
+    .losses = losses,
+    .losses_n = LOSS_COUNT,
+    .state_size = sizeof(struct perfetto),
+    .create = perfetto_create,
+    .write = perfetto_write,
+    .finish = perfetto_finish,
+    .drop = perfetto_drop,
+};
+
 const struct format format_perfetto = {
     .name = "perfetto",
     .title = "Perfetto protobuf",
     .extensions = "pftrace perfetto-trace perfetto",
     .spec = "TracePacket stream of the public Perfetto schema (2026)",
-    .abilities = TTR_FORMAT_WRITES,
-    .losses = losses,
-    .losses_n = LOSS_COUNT,
-    .writer_size = sizeof(struct perfetto),
-    .create = perfetto_create,
-    .write = perfetto_write,
-    .finish = perfetto_finish,
-    .drop = perfetto_drop,
+    .writer = &writer,
 };

@@ -317,9 +317,6 @@ void perfetto_mapping(struct perfetto *p, const ttr_event *event);
 void perfetto_init_kernel(struct perfetto *p);
 void perfetto_free_kernel(struct perfetto *p);
 
-/* Forgets what was told about frames: the state was cleared. */
-void perfetto_clear_kernel(struct perfetto *p);
-
 /* --- perfetto_write.c --- */
 
 void perfetto_event(struct perfetto *p, const ttr_event *event);

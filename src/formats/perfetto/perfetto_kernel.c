@@ -391,15 +391,3 @@ void perfetto_free_kernel(struct perfetto *p)
     alloc_free(alloc, p->mappings.items, p->mappings.n, sizeof(struct mapping_state));
     alloc_free(alloc, p->modules.items, p->modules.n, sizeof(struct module_state));
 }
-
-void perfetto_clear_kernel(struct perfetto *p)
-{
-    struct mapping_state *mappings = p->mappings.items;
-    for (size_t i = 0; i < p->mappings_n; i++)
-        mappings[i].iid = 0;
-    p->empty_mapping = 0;
-    pairmap_free(&p->frames);
-    pairmap_free(&p->callstacks);
-    pairmap_init(&p->frames, &p->out->t->counted);
-    pairmap_init(&p->callstacks, &p->out->t->counted);
-}

@@ -124,6 +124,19 @@ uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dict
     return use->iid;
 }
 
+/* Mappings, frames and call stacks have to be written again. */
+static void clear_frames(struct perfetto *p)
+{
+    struct mapping_state *mappings = p->mappings.items;
+    for (size_t i = 0; i < p->mappings_n; i++)
+        mappings[i].iid = 0;
+    p->empty_mapping = 0;
+    pairmap_free(&p->frames);
+    pairmap_free(&p->callstacks);
+    pairmap_init(&p->frames, &p->out->t->counted);
+    pairmap_init(&p->callstacks, &p->out->t->counted);
+}
+
 static void clear_state(struct perfetto *p)
 {
     struct string_use *uses = p->strings.items;
@@ -131,7 +144,7 @@ static void clear_state(struct perfetto *p)
         uses[i].iid = 0;
         uses[i].in = 0;
     }
-    perfetto_clear_kernel(p);
+    clear_frames(p);
     p->next_iid = p->entries = 0;
     p->flags |= SEQUENCE_CLEARED | SEQUENCE_NEEDED;
 }

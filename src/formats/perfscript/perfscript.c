@@ -479,17 +479,21 @@ static const ttr_option_info options[] = {
     {"controls", "raw|shown", "control characters as they are, or as \\x1b", true},
 };
 
+static const struct format_writer writer = {
+    .is_text = true,
+    .state_size = sizeof(struct perfscript),
+    .create = perfscript_create,
+    .write = perfscript_write,
+    .finish = perfscript_finish,
+    .drop = perfscript_drop,
+};
+
 const struct format format_perfscript = {
     .name = "perfscript",
     .title = "text as perf script prints it",
     .extensions = "",
     .spec = "src/formats/perfscript/README.md",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .writer_size = sizeof(struct perfscript),
-    .create = perfscript_create,
-    .write = perfscript_write,
-    .finish = perfscript_finish,
-    .drop = perfscript_drop,
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

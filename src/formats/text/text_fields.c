@@ -8,9 +8,7 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define RELIEF \
-    ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
-#define AT_ONCE 16u     /* fields */
+#define AT_ONCE 16u /* fields */
 #define BEFORE_NAME \
     32u /* bytes of what stands before a name, and between it and its value: with colours */
 
@@ -323,11 +321,8 @@ void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr
     ttr_field field[AT_ONCE];
     ttr_fields_begin(t, event, &fields);
     for (uint32_t n; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;)
-        for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t i = 0; i < n; i++)
             add_field(&walk, &fields, &field[i]);
-            if (to->n >= RELIEF)
-                output_relieve(out);
-        }
     while (walk.depth > 0)
         close_level(&walk);
     if (walk.is_open)

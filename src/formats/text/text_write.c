@@ -356,18 +356,22 @@ static const ttr_option_info options[] = {
     {"numbers", "no|yes", "show the number and version that events have (nettrace)", true},
 };
 
-const struct format format_text = {
-    .name = "text",
-    .title = "text for people, one event a line",
-    .extensions = "txt",
-    .spec = "src/formats/text/README.md",
-    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
-    .writer_size = sizeof(struct text),
+static const struct format_writer writer = {
+    .is_text = true,
+    .state_size = sizeof(struct text),
     .create = text_create,
     .write = text_write,
     .pass = text_pass,
     .finish = text_finish,
     .drop = text_drop,
+};
+
+const struct format format_text = {
+    .name = "text",
+    .title = "text for people, one event a line",
+    .extensions = "txt",
+    .spec = "src/formats/text/README.md",
+    .writer = &writer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -10,17 +10,24 @@ static unsigned bid(const struct peek *peek)
     return tracing_data_head(&data, &c) ? 8 * TRACING_DATA_MAGIC_BYTES + 16 : 0;
 }
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = bid,
+    .state_size = sizeof(struct trace_dat_reader),
+    .open = trace_dat_open,
+    .next = trace_dat_next,
+    .close = trace_dat_close,
+};
+
+static const struct format_description description = {
+    .describe = trace_dat_describe,
+};
+
 const struct format format_trace_dat = {
     .name = "trace_dat",
     .title = "trace-cmd",
     .extensions = "dat",
     .spec = "6, 7",
-    .abilities = TTR_FORMAT_READS,
-    .order = TTR_ORDER_TIME,
-    .bid = bid,
-    .reader_size = sizeof(struct trace_dat_reader),
-    .open = trace_dat_open,
-    .next = trace_dat_next,
-    .close = trace_dat_close,
-    .describe = trace_dat_describe,
+    .reader = &reader,
+    .description = &description,
 };

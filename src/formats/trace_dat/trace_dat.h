@@ -78,7 +78,7 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error);
 ttr_status trace_dat_next(struct input *in, ttr_error *error);
 void trace_dat_close(struct input *in);
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
-                        uint64_t *events); /* format.describe */
+                        uint64_t *events); /* format_description.describe */
 
 /* --- trace_dat_bytes.c --- */
 

@@ -1,6 +1,48 @@
-/* trace_pipe_raw as a format: what it is called, what it can do.  The reader's parts are in
- * trace_pipe_raw.h. */
+/* trace_pipe_raw as a format: its name, its tables, and its bid.
+ *
+ * The bid: pages have no magic, so a page counts if its events fill exactly the size that its head
+ * declares. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
+
+#define BITS_A_PAGE 12u
+#define BITS_MOST 24u   /* less than any magic */
+#define COMMON_BYTES 8u /* every event has */
+
+/* Walks over a page; false where it cannot be one. */
+static bool is_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, uint64_t *last)
+{
+    struct ring_buffer_page page;
+    struct ring_buffer_event event;
+    enum ring_buffer_step step;
+    unsigned events = 0;
+    if (!ring_buffer_begin(layout, bytes, TRACE_PIPE_RAW_PAGE, false, &page) || page.time < *last)
+        return false;
+    while ((step = ring_buffer_next(&page, &event)) == RING_BUFFER_EVENT && event.n >= COMMON_BYTES)
+        events++;
+    *last = page.time;
+    return step == RING_BUFFER_END && events > 0;
+}
+
+static unsigned trace_pipe_raw_bid(const struct peek *peek)
+{
+    static const struct ring_buffer_layout layouts[] = {
+        {false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        uint64_t last = 1;
+        unsigned bits = 0;
+        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BITS_MOST;
+             at += TRACE_PIPE_RAW_PAGE) {
+            if (!is_page(&layouts[i], peek->bytes + at, &last)) {
+                bits = 0;
+                break;
+            }
+            bits += BITS_A_PAGE;
+        }
+        if (bits)
+            return bits;
+    }
+    return 0;
+}
 
 static const ttr_option_info options[] = {
     {"formats", "PATH",
@@ -12,19 +54,26 @@ static const ttr_option_info options[] = {
     {"cpu", "N", "whose events these are; else what the path says behind \"cpu\"", false},
 };
 
+static const struct format_reader reader = {
+    .order = TTR_ORDER_TIME,
+    .bid = trace_pipe_raw_bid,
+    .state_size = sizeof(struct trace_pipe_raw_reader),
+    .open = trace_pipe_raw_open,
+    .next = trace_pipe_raw_next,
+    .close = trace_pipe_raw_close,
+};
+
+static const struct format_description description = {
+    .describe = trace_pipe_raw_describe,
+};
+
 const struct format format_trace_pipe_raw = {
     .name = "trace_pipe_raw",
     .title = "Linux ring-buffer pages",
     .extensions = "",
     .spec = "kernel 3 to 6",
-    .abilities = TTR_FORMAT_READS,
-    .order = TTR_ORDER_TIME,
-    .bid = trace_pipe_raw_bid,
-    .reader_size = sizeof(struct trace_pipe_raw_reader),
-    .open = trace_pipe_raw_open,
-    .next = trace_pipe_raw_next,
-    .close = trace_pipe_raw_close,
-    .describe = trace_pipe_raw_describe,
+    .reader = &reader,
+    .description = &description,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

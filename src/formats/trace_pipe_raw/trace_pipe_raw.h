@@ -2,8 +2,7 @@
  * (per_cpu/cpuN/trace_pipe_raw), one behind another.
  *
  *   trace_pipe_raw_read.c     pages and their events
- *   trace_pipe_raw_formats.c  what tells of the events: pages alone do not
- *   trace_pipe_raw_bid.c      pages have no magic; they are known by their events */
+ *   trace_pipe_raw_formats.c  the formats of events, which pages alone do not have */
 #ifndef TRACETTA_TRACE_PIPE_RAW_H
 #define TRACETTA_TRACE_PIPE_RAW_H
 
@@ -34,7 +33,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
 void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
-                             uint64_t *events); /* format.describe */
+                             uint64_t *events); /* format_description.describe */
 
 /* --- trace_pipe_raw_formats.c --- */
 
@@ -44,9 +43,5 @@ TTR_MUST ttr_status trace_pipe_raw_formats(struct trace_pipe_raw_reader *reader,
 
 /* Makes `all`; false when memory is out. */
 TTR_MUST bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader);
-
-/* --- trace_pipe_raw_bid.c --- */
-
-unsigned trace_pipe_raw_bid(const struct peek *peek);
 
 #endif

@@ -1,84 +1,77 @@
-/* Merging many inputs in rounds: all events before a time are read, input after input, and put in
- * order at once.
+/* Windowed merge of many inputs: reads all events of a time window, input after input, and sorts
+ * them at once.
  *
- * Where hundreds of inputs have the next event in turn, going to one of them for each event costs
- * more than the event: what it needs has left the nearer caches.  So every input is gone to once in
- * a round, for as many events as are before the round's end, and the order of the round's events is
- * that of numbers.  It is the order in which a merge gives them: by time, then by input; an event
- * before the one that it follows in its input comes right behind that.
+ * A merge that visits one input per event costs more than the event if hundreds of inputs take
+ * turns: the input's state has left the nearer caches each time. Here each input is visited once
+ * per window. Purpose and result are those of a k-way merge: order by time, then by input; an event
+ * that is earlier than the one before it in its input comes right after that one.
  *
- * A round ends as early as an input demands that cannot give all that is before the end (its window
- * or the room is full): what is behind that is kept for the next round, and inputs that have such
- * events are not read before these were given.
+ *   can -> init -> next until no events are left -> free
  *
- * Where inputs are many, of one in its usual case only a slim is kept of each event
- * (model/reader.h), half of a view, with the bytes of small ones: so that a round has room in the
- * nearer caches, and nothing is looked for in hundreds of pages.  Views are made of them batch by
- * batch, when they are given. Ownership: the readers are the caller's.  Thread rule: one thread at
- * a time. */
+ * Steps of a window
+ *   1. It begins at the earliest event to come and ends `span` later.
+ *   2. Each input reads its events before the end of the window (reader_read_some). An input that
+ *      cannot return all of them, because its buffer or its room is full, shortens the window.
+ *   3. Events that may be preceded by unread ones are kept for the next window. Inputs with kept
+ *      events are not read before these are returned.
+ *   4. The others are sorted by rank (least-significant-digit radix sort) and returned in batches.
+ *   5. The span grows if the window had few events, and shrinks if it had many.
+ *
+ * The rank of an event is its time, or the rank of the event before it in its input if that is
+ * higher. Ranks never fall within an input.
+ *
+ * A sort key: [0..19] index of the event | [20..63] its rank since the begin of the window, ns
+ *
+ * Cost: one visit per input and window; mostly two passes of the sort per event.
+ * Memory: 128 bytes for each of 16 events per input, and for at least 8,192 others.
+ * Ownership: the readers are the caller's. Thread rule: one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ORDER_BATCH_MERGE_H
 #define TRACETTA_PIPELINE_ORDER_BATCH_MERGE_H
 
 #include "model/reader.h"
 
-/* Fewer inputs are merged by going to them in turn. */
-#define ROUNDS_LEAST 5u
+/* Fewer inputs are merged one event at a time. */
+#define BATCH_MERGE_INPUTS_MIN 5u
 
-/* Inputs with slims: with fewer a round of views has room in the nearer caches. */
-#define ROUNDS_SLIMS_LEAST 200u
+struct batch_lane;
 
-struct order_key;
-struct rounds_lane;
-
-struct rounds {
+struct batch_merge {
     const struct alloc *alloc;
     ttr_reader *const *in;
     size_t n;
-    ttr_event *events;        /* room for `capacity` of them */
-    struct reader_slim *slim; /* the same for those of runs; what is at a place here is none where
-                                 it is in `events` */
-    void *slim_memory; /* where these are, at whole lines of the cache; `slims_most` of them */
-    size_t slims_most;
-    size_t capacity;
-    struct rounds_lane *lane;
-    union reader_place
-        *run; /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */
-    void *run_memory;
-    ttr_event *out; /* views of a batch, `room` of them; NULL before the first */
-    uint32_t *pick; /* the same, where no views are made */
+    ttr_event *events; /* room for `capacity` of them, `used` are read */
+    uint64_t *ranks;   /* of these events */
+    size_t capacity, used;
+    struct batch_lane *lane; /* by input */
+    uint32_t *placed;        /* inputs with events, in the order of these in `events` */
+    size_t placed_n;
+    uint64_t *keys, *spare; /* of the events to return; room for sorting */
+    size_t keys_n, returned;
+    uint64_t key_most; /* the highest key */
+    uint32_t *pick;    /* room for a batch of `room` */
     uint32_t room;
-    uint32_t *placed; /* lanes that have events, in the order in which these lie in `events` */
-    size_t placed_n, used;
-    uint64_t *keys, *spare; /* of events: rank since `begin`, place in `events` */
-    uint32_t
-        *place; /* for sorting: of events by the lower digit of their keys, then by the upper one */
-    struct order_key *wide, *wide_spare; /* for sorting where places do not rise with lanes */
-    size_t keys_n, given;
-    size_t slims_n;            /* of the round's events */
-    bool has_slims;            /* inputs are many; else runs give views */
-    size_t reading;            /* the lane to be read next in the round; n = all were */
-    uint64_t begin, until;     /* ranks: of the round */
-    uint64_t most;             /* the highest rank in the round; of events, then of those given */
-    bool is_cut, is_shortened; /* the round is shorter than its span: from its begin; since an input
-                                  gave less */
-    uint64_t span;             /* how long rounds are */
-    uint64_t surplus;          /* events that lanes may have beyond the least of each */
+    size_t reading;        /* the input to read next in this window; n: all were read */
+    uint64_t begin, until; /* ranks of the window */
+    uint64_t span;         /* its length, if nothing shortens it */
+    uint64_t surplus;      /* events that inputs may have beyond the room that each has */
+    bool is_cut;           /* the window was shortened when it began */
+    bool is_shortened;     /* the window was shortened by an input */
     bool is_over;
-    ttr_status ending; /* of the first input that failed */
+    ttr_status ending; /* of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
-/* Whether inputs can be merged so; not before reading begins. */
-bool rounds_can(ttr_reader *const *in, size_t n);
+/* Returns whether these inputs can be merged so. Only before they are read. */
+bool batch_merge_can(ttr_reader *const *in, size_t n);
 
-/* For `n` inputs, borrowed, with slims or without, and batches of up to `room` events; false when
- * memory is out (rounds_free is fine then, too). */
-TTR_MUST bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in,
-                          size_t n, uint32_t room, bool has_slims);
-void rounds_free(struct rounds *rounds);
+/* Begins a merge of `n` inputs (borrowed) in batches of up to `room` events. Returns false when
+ * memory is out; batch_merge_free is fine then, too. */
+TTR_MUST bool batch_merge_init(struct batch_merge *merge, const struct alloc *alloc,
+                               ttr_reader *const *in, size_t n, uint32_t room);
+void batch_merge_free(struct batch_merge *merge);
 
-/* Gives the next events: none at the end, then rounds->ending says how it ended.  Valid until the
- * next call.  TTR_AGAIN where an input has nothing for now. */
-TTR_MUST ttr_status rounds_next(struct rounds *rounds, ttr_batch *batch);
+/* Returns the next events, valid until the next call; none at the end, which `ending` explains.
+ * TTR_AGAIN if an input has nothing for now. */
+TTR_MUST ttr_status batch_merge_next(struct batch_merge *merge, ttr_batch *batch);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calendar gives every event of every input in order of (rank, input), however times are
+/* The queue gives every event of every input in order of (rank, input), however times are
  * spread. */
 #include "pipeline/order/input_queue.h"
 
@@ -37,7 +37,7 @@ static void deal(size_t n, size_t total,
 
 /* Walks to the end; gives how many events came, and checks their order where they are promised to
  * be in order. */
-static size_t walk(struct calendar *calendar, size_t n, bool is_ordered)
+static size_t walk(struct input_queue *queue, size_t n, bool is_ordered)
 {
     size_t given = 0;
     uint64_t last_rank = 0;
@@ -45,11 +45,10 @@ static size_t walk(struct calendar *calendar, size_t n, bool is_ordered)
     for (size_t i = 0; i < n; i++) {
         at[i] = begin[i];
         if (at[i] < begin[i + 1])
-            calendar_add(calendar, i, ranks[at[i]]);
+            input_queue_add(queue, i, ranks[at[i]]);
     }
-    calendar_begin(calendar);
-    while (calendar_has_top(calendar)) {
-        size_t top = calendar_top(calendar);
+    while (queue->n > 0) {
+        size_t top = input_queue_top(queue);
         uint64_t rank = ranks[at[top]];
         bool is_later = rank > last_rank || (rank == last_rank && top >= last_input);
         if (is_ordered && !is_later)
@@ -58,20 +57,20 @@ static size_t walk(struct calendar *calendar, size_t n, bool is_ordered)
         last_input = top;
         given++;
         if (++at[top] == begin[top + 1])
-            calendar_drop_top(calendar);
+            input_queue_drop_top(queue);
         else
-            calendar_move_top(calendar, ranks[at[top]], 1);
+            input_queue_move_top(queue, ranks[at[top]]);
     }
     return given;
 }
 
 static void check(size_t n, size_t total, uint64_t (*pattern)(uint64_t *, size_t, size_t))
 {
-    struct calendar calendar;
+    struct input_queue queue;
     deal(n, total, pattern, n + total);
-    assert_true(calendar_init(&calendar, alloc_default(), n));
-    assert_int_equal(walk(&calendar, n, true), total);
-    calendar_free(&calendar);
+    assert_true(input_queue_init(&queue, alloc_default(), n));
+    assert_int_equal(walk(&queue, n, true), total);
+    input_queue_free(&queue);
 }
 
 static uint64_t evenly(uint64_t *seed, size_t input, size_t i)
@@ -152,33 +151,32 @@ static void inputs_without_events_are_never_the_top(void **state)
     (void)state;
     for (size_t total = 0; total < 4; total++)
         check(600, total, anywhere);
-    struct calendar calendar;
-    assert_true(calendar_init(&calendar, alloc_default(), 0));
-    calendar_begin(&calendar);
-    assert_false(calendar_has_top(&calendar));
-    calendar_free(&calendar);
+    struct input_queue queue;
+    assert_true(input_queue_init(&queue, alloc_default(), 0));
+    assert_int_equal(queue.n, 0);
+    input_queue_free(&queue);
 }
 
 static void inputs_that_go_back_in_time_still_give_all(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 600; n += 37) {
-        struct calendar calendar;
+        struct input_queue queue;
         uint64_t seed = n;
         deal(n, EVENTS_MAX, in_bursts, n);
         for (size_t i = 0; i < EVENTS_MAX; i += 1 + support_random(&seed) % 5)
             ranks[i] = support_random_word(&seed);
-        assert_true(calendar_init(&calendar, alloc_default(), n));
-        assert_int_equal(walk(&calendar, n, false), EVENTS_MAX);
-        calendar_free(&calendar);
+        assert_true(input_queue_init(&queue, alloc_default(), n));
+        assert_int_equal(walk(&queue, n, false), EVENTS_MAX);
+        input_queue_free(&queue);
     }
 }
 
 static bool begins_through(const struct alloc *alloc)
 {
-    struct calendar calendar;
-    bool is_fine = calendar_init(&calendar, alloc, 9);
-    calendar_free(&calendar);
+    struct input_queue queue;
+    bool is_fine = input_queue_init(&queue, alloc, 9);
+    input_queue_free(&queue);
     return is_fine;
 }
 
@@ -196,5 +194,5 @@ int main(void)
         cmocka_unit_test(inputs_that_go_back_in_time_still_give_all),
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return cmocka_run_group_tests_name("calendar", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("input_queue", tests, NULL, NULL);
 }

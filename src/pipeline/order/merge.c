@@ -1,4 +1,4 @@
-/* Merging on one time line: a calendar (input_queue.h) knows which input has the next event.
+/* Merging on one time line: a queue (input_queue.h) knows which input has the next event.
  *
  * A batch has one array of views: where all inputs can be told to keep theirs in one (they are
  * files, mostly), it only picks; else views are copied.  Payloads never are: an input is read again
@@ -18,7 +18,7 @@
 
 #define BATCH 256u
 #define BATCH_JOBS 2048u /* of picks, where other threads work on batches, too */
-#define BATCH_OF_ROUND \
+#define BATCH_OF_WINDOW \
     128u /* which were asked for together: no more than the nearest cache has room for */
 
 /* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the
@@ -52,14 +52,15 @@ struct merger {
     struct lane *lane; /* copies; else NULL */
     struct row *row;   /* picks; else NULL */
     size_t n;
-    struct calendar calendar;
+    struct input_queue queue;
     size_t
         dry; /* the input to be read before anything else; at first one after the other, n = none */
     bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not
                           used */
     bool is_ready;     /* it is known whether views are copied */
-    bool has_rounds; /* many inputs that can be read up to a time; then what is above is not used */
-    struct rounds rounds;
+    bool has_windows;  /* many inputs that can be read up to a time; then the members above are not
+                          used */
+    struct batch_merge windows;
     bool is_filled; /* all were read once */
     ttr_event *out; /* copies: room for BATCH; picks: all that the inputs hold */
     void
@@ -77,10 +78,10 @@ static void merger_close(ttr_reader *base)
     struct merger *merger = (struct merger *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
-    calendar_free(&merger->calendar);
+    input_queue_free(&merger->queue);
     renames_free(&merger->renames);
-    if (merger->has_rounds)
-        rounds_free(&merger->rounds);
+    if (merger->has_windows)
+        batch_merge_free(&merger->windows);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
@@ -123,12 +124,11 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     const struct alloc *alloc = &merger->base.t->counted;
     if (merger->n > EVENTS_LEAST / BATCH)
         merger_crowd(&merger->base, events_at_hand(merger->n));
-    merger->has_rounds = rounds_can(merger->in, merger->n);
-    merger->is_ready = merger->has_rounds;
-    if (merger->has_rounds)
-        return rounds_init(&merger->rounds, alloc, merger->in, merger->n,
-                           merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND,
-                           merger->n >= ROUNDS_SLIMS_LEAST)
+    merger->has_windows = batch_merge_can(merger->in, merger->n);
+    merger->is_ready = merger->has_windows;
+    if (merger->has_windows)
+        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n,
+                                merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_WINDOW)
                    ? TTR_OK
                    : fail_memory(error);
     size_t lent = events_to_lend(merger);
@@ -160,7 +160,7 @@ static inline uint64_t rank_of(const struct merger *merger, size_t i)
                        : rank_of_lane(&merger->lane[i]);
 }
 
-/* Two inputs that are picked from need no calendar. */
+/* Two inputs that are picked from need no queue. */
 static inline bool is_pair(const struct merger *merger)
 {
     return merger->n == 2 && merger->row && merger->base.apart;
@@ -196,13 +196,12 @@ static ttr_status refill(struct merger *merger)
     while (!merger->is_filled) {
         if (merger->dry == merger->n) {
             merger->is_filled = true;
-            calendar_begin(&merger->calendar);
             return TTR_OK;
         }
         if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
             return TTR_AGAIN;
         if (has_more)
-            calendar_add(&merger->calendar, merger->dry, rank_of(merger, merger->dry));
+            input_queue_add(&merger->queue, merger->dry, rank_of(merger, merger->dry));
         merger->dry++;
     }
     if (merger->dry == merger->n)
@@ -210,9 +209,9 @@ static ttr_status refill(struct merger *merger)
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
     if (!is_pair(merger) && has_more)
-        calendar_move_top(&merger->calendar, rank_of(merger, merger->dry), 1);
+        input_queue_move_top(&merger->queue, rank_of(merger, merger->dry));
     else if (!is_pair(merger))
-        calendar_drop_top(&merger->calendar);
+        input_queue_drop_top(&merger->queue);
     merger->dry = merger->n;
     return TTR_OK;
 }
@@ -231,8 +230,8 @@ static uint32_t copy_events(struct merger *merger)
 {
     bool is_mixed = !merger->base.apart;
     uint32_t n = 0;
-    while (n < BATCH && calendar_has_top(&merger->calendar)) {
-        size_t top = calendar_top(&merger->calendar);
+    while (n < BATCH && merger->queue.n > 0) {
+        size_t top = input_queue_top(&merger->queue);
         struct lane *lane = &merger->lane[top];
         const ttr_event *event = ttr_batch_at(&lane->batch, lane->at++);
         merger->out[n] = *event;
@@ -244,7 +243,7 @@ static uint32_t copy_events(struct merger *merger)
             break;
         }
         prefetch(ttr_batch_at(&lane->batch, lane->at));
-        calendar_move_top(&merger->calendar, rank_of_lane(lane), 1);
+        input_queue_move_top(&merger->queue, rank_of_lane(lane));
     }
     return n;
 }
@@ -260,17 +259,17 @@ static inline bool take_mixed(ttr_event *event)
  * come before those of all others, and then of the next. */
 static uint32_t pick_events(struct merger *merger)
 {
-    struct calendar *calendar = &merger->calendar;
+    struct input_queue *queue = &merger->queue;
     const bool is_mixed = !merger->base.apart;
     ttr_event *const events = merger->out;
     const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
     uint32_t *pick = merger->pick, n = 0;
-    while (n < room && calendar_has_top(calendar)) {
-        size_t top = calendar_top(calendar);
+    while (n < room && queue->n > 0) {
+        size_t top = input_queue_top(queue);
         struct row *row = &merger->row[top];
-        const uint64_t limit = calendar_limit(calendar);
-        const uint32_t first = row->at, end = row->end;
-        uint32_t at = first;
+        const uint64_t limit = input_queue_limit(queue);
+        const uint32_t end = row->end;
+        uint32_t at = row->at;
         uint64_t rank;
         do {
             pick[n] = at;
@@ -283,7 +282,7 @@ static uint32_t pick_events(struct merger *merger)
         } while (rank < limit && n < room);
         row->at = at;
         prefetch(&events[at]);
-        calendar_move_top(calendar, rank, at - first);
+        input_queue_move_top(queue, rank);
     }
     return n;
 }
@@ -318,16 +317,16 @@ static uint32_t pick_of_pair(struct merger *merger)
 /* Whether there may be more events. */
 static bool has_more_events(const struct merger *merger)
 {
-    return is_pair(merger) ? merger->dry != merger->n : calendar_has_top(&merger->calendar);
+    return is_pair(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
-static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    ttr_status status = rounds_next(&merger->rounds, batch);
+    ttr_status status = batch_merge_next(&merger->windows, batch);
     if (status != TTR_OK || batch->n > 0)
         return status;
-    *error = merger->rounds.ending_error;
-    return merger->rounds.ending;
+    *error = merger->windows.ending_error;
+    return merger->windows.ending;
 }
 
 /* All of an input, then all of the next, whose memory is free again before. */
@@ -355,8 +354,8 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
     ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
     if (status != TTR_OK)
         return status;
-    if (merger->has_rounds)
-        return next_of_rounds(merger, batch, error);
+    if (merger->has_windows)
+        return next_of_windows(merger, batch, error);
     do {
         status = refill(merger);
         if (status != TTR_OK)
@@ -470,11 +469,11 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
     told = list ? group_readers(&t->counted, list, n) : NULL;
-    if (!merger || !told || !calendar_init(&merger->calendar, &t->counted, n)) {
+    if (!merger || !told || !input_queue_init(&merger->queue, &t->counted, n)) {
         close_readers(in, n);
         group_free(&t->counted, told, list, n);
         if (merger)
-            calendar_free(&merger->calendar);
+            input_queue_free(&merger->queue);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, merger, 1, sizeof *merger);
         (void)fail_memory(error);

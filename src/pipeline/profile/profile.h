@@ -1,10 +1,10 @@
 /* How a profile is made: what is met while reading, and what becomes of it when names are known.
  *
  *   profile.c        samples; reading, and what the public functions give
- *   profile_tree.c   the tree of what is met: places (addresses, names) called by each other
+ *   profile_tree.c   the tree of what is met: places (addresses, names) called by each other;
+ *                    when which node was seen, in a few bytes per change
  *   profile_spans.c  a span forest as such a tree
- *   profile_names.c   at the end: addresses become names, and places of one name one frame
- *   profile_timeline.c   which node was seen when, in a few bytes a change */
+ *   profile_names.c   at the end: addresses become names, and places of one name one frame */
 #ifndef TRACETTA_PIPELINE_PROFILE_PROFILE_H
 #define TRACETTA_PIPELINE_PROFILE_PROFILE_H
 
@@ -38,7 +38,7 @@ struct profile_met {
 struct profile_state {
     uint32_t leaf;      /* of the sample before, PROFILE_NONE = there was none */
     int64_t time;       /* of that */
-    struct buffer line; /* see profile_timeline.c */
+    struct buffer line; /* see profile_tree.c */
     int64_t line_time;
     uint32_t line_node;
 };
@@ -100,7 +100,7 @@ TTR_MUST bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tr
 /* Makes frames and nodes of all that was met, and forgets that. */
 TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
-/* --- profile_timeline.c --- */
+/* --- profile_tree.c: time lines --- */
 
 /* From this time on the lane is in a node, or nowhere (PROFILE_NONE); times do not go back. Without
  * TTR_PROFILE_TIMELINE nothing is kept. */

@@ -336,6 +336,12 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
 
 /* --- Attributes --- */
 
+bool ctf_is_listed(const struct ctf_event_class *event)
+{
+    size_t n = strlen(CTF_DIALECT_LISTED);
+    return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
+}
+
 ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
 {
     struct buffer plain;

@@ -9,12 +9,6 @@
 
 #define DEPTH_MAX 64u /* levels that entries may claim */
 
-bool ctf_is_listed(const struct ctf_event_class *event)
-{
-    size_t n = strlen(CTF_DIALECT_LISTED);
-    return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
-}
-
 /* Entries that are still to come. */
 static uint64_t entries_left(const ttr_fields *fields)
 {

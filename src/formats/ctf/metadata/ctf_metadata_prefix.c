@@ -14,6 +14,28 @@
 #define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
 #define UUID_BYTES 64u /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
 
+ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
+                                  ttr_error *error)
+{
+    struct window window;
+    struct source *source = source_open(&t->counted, path, NULL, error);
+    if (!source)
+        return error->status;
+    ttr_status status = source_fill(source, 0, (size_t)CTF_METADATA_MAX, &window, error);
+    if (status == TTR_OK && window.n == CTF_METADATA_MAX)
+        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX,
+                      "%s is larger than %llu MiB, too large for metadata", path,
+                      (unsigned long long)(CTF_METADATA_MAX >> 20));
+    if (status == TTR_OK && !(*bytes = alloc_zero(&t->counted, window.n + 1, 1)))
+        status = fail_memory(error);
+    if (status == TTR_OK) {
+        memcpy(*bytes, window.bytes, window.n);
+        *n = window.n;
+    }
+    source_close(source);
+    return status;
+}
+
 /* A metadata file. */
 struct stored {
     uint8_t *bytes; /* n + 1 were taken; NULL: somebody has them */

@@ -132,21 +132,6 @@ ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_
     return status;
 }
 
-ttr_status rfc11_seal(struct rfc11_packet *packet, uint64_t content, struct rfc11_sum *sum,
-                      const struct rfc11_packing *how, uint32_t *padding, ttr_error *error)
-{
-    const uint64_t content_size = content + RFC11_HEADER;
-    uint64_t packet_size;
-    if (content_size > UINT32_MAX || !pad_to(content_size, how->align, &packet_size))
-        return fail_size(error, content_size);
-    *padding = (uint32_t)(packet_size - content_size);
-    packet->content_size = (uint32_t)content_size;
-    packet->packet_size = (uint32_t)packet_size;
-    packet->checksum_scheme = sum->scheme;
-    packet->checksum = rfc11_sum_end(sum);
-    return TTR_OK;
-}
-
 ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error)
 {
     ssize_t got;

@@ -7,6 +7,8 @@
 
 #include <nettle/aes.h>
 #include <nettle/ctr.h>
+#include <nettle/md5.h>
+#include <nettle/sha1.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -99,54 +101,21 @@ uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits)
     return (now - before - 1) & mask;
 }
 
-void rfc11_sum_begin(struct rfc11_sum *sum, uint8_t scheme)
-{
-    sum->scheme = scheme;
-    sum->so_far.crc32 = 0;
-    if (scheme == RFC11_MD5)
-        md5_init(&sum->so_far.md5);
-    else if (scheme == RFC11_SHA1)
-        sha1_init(&sum->so_far.sha1);
-}
-
-void rfc11_sum_add(struct rfc11_sum *sum, const uint8_t *content, size_t n)
-{
-    switch (sum->scheme) {
-    case RFC11_MD5:
-        md5_update(&sum->so_far.md5, n, content);
-        break;
-    case RFC11_SHA1:
-        sha1_update(&sum->so_far.sha1, n, content);
-        break;
-    case RFC11_CRC32:
-        sum->so_far.crc32 = (uint32_t)crc32_z(sum->so_far.crc32, content, n);
-        break;
-    default:
-        break;
-    }
-}
-
-uint32_t rfc11_sum_end(struct rfc11_sum *sum)
-{
-    uint8_t digest[4];
-    switch (sum->scheme) {
-    case RFC11_MD5:
-        md5_digest(&sum->so_far.md5, sizeof digest, digest);
-        return load_u32be(digest);
-    case RFC11_SHA1:
-        sha1_digest(&sum->so_far.sha1, sizeof digest, digest);
-        return load_u32be(digest);
-    default:
-        return sum->so_far.crc32;
-    }
-}
-
 bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
 {
-    struct rfc11_sum sum;
-    rfc11_sum_begin(&sum, scheme);
-    rfc11_sum_add(&sum, content, n);
-    *checksum = rfc11_sum_end(&sum);
+    uint8_t digest[4] = {0};
+    struct md5_ctx md5;
+    struct sha1_ctx sha1;
+    if (scheme == RFC11_MD5) {
+        md5_init(&md5);
+        md5_update(&md5, n, content);
+        md5_digest(&md5, sizeof digest, digest);
+    } else if (scheme == RFC11_SHA1) {
+        sha1_init(&sha1);
+        sha1_update(&sha1, n, content);
+        sha1_digest(&sha1, sizeof digest, digest);
+    }
+    *checksum = scheme == RFC11_CRC32 ? (uint32_t)crc32_z(0, content, n) : load_u32be(digest);
     return scheme <= RFC11_CRC32;
 }
 

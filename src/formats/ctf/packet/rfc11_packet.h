@@ -14,9 +14,6 @@
 #ifndef TRACETTA_FORMATS_CTF_PACKET_RFC11_PACKET_H
 #define TRACETTA_FORMATS_CTF_PACKET_RFC11_PACKET_H
 
-#include <nettle/md5.h>
-#include <nettle/sha1.h>
-
 #include "base/buffer.h"
 #include "formats/ctf/description/ctf_description.h"
 
@@ -113,26 +110,6 @@ struct rfc11_packing {
  * a scheme that nobody defined, TTR_E_MISUSE without a key. */
 TTR_MUST ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_t n,
                                const struct rfc11_packing *how, struct buffer *to,
-                               ttr_error *error);
-
-/* The checksum of content that comes in pieces. */
-struct rfc11_sum {
-    uint8_t scheme;
-    union {
-        struct md5_ctx md5;
-        struct sha1_ctx sha1;
-        uint32_t crc32;
-    } so_far;
-};
-
-void rfc11_sum_begin(struct rfc11_sum *sum, uint8_t scheme);
-void rfc11_sum_add(struct rfc11_sum *sum, const uint8_t *content, size_t n);
-uint32_t rfc11_sum_end(struct rfc11_sum *sum);
-
-/* Makes the header of a packet whose content of so many bytes, neither compressed nor enciphered,
- * is stored already; *padding is what is to follow it.  Errors as of rfc11_pack. */
-TTR_MUST ttr_status rfc11_seal(struct rfc11_packet *packet, uint64_t content, struct rfc11_sum *sum,
-                               const struct rfc11_packing *how, uint32_t *padding,
                                ttr_error *error);
 
 /* Sixteen random bytes of the system. */

@@ -8,7 +8,6 @@
 #include "formats/ctf/read/ctf_build_index.h"
 
 #define FIRST_IDS 4u
-#define SMALL_IDS 8u     /* up to so many, tables stand beside those of other streams */
 #define DENSE_IDS 65536u /* ids below have a table; all are in that of indices */
 
 /* LTTng's levels: those of syslog, then ever finer debugging. */
@@ -719,9 +718,7 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
                  n = need > doubled ? need : doubled;
     if (need <= had)
         return true;
-    const bool is_small = n <= SMALL_IDS;
-    void *memory = is_small ? ctf_take_entries(trace, n)
-                            : alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
+    void *memory = alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
     if (!memory)
         return false;
     struct ctf_entry *by_id =
@@ -732,7 +729,7 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
                 ? stream->by_id[i]
                 : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
     alloc_free(alloc, stream->by_id_memory, had + 1, sizeof *stream->by_id);
-    stream->by_id_memory = is_small ? NULL : memory;
+    stream->by_id_memory = memory;
     stream->by_id = by_id;
     stream->by_id_n = n;
     return true;
@@ -750,7 +747,6 @@ static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struc
 static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
 {
     struct ctf_entry *entry = &stream->by_id[id];
-    stream->entered += class && !entry->class;
     entry->class = class;
     if (!class)
         return;
@@ -767,8 +763,6 @@ static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
     if (class->is_usual && !class->has_thread)
         entry->bytes = bytes_of(stream, class);
     stream->has_extended |= id >= stream->kind->plan.escape;
-    stream->first_most =
-        entry->bytes.first > stream->first_most ? entry->bytes.first : stream->first_most;
 }
 
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)

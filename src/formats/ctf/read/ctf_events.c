@@ -369,7 +369,7 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
     struct reader_some some = {
         .until = reader->in->until, .events = loop->events, .room = loop->room, .n = loop->n};
     ctf_run_init(&run, reader, views);
-    run.base.next = run.bytes + ((loop->at + 7) >> 3);
+    run.next = run.bytes + ((loop->at + 7) >> 3);
     run.end = loop->end >> 3;
     run.ticks = loop->header.ticks;
     ctf_run_plain(&run, views->there, &some);
@@ -468,10 +468,6 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     }
     leave(reader, &loop, in->n);
     in->n = loop.n;
-    const bool is_begun =
-        in->has_times || in->n > 0; /* when the first event was is not told by a run */
-    if (in->run && in->is_stopped && has_plain && !reader->is_unpacked && is_begun)
-        ctf_run_begin((struct ctf_run *)in->run, reader, &views);
     return stop;
 }
 

@@ -19,7 +19,7 @@
 #define FAR_EVENTS 250u              /* the same of larger ones */
 #define PACKET_EVENTS 400u           /* of a packet at most */
 #define COPY_MEMORY (12u << 20)      /* what a copy may take */
-#define ANEW_MEMORY (14u << 20)      /* what encoding anew may take */
+#define ANEW_MEMORY (28u << 20)      /* what encoding anew may take */
 #define SHARED_MEMORY (12u << 20)    /* what one of several readers may take */
 #define STAT_MEMORY (5u << 19)       /* what counting and checking may take */
 #define SPANS 100000                 /* more events than wait for one another to come in order */

@@ -32,28 +32,6 @@ static void take_note(void *own, ttr_severity severity, uint64_t offset, const c
     ctf_opening_note(opening, severity, offset, code, "%s", text);
 }
 
-ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
-                                  ttr_error *error)
-{
-    struct window window;
-    struct source *source = source_open(&t->counted, path, NULL, error);
-    if (!source)
-        return error->status;
-    ttr_status status = source_fill(source, 0, (size_t)CTF_METADATA_MAX, &window, error);
-    if (status == TTR_OK && window.n == CTF_METADATA_MAX)
-        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX,
-                      "%s is larger than %llu MiB, too large for metadata", path,
-                      (unsigned long long)(CTF_METADATA_MAX >> 20));
-    if (status == TTR_OK && !(*bytes = alloc_zero(&t->counted, window.n + 1, 1)))
-        status = fail_memory(error);
-    if (status == TTR_OK) {
-        memcpy(*bytes, window.bytes, window.n);
-        *n = window.n;
-    }
-    source_close(source);
-    return status;
-}
-
 static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;

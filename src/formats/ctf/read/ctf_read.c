@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_time_range.h"
-#include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/rfc11_read.h"
@@ -741,7 +740,6 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    ctf_run_settle(reader);
     /* Packets may hold nothing to give; the batch has room for so many of them. */
     do {
         step = STEP_GO;

@@ -87,10 +87,8 @@ struct ctf_trace {
     struct arena scratch; /* of fields being walked */
     struct arena met; /* streams and classes of events as its inputs met them: side by side, to be
                          found in few pages */
-    struct ctf_entry *entries;     /* the rest of what is at hand for small tables */
-    size_t entries_n, entries_met; /* met: asked for so far */
-    struct ctf_schema **schemas;   /* of event classes by their numbers, those of all streams; NULL
-                                      where one was not met, or each stream has its own */
+    struct ctf_schema **schemas; /* of event classes by their numbers, those of all streams; NULL
+                                    where one was not met, or each stream has its own */
     size_t schemas_n;
     const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
     const struct layout *cpu;       /* the same, compiled */
@@ -125,11 +123,10 @@ struct ctf_stream {
     struct ctf_schema *schema; /* of definitions */
     /* The reader's: event classes as met, and the packet before. */
     struct ctf_entry *by_id; /* at a line of the cache */
-    void *by_id_memory;      /* of its own; NULL = the trace's */
-    uint32_t first_most;     /* of by_id[].bytes.first */
+    void *by_id_memory;      /* where that is */
     bool has_extended;       /* classes were met whose ids only extended headers have */
     struct ctf_class **by_index;
-    size_t by_id_n, by_index_n, entered; /* entered: ids of classes that were met */
+    size_t by_id_n, by_index_n;
     struct ctf_before {
         bool is_there;
         bool has_sequence, has_discarded, has_end;

@@ -263,10 +263,6 @@ void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader);
 /* Makes the packet header ready, once the description is there. */
 TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
 
-/* Memory for n entries at a line of the cache, not zeroed, beside those taken before; NULL when
- * memory is out. */
-struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n);
-
 /* The stream class made ready; NULL with `error`. */
 struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
                              ttr_error *error);

@@ -22,32 +22,6 @@ bool ctf_is_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
-{
-    struct ctf_frame frame;
-    struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
-    enum ctf_framing framing =
-        ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED &&
-              (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
-    return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
-}
-
-/* Where the next packet may begin: by the magic number, of the RFC in either byte order where
- * packets have both. */
-const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
-                              const uint8_t *end)
-{
-    const uint8_t *magic = trace->class->magic,
-                  reversed[] = {magic[3], magic[2], magic[1], magic[0]};
-    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->class->magic);
-    if (!trace->other_order)
-        return p;
-    const uint8_t *before = p ? p + sizeof reversed - 1 : end,
-                  *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
-    return q ? q : p;
-}
-
 /* Looks through the bytes of the window from *at on, up to where a candidate would not be whole;
  * *at is where the search goes on. */
 static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *is_found)

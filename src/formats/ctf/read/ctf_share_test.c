@@ -242,7 +242,9 @@ static bool open_two(const struct alloc *alloc)
     ttr_reader *first = t ? open_with(t, metadata, NULL) : NULL,
                *second = first ? open_with(t, metadata, NULL) : NULL;
     const bool is_fine = second && ttr_read(second, &batch, NULL) == TTR_OK &&
-                         ttr_read(first, &batch, NULL) == TTR_OK;
+                         ttr_read(second, &batch, NULL) == TTR_END &&
+                         ttr_read(first, &batch, NULL) == TTR_OK &&
+                         ttr_read(first, &batch, NULL) == TTR_END;
     ttr_close(first);
     ttr_close(second);
     ttr_free(t);

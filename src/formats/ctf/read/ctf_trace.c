@@ -8,7 +8,6 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define ENTRIES 64u     /* of small tables, asked for at once at most */
 #define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
 
 /* --- What the metadata say --- */
@@ -186,24 +185,6 @@ void ctf_trace_release(struct ctf_trace *trace)
     folder_close(trace->folder);
     ctf_trace_release(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);
-}
-
-struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
-{
-    if (trace->entries_n < n) {
-        const size_t twice = trace->entries_met < ENTRIES ? trace->entries_met : ENTRIES,
-                     more = n > twice ? n : twice;
-        void *memory = arena_take(&trace->met, (more + 1) * sizeof *trace->entries);
-        if (!memory)
-            return NULL;
-        trace->entries =
-            (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
-        trace->entries_n = more;
-        trace->entries_met += more;
-    }
-    trace->entries += n;
-    trace->entries_n -= n;
-    return trace->entries - n;
 }
 
 /* Compiles one root of packets or headers: with all that is in it, or with what people want to see.

@@ -98,6 +98,24 @@ struct ctf_file_copy {
     struct ctf_index_old old_index;
 };
 
+/* --- ctf_copy_part.c --- */
+
+/* Called before a packet is written.  If none may follow in this file, the copy continues in
+ * another file, named after it. */
+TTR_MUST ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out,
+                                  ttr_error *error);
+
+/* Finishes the file that is open, and writes its index. */
+TTR_MUST ttr_status ctf_copy_end_part(struct ctf_file_copy *file, struct ttr_writer *out,
+                                      ttr_error *error);
+
+/* Returns whether an index is written in the end: else nothing is kept of the packets. */
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
+
+/* Writes the entries of the index that wait, if they are many. */
+TTR_MUST ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out,
+                                          ttr_error *error);
+
 /* --- ctf_copy.c --- */
 
 /* Begins a file by its definition.  The trace becomes refused where it cannot be copied; nothing is
@@ -113,24 +131,12 @@ TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer
 /* Keeps what the batch that is over has of packets that are not. */
 TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
 
-/* Called before a packet is written.  Where none may follow in this file, it goes on as another,
- * named after it. */
-TTR_MUST ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out,
-                                  ttr_error *error);
-
 /* Ends the file. */
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out,
                                     ttr_error *error);
 
 /* Behind the ends of a trace's files: tells what is missing where no packet is left to tell it. */
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
-
-/* Whether an index is written in the end: else nothing is kept of the packets. */
-bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
-
-/* Writes entries of the index that wait, where these are many. */
-TTR_MUST ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out,
-                                          ttr_error *error);
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 

@@ -300,7 +300,7 @@ static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *s
     return status;
 }
 
-ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *error)
+static ttr_status end_missing(struct ttr_writer *out, uint16_t source, ttr_error *error)
 {
     const struct ctf_writer *w = out->own;
     struct ctf_missing *missing = &w->missing[source];
@@ -320,6 +320,6 @@ ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error)
     ttr_status status = TTR_OK;
     gather_ends(w);
     for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++)
-        status = ctf_missing_end(out, (uint16_t)i, error);
+        status = end_missing(out, (uint16_t)i, error);
     return status;
 }

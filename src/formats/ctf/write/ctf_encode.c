@@ -137,7 +137,6 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     if (!stream)
         return NULL;
     w->streams[w->streams_n++] = stream;
-    trace->busy_n++;
     *stream = (struct ctf_stream_out){
         .trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);
@@ -294,11 +293,11 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
         event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
-    struct alike_walk walk;
-    alike_begin(&walk, w->items.field, w->items.n, &w->items.values);
-    for (const ttr_field *item; (item = alike_next(&walk));) /* what is listed has numbers only */
-        if (item->value.hint == CTF_ITEM_LABELLED || item->value.hint == CTF_ITEM_FLAGS)
+    for (size_t i = 0; i < w->items.n; i++) {               /* what is listed has numbers only */
+        const unsigned hint = w->items.field[i].value.hint;
+        if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
+    }
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
         output_lost(out, CTF_LOST_NUMBER, event->offset);

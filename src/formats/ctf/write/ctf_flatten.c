@@ -5,162 +5,66 @@
  * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays
  * whose elements are all alike not the number of these.  Two shapes with one hash would be written
  * as one; the encoder then writes nonsense but harms nobody. */
-#include "formats/ctf/write/ctf_flatten_form.h"
+#include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
-#include "base/number.h"
 #include "layout/layout.h"
 
-#define RUN_MOST 65536u /* numbers taken at once where their values may go */
+#define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* --- Attributes --- */
+/* What elements of empty arrays would be like, where others in the event that are of the same type
+ * have some. */
+struct likes {
+    struct {
+        const char *type; /* of the elements, as kept in values */
+        size_t at;        /* the first element of another array; 0 = there is none */
+        uint64_t shape;
+    } like[LIKES];
+    size_t n;
+};
 
-void ctf_items_begin(struct ctf_items *items)
-{
-    items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
-    items->context_members = 0;
-    buffer_clear(&items->values);
-    items->values_most = SIZE_MAX;
-    items->in_pieces = false;
-    items->common_shape = items->context_shape = items->payload_shape = 0;
-}
+/* What is needed while fields are put in form. */
+struct forming {
+    struct ctf_items *items;
+    struct likes *likes;
+    bool is_trial; /* shapes are asked for once more: nothing is counted */
+    const struct ctf_items_for *what;
+    uint64_t offset;
+    const ttr_fields *walk;   /* where types of fields come from, in traces that are described as
+                                 their source is; NULL = nowhere */
+    const ttr_fields *labels; /* where labels come from; NULL = nowhere */
+};
 
-static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attribute)
-{
-    ttr_field *field = ctf_items_add(items);
-    if (field)
-        field->name =
-            (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
-    return field;
-}
+#define NUMBERS_KEPT 16u
 
-static void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute,
-                                 uint64_t value, unsigned bits)
-{
-    ttr_field *field = add_attribute(items, attribute);
-    if (field)
-        field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = value, .bits = (uint8_t)bits};
-}
+/* The numbers that came last in a struct: one of them may be the length of what follows. */
+struct open_numbers {
+    size_t item[NUMBERS_KEPT]; /* the i-th at i % NUMBERS_KEPT */
+    uint32_t n;
+};
 
-void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
-                            ttr_text label)
-{
-    ttr_field *field = add_attribute(items, attribute);
-    if (field)
-        field->value = (ttr_value){.type = TTR_TYPE_UINT,
-                                   .hint = CTF_ITEM_CONSTANT,
-                                   .v.u = value,
-                                   .bits = 8,
-                                   .text = label};
-}
+/* Structs and arrays that are still being filled. */
+struct open_items {
+    struct open_numbers
+        numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
+    size_t item[CTF_ITEMS_DEPTH];
+    uint32_t left[CTF_ITEMS_DEPTH];
+    unsigned n;
+    uint64_t skip; /* fields to be left out, with what is in them */
+};
 
-/* As narrow as holds the value: each width is a shape of its own. */
-static void add_narrow(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value)
-{
-    ctf_items_add_number(items, attribute, value, value > UINT32_MAX ? 64 : 32);
-}
-
-void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid)
-{
-    if (thread->pid_known)
-        add_narrow(items, pid, thread->pid);
-    if (thread->tid_known)
-        add_narrow(items, pid + 1, thread->tid);
-}
-
-static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, const uint8_t *id)
-{
-    ttr_field *field = id ? add_attribute(items, attribute) : NULL;
-    if (field)
-        field->value = (ttr_value){
-            .type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
-}
-
-static void add_rare(struct ctf_items *items, const ttr_event *event)
-{
-    uint8_t flags = event->flags & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
-    if (event->tag)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
-    if (flags)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
-    if (event->level > TTR_LEVEL_FATAL)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
-    if (event->opcode)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
-    if (event->keyword)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_KEYWORD, event->keyword, 64);
-    if (event->sequence)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_SEQUENCE, event->sequence, 32);
-    add_id16(items, CTF_ATTRIBUTE_ACTIVITY, event->activity);
-    add_id16(items, CTF_ATTRIBUTE_RELATED, event->related);
-}
-
-static void add_link(struct ctf_items *items, const struct ctf_items_for *what,
-                     const ttr_event *event)
-{
-    ttr_thread other;
-    bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
-    if (!is_thread && event->link)
-        add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
-    else if (is_thread && event->link <= UINT32_MAX &&
-             ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
-        ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
-}
-
-static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
-                     const ttr_event *event)
-{
-    unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
-    const char *label = ttr_kind_text(kind);
-    if (kind != event->kind)
-        output_lost(what->out, CTF_LOST_KIND, event->offset);
-    if (kind != TTR_KIND_INSTANT)
-        ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
-}
-
-/* The number that the provider has for events of its kind: one of the class, as a label. */
-static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
-{
-    uint32_t number, version;
-    if (!ttr_event_number(t, event, &number, &version))
-        return;
-    size_t n = number_put_u64(items->number, number),
-           version_n = number_put_u64(items->version, version);
-    ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_ID, 0, (ttr_text){items->number, n});
-    if (version)
-        ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0,
-                               (ttr_text){items->version, version_n});
-}
-
-static void add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
-                           const ttr_event *event)
-{
-    const ttr *t = what->out->t;
-    ttr_thread thread;
-    add_kind(items, what, event);
-    if (event->category)
-        ctf_items_add_constant(items, CTF_ATTRIBUTE_CATEGORY, 0, ttr_text_get(t, event->category));
-    if (event->provider)
-        ctf_items_add_constant(items, CTF_ATTRIBUTE_PROVIDER, 0, ttr_text_get(t, event->provider));
-    add_event_number(items, t, event);
-    if (event->thread && ttr_thread_get(t, event->thread, &thread))
-        ctf_items_add_thread(items, &thread, CTF_ATTRIBUTE_PID);
-    if ((event->flags & TTR_EVENT_HAS_CPU) && !what->has_cpu)
-        ctf_items_add_number(items, CTF_ATTRIBUTE_CPU, event->cpu, 32);
-    if (event->kind == TTR_KIND_SPAN || event->duration)
-        add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
-    add_link(items, what, event);
-    add_rare(items, event);
-    items->attributes_n = items->n;
-}
+/* The regions of the items as groups of fields come: each ends where the first field of a later one
+ * stands. */
+struct regions {
+    bool has_common, has_context; /* were ended */
+};
 
 /* --- Values --- */
 
 static void lost(const struct forming *f, enum ctf_loss loss)
 {
-    if (!f->is_again)
-        output_lost(f->what->out, loss, f->offset);
+    output_lost(f->what->out, loss, f->offset);
 }
 
 /* In the dialect some enumerations of 8 bits stand for something else. */
@@ -377,38 +281,10 @@ static bool is_in_array(const struct ctf_items *items, const struct open_items *
     return open->n && items->field[open->item[open->n - 1]].value.type == TTR_TYPE_ARRAY;
 }
 
-static bool is_in_no_other(const struct ctf_items *items, const struct open_items *open)
+static void close_full(struct open_items *open)
 {
-    for (unsigned i = 0; i + 1 < open->n; i++)
-        if (items->field[open->item[i]].value.type == TTR_TYPE_ARRAY)
-            return false;
-    return true;
-}
-
-/* Has values of elements go that stand together in an array that is in no other: they can be asked
- * for again. */
-static __attribute__((noinline)) void let_go(struct ctf_items *items, const struct open_items *open)
-{
-    if (is_in_no_other(items, open))
-        ctf_items_let_go(items, open->item[open->n - 1]);
-}
-
-static inline void pack(struct ctf_items *items, const struct open_items *open, size_t element,
-                        size_t values)
-{
-    ctf_items_pack(items, open->item[open->n - 1], element, values);
-    if (items->values.n >= items->values_most)
-        let_go(items, open);
-}
-
-/* Closes what is full; elements then stand with those before them. */
-static void close_full(struct ctf_items *items, struct open_items *open)
-{
-    while (open->n && open->left[open->n - 1] == 0) {
+    while (open->n && open->left[open->n - 1] == 0)
         open->n--;
-        if (is_in_array(items, open))
-            pack(items, open, open->item[open->n], open->values[open->n]);
-    }
 }
 
 /* Takes one field of a walk. */
@@ -420,7 +296,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         open->skip += (is_group ? given->value.count : 0) - UINT64_C(1);
         return;
     }
-    close_full(items, open);
+    close_full(open);
     if (open->n)
         open->left[open->n - 1]--;
     if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
@@ -447,8 +323,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     if (f->walk && text_goes_on(f->walk, &field->value))
         lost(f, CTF_LOST_BEHIND);
     form(f, &field->value);
-    const bool is_element = is_in_array(items, open);
-    if (field->value.type == TTR_TYPE_UINT && !is_element)
+    if (field->value.type == TTR_TYPE_UINT && !is_in_array(items, open))
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
@@ -461,37 +336,8 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         field->value.text = element_of(f);
     if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
-        open->values[open->n] = items->values.n;
         open->left[open->n++] = given->value.count;
         open->numbers[open->n].n = 0;
-    } else if (is_element) {
-        pack(items, open, items->n - 1, items->values.n);
-    }
-}
-
-/* Takes elements behind one that was taken, as many as the walk tells at once. */
-static void take_run(const struct forming *f, struct open_items *open, ttr_field *given,
-                     ttr_fields *walk)
-{
-    const size_t array = open->item[open->n - 1];
-    const struct type *type = f->walk ? field_type(f->walk) : NULL;
-    struct field_elements elements;
-    if (type && type->kind == TYPE_FLOAT && type->bits > 64) /* each is a loss */
-        return;
-    if (given->choices || !ctf_items_take_runs(f->items, array, &given->value))
-        return;
-    const uint32_t left = open->left[open->n - 1];
-    const bool is_much =
-        left > RUN_MOST && f->items->values_most != SIZE_MAX && is_in_no_other(f->items, open);
-    if (!fields_take_elements(walk, is_much ? RUN_MOST : left, &elements))
-        return;
-    uint32_t n = ctf_items_pack_run(f->items, array, &elements);
-    open->left[open->n - 1] -= n;
-    if (f->items->values.n >= f->items->values_most)
-        let_go(f->items, open);
-    for (; n < elements.n; n++) {
-        given->value.v.u = field_element(&elements, n);
-        take_field(f, open, given);
     }
 }
 
@@ -539,61 +385,36 @@ static bool is_size(const struct forming *f, const ttr_field *field)
            memcmp(text.p, name, text.n) == 0;
 }
 
-void ctf_items_begin_taking(struct taking *taking, const struct forming *f, const ttr_event *event)
+static void take_fields(struct forming *f, const ttr_event *event)
 {
-    taking->form = *f;
-    taking->open.n = 0;
-    taking->open.skip = 0;
-    taking->open.numbers[0].n = 0;
-    taking->regions = (struct regions){.has_common = f->what->is_dialect || f->what->is_packet,
-                                       .has_context = f->what->is_packet};
-    begin_walk(&taking->form, event, &taking->walk);
-}
-
-static inline bool take_next(struct taking *taking)
-{
-    const struct forming *f = &taking->form;
     struct ctf_items *items = f->items;
-    struct open_items *open = &taking->open;
+    struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet,
+                              .has_context = f->what->is_packet};
+    struct open_items open;
+    ttr_fields walk;
     ttr_field field;
-    if (!ttr_fields_next(&taking->walk, &field))
-        return false;
-    if (has_role(f) || (f->what->drops_size && is_size(f, &field)))
-        return true;
-    if (open->skip == 0)
-        close_full(items, open);
-    if (open->skip == 0 && open->n == 0 && enter_group(items, &taking->regions, field.group))
-        open->numbers[0].n = 0;
-    if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && taking->regions.has_context &&
-        !f->what->is_packet)
-        lost(f, CTF_LOST_PLACE);
-    take_field(f, open, &field);
-    if (open->n && open->skip == 0 && open->left[open->n - 1])
-        take_run(f, open, &field, &taking->walk);
-    return true;
-}
-
-bool ctf_items_take_next(struct taking *taking)
-{
-    if (take_next(taking))
-        return true;
-    close_full(taking->form.items, &taking->open);
-    return false;
-}
-
-static void take_fields(const struct forming *f, const ttr_event *event)
-{
-    struct ctf_items *items = f->items;
-    struct taking taking;
-    const struct open_items *open = &taking.open;
-    ctf_items_begin_taking(&taking, f, event);
-    while (take_next(&taking))
-        continue;
-    close_full(items, &taking.open);
-    (void)enter_group(items, &taking.regions, TTR_GROUP_PAYLOAD);
+    open.n = 0;
+    open.skip = 0;
+    open.numbers[0].n = 0;
+    begin_walk(f, event, &walk);
+    while (ttr_fields_next(&walk, &field)) {
+        if (has_role(f) || (f->what->drops_size && is_size(f, &field)))
+            continue;
+        if (open.skip == 0)
+            close_full(&open);
+        if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
+            open.numbers[0].n = 0;
+        if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context &&
+            !f->what->is_packet)
+            lost(f, CTF_LOST_PLACE);
+        take_field(f, &open, &field);
+    }
+    close_full(&open);
+    (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
     /* A walk that ends early leaves promises behind. */
-    for (unsigned i = 0; i < open->n; i++)
-        shorten(&items->field[open->item[i]].value, open->left[i]);
+    for (unsigned i = 0; i < open.n; i++)
+        shorten(&items->field[open.item[i]].value, open.left[i]);
+    f->walk = f->labels = NULL;
 }
 
 /* The RFC has no contexts of single classes: they become the first fields of the payload, which
@@ -718,13 +539,6 @@ static uint64_t shape_like(const struct forming *f, ttr_value *array)
     return likes->like[i].shape;
 }
 
-static uint64_t hash_times(uint64_t hash, uint64_t with, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        hash = hash_pair(hash, with);
-    return hash;
-}
-
 /* Elements that are all alike have one shape, else the array is mixed. */
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
@@ -738,17 +552,13 @@ static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *a
              all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
     uint64_t length = array->value.text_id;
-    for (uint32_t i = 0, n = 1; i < array->value.count; i += n) {
-        const ttr_field *element = &f->items->field[*at];
-        bool is_more = alike_is_more(element);
-        n = alike_stands_for(element);
-        *at += is_more;
-        uint64_t shape = is_more ? first : shape_value(f, at);
+    for (uint32_t i = 0; i < array->value.count; i++) {
+        uint64_t shape = shape_value(f, at);
         first = i ? first : shape;
-        if (shape != first && !is_mixed)
-            all = hash_times(all, first, i);
+        for (uint32_t k = 0; shape != first && !is_mixed && k < i; k++)
+            all = hash_pair(all, first);
         is_mixed |= shape != first;
-        all = is_mixed ? hash_times(all, shape, n) : all;
+        all = is_mixed ? hash_pair(all, shape) : all;
     }
     if (!is_mixed && array->value.hint == CTF_ITEM_FIXED)
         return hash_pair(hash_pair(CTF_ITEM_FIXED, array->value.count), first);
@@ -804,34 +614,6 @@ static void finish(const struct forming *all)
         hash_pair(shape_members(&f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
-void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
-{
-    items->attributes_n = items->attributes_n ? items->attributes_n : items->n;
-    ttr_field *field = ctf_items_add(items);
-    if (!field)
-        return;
-    field->name = (ttr_text){name, strlen(name)};
-    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = text};
-}
-
-void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
-{
-    ttr_field *field = add_attribute(items, CTF_ATTRIBUTE_NAME);
-    if (!field)
-        return;
-    ttr_field own = *field;
-    own.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
-    field = &items->field[items->attributes_n];
-    memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
-    *field = own;
-    items->attributes_n++;
-    items->payload_at++;
-    items->context_members += items->context_members > 0;
-    uint64_t *shape = is_rfc ? &items->payload_shape : &items->context_shape;
-    *shape = hash_pair(*shape, CTF_ATTRIBUTE_NAME);
-    items->context_n += !is_rfc;
-}
-
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
 {
     const struct forming f = {.items = items, .what = what, .offset = offset};
@@ -843,13 +625,11 @@ void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, ui
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
                        const ttr_event *event)
 {
-    const struct forming f = {.items = items, .what = what, .offset = event->offset};
+    struct forming f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_begin(items);
     items->offset = event->offset;
-    if (what->may_ask_again)
-        ctf_items_may_go(items, what, event);
     if (what->is_dialect)
-        add_attributes(items, what, event);
+        ctf_items_add_attributes(items, what, event);
     take_fields(&f, event);
     settle_contexts(&f);
     finish(&f);

@@ -10,7 +10,6 @@
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
 #define MARKS 8u                         /* bytes that a name may have beside its own */
-#define LIST 1u                          /* its place in the items, behind the name */
 #define MEMBER_FIELDS CTF_LISTED_MEMBERS /* the name of the list itself */
 
 static const struct type_range ranges[] = {
@@ -124,7 +123,6 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
     bool is_mixed = value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_MIXED,
          is_constant = value->hint == CTF_ITEM_CONSTANT;
     bool is_text = value->type == TTR_TYPE_TEXT, is_bytes = value->type == TTR_TYPE_BYTES;
-    const size_t entry = listing->items.n, values = listing->items.values.n;
     ttr_field *structure = ctf_items_add(&listing->items);
     if (!structure)
         return;
@@ -149,7 +147,6 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
                                                : none});
     put_member(listing, CTF_LISTED_DATA,
                (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
-    ctf_items_pack(&listing->items, LIST, entry, values);
 }
 
 /* --- Lists --- */
@@ -170,10 +167,9 @@ struct list_size {
 static struct list_size size_of(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
-    struct alike_walk walk;
     bool has_mixed = false;
-    alike_begin(&walk, from->field, from->n, &from->values);
-    for (const ttr_field *field; (field = alike_next(&walk)); size.entries++) {
+    for (size.entries = 0; size.entries < from->n; size.entries++) {
+        const ttr_field *field = &from->field[size.entries];
         const bool is_constant = field->value.hint == CTF_ITEM_CONSTANT;
         size.text +=
             4 * (ttr_text_get(t, field->name_id).n + (is_constant ? field->value.text.n : 0)) +
@@ -201,14 +197,8 @@ static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_siz
 static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
 {
     struct inside inside = {.n = 0};
-    struct alike_walk walk;
-    alike_begin(&walk, from->field, from->n, &from->values);
-    for (;;) {
-        const ttr_field *field = alike_peek(&walk);
-        const size_t i = walk.at; /* of elements that stand together that of the first one */
-        if (!field)
-            return;
-        (void)alike_next(&walk);
+    for (size_t i = 0; i < from->n; i++) {
+        const ttr_field *field = &from->field[i];
         const ttr_value *value = &field->value;
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;

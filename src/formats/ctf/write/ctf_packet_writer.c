@@ -75,8 +75,7 @@ static void make_head(struct ctf_stream_out *stream, const struct ctf_items *ite
     struct encode encode;
     encode.put = bitput_begin(&stream->head);
     bitput_zeros(&encode.put, head_bytes(stream) * 8);
-    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0,
-                 items ? &items->values : NULL);
+    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
     stream->head_bits = encode.put.at;
@@ -104,9 +103,7 @@ static void make_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
     size_t head = head_bytes(stream);
-    const struct ctf_flow *flow = stream->flow;
-    uint64_t a = flow ? hash_run_end(&flow->hash)
-                      : hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
+    uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
              b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
         description->uuid[i] = (uint8_t)(a >> i * 8);
@@ -170,22 +167,17 @@ static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint
     ctf_index_out_add(&stream->index, numbers);
 }
 
-static struct rfc11_packet rfc_packet(const struct ctf_stream_out *stream)
-{
-    return (struct rfc11_packet){.session_id = stream->trace->description.session_id,
-                                 .section_packet_count = (uint32_t)stream->sequence,
-                                 .section_packet_count_bits = 32,
-                                 .timestamp_begin = stream->begin,
-                                 .timestamp_end = stream->last,
-                                 .events_discarded = (uint32_t)stream->discarded,
-                                 .is_big_endian = stream->trace->description.is_big_endian};
-}
-
 /* A packet of the RFC, with what is done to its content, in out->buffer. */
 static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
     struct rfc11_packing packing = stream->trace->options->packing;
-    struct rfc11_packet packet = rfc_packet(stream);
+    struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
+                                  .section_packet_count = (uint32_t)stream->sequence,
+                                  .section_packet_count_bits = 32,
+                                  .timestamp_begin = stream->begin,
+                                  .timestamp_end = stream->last,
+                                  .events_discarded = (uint32_t)stream->discarded,
+                                  .is_big_endian = stream->trace->description.is_big_endian};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     buffer_clear(&out->buffer);
     if (status != TTR_OK)
@@ -209,57 +201,10 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1),
+    const uint64_t share = PACKETS_ROOM / (stream->trace->streams_n ? stream->trace->streams_n : 1),
                    least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size
                                                        : least;
-}
-
-/* Makes the head of a packet of the RFC that is in its file, and pads it there. */
-static ttr_status seal(struct ctf_stream_out *stream, ttr_error *error)
-{
-    static const uint8_t zeros[4096];
-    struct rfc11_packet packet = rfc_packet(stream);
-    struct ctf_flow *flow = stream->flow;
-    uint32_t padding = 0;
-    ttr_status status = rfc11_seal(&packet, flow->bytes - RFC11_HEADER, &flow->sum,
-                                   &stream->trace->options->packing, &padding, error);
-    flow->bytes += status == TTR_OK ? padding : 0;
-    for (uint32_t n; padding && status == TTR_OK; padding -= n) {
-        n = padding < sizeof zeros ? padding : (uint32_t)sizeof zeros;
-        status = sink_write(stream->sink, zeros, n, error);
-    }
-    if (status == TTR_OK)
-        rfc11_write_header(&packet, stream->packet.bytes);
-    return status;
-}
-
-/* The end of a packet that is in its file but for what is in memory: what was left free is written
- * anew. */
-static ttr_status end_flow(struct ctf_stream_out *stream, struct ttr_writer *out,
-                           uint64_t content_bits, ttr_error *error)
-{
-    struct ctf_flow *flow = stream->flow;
-    ttr_status status = ctf_flow_rest(flow, error);
-    if (status == TTR_OK && !stream->trace->description.has_uuid)
-        give_uuid(out->own, stream);
-    buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
-    stream->put.start = 0;
-    if (status == TTR_OK && stream->packet.failed)
-        status = fail_memory(error);
-    if (status == TTR_OK && is_rfc(stream)) {
-        status = seal(stream, error);
-    } else if (status == TTR_OK) {
-        fill_head(stream, content_bits);
-        if (!stream->trace->options->has_no_index)
-            add_index(stream, content_bits, stream->put.at);
-    }
-    if (status == TTR_OK)
-        status =
-            sink_rewrite(stream->sink, stream->offset, stream->packet.bytes, flow->head, error);
-    stream->offset += flow->bytes;
-    ctf_flow_free(stream, &out->t->counted);
-    return status;
 }
 
 static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
@@ -278,26 +223,23 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
         stream->sink = ctf_add_file(stream->trace->home.folder, out, "", stream->name, "", error);
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
-    const bool is_flow = stream->flow;
-    if (is_flow)
-        status = end_flow(stream, out, content_bits, error);
-    else if (!stream->trace->description.has_uuid)
+    if (!stream->trace->description.has_uuid)
         give_uuid(out->own, stream);
-    if (status == TTR_OK && !is_flow && is_rfc(stream)) {
+    if (is_rfc(stream)) {
         status = pack(stream, out, error);
         bytes = &out->buffer;
-    } else if (status == TTR_OK && !is_flow) {
+    } else {
         fill_head(stream, content_bits);
         if (!stream->trace->options->has_no_index)
             add_index(stream, content_bits, stream->put.at);
     }
-    if (status == TTR_OK && !is_flow)
-        status = (stream->trace->busy_n > BUFFERS_MOST ? sink_write_now : sink_write)(
+    if (status == TTR_OK)
+        status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(
             stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
         status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name,
                                       error);
-    stream->offset += is_flow ? 0 : bytes->n;
+    stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
     if (stream->over)
@@ -411,33 +353,17 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream,
     return size;
 }
 
-/* What is put into a packet, and who takes bytes of it that are many; `relieve` NULL = nobody. */
-struct putting {
-    const struct ctf_event_class *class;
-    const struct ctf_items *items;
-    uint64_t ticks;
-    bool is_trial; /* its bytes are forgotten: nothing can be filled in */
-    void (*relieve)(void *own, struct bitput *put);
-    void *own;
-};
-
-/* False where its size is too large for the context. */
-static bool encode_event(struct ctf_stream_out *stream, const struct putting *what)
+/* Appends an event to the packet. Returns false if its size is too large for the context. */
+static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class,
+                         const struct ctf_items *items, uint64_t ticks)
 {
-    const struct ctf_event_class *class = what->class;
-    const struct ctf_items *items = what->items;
-    const uint64_t ticks = what->ticks;
-    struct ctf_items_again *again = items->in_pieces ? ctf_items_ask(items) : NULL;
     struct encode encode;
     struct size_place size = {.bits = 0};
     if (is_rfc(stream))
         put_rfc_header(stream, class->id, ticks);
     else
         put_header(stream, class->id, ticks);
-    encode_begin(&encode, items->field, items->n, &items->values);
-    encode.walk.source = again ? ctf_items_source(again) : NULL;
-    encode.relieve = what->relieve;
-    encode.own = what->own;
+    encode_begin(&encode, items->field, items->n);
     encode.put = stream->put;
     if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
         size = put_sized_context(stream, &encode);
@@ -448,9 +374,7 @@ static bool encode_event(struct ctf_stream_out *stream, const struct putting *wh
     if (class->payload)
         encode_members(&encode, class->payload);
     stream->put = encode.put;
-    if (items->in_pieces)
-        stream->packet.failed |= !ctf_items_asked(again);
-    return !size.bits || what->is_trial || fill_size(stream, &size);
+    return !size.bits || fill_size(stream, &size);
 }
 
 ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
@@ -504,55 +428,6 @@ static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
     return true;
 }
 
-static void forget(void *own, struct bitput *put)
-{
-    const size_t keep = *(const size_t *)own, kept = sizeof(uint64_t), n = put->to->n;
-    if (put->to->failed || n <= keep + kept)
-        return;
-    memmove(put->to->bytes + keep, put->to->bytes + n - kept, kept);
-    put->to->n = keep + kept;
-    put->start -= n - put->to->n;
-}
-
-/* Finds out where the packet would end with an event that is too large to be put there on trial. */
-static uint64_t measure_event(struct ctf_stream_out *stream, const struct putting *what)
-{
-    const struct bitput before = stream->put;
-    size_t n = stream->packet.n;
-    struct putting trial = *what;
-    trial.is_trial = true;
-    trial.relieve = forget;
-    trial.own = &n;
-    (void)encode_event(stream, &trial);
-    const uint64_t at = stream->put.at;
-    stream->put = before;
-    if (!stream->packet.failed)
-        stream->packet.n = n;
-    return at;
-}
-
-/* Whether what is in a packet under way need not stay in memory. */
-static bool may_flow(const struct ctf_stream_out *stream)
-{
-    const struct rfc11_packing *packing = &stream->trace->options->packing;
-    return !is_rfc(stream) || (!packing->compression && !packing->encryption &&
-                               !stream->kind->class->rfc_has_event_size);
-}
-
-/* Puts an event that is to be in this packet. */
-static ttr_status put_event(struct ctf_stream_out *stream, struct ttr_writer *out,
-                            struct putting *what, bool *fits, ttr_error *error)
-{
-    const bool is_flow = what->items->in_pieces && may_flow(stream);
-    ttr_status status = is_flow ? ctf_flow_begin(stream, out, head_bytes(stream), error) : TTR_OK;
-    if (status != TTR_OK)
-        return status;
-    what->relieve = is_flow ? ctf_flow_relieve : NULL;
-    what->own = stream->flow;
-    *fits = encode_event(stream, what);
-    return TTR_OK;
-}
-
 ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
                           const struct ctf_event_class *class, const struct ctf_items *items,
                           uint64_t ticks, ttr_error *error)
@@ -560,17 +435,10 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
     if (!stream->is_open)
         begin_packet(stream, ticks);
     make_room(stream);
-    struct putting what = {.class = class, .items = items, .ticks = ticks};
-    uint64_t at = stream->put.at;
-    const bool is_trial = items->in_pieces && stream->events;
-    bool fits = true;
-    ttr_status status = TTR_OK;
-    if (is_trial)
-        stream->put.at = measure_event(stream, &what);
-    else
-        status = put_event(stream, out, &what, &fits, error);
-    if (status != TTR_OK)
-        return status;
+    const uint64_t at = stream->put.at;
+    bool fits = encode_event(stream, class, items, ticks);
+    if (stream->packet.failed)
+        return fail_memory(error);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
         !stays_whole(stream, out->own)) {
         uint64_t end = stream->end;
@@ -578,18 +446,13 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
             output_lost(out, CTF_LOST_WHEN, items->offset);
         stream->end = 0;
         bitput_cut(&stream->put, at);
-        status = end_packet(stream, out, error);
+        ttr_status status = end_packet(stream, out, error);
         stream->end = end;
         if (status != TTR_OK)
             return status;
         begin_packet(stream, ticks);
-        status = put_event(stream, out, &what, &fits, error);
-    } else if (is_trial) {
-        bitput_cut(&stream->put, at);
-        status = put_event(stream, out, &what, &fits, error);
+        fits = encode_event(stream, class, items, ticks);
     }
-    if (status != TTR_OK)
-        return status;
     if (!fits)
         output_lost(out, CTF_LOST_SIZE, items->offset);
     stream->last = ticks;
@@ -607,17 +470,6 @@ static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *
     return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
 }
 
-ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
-{
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
-    if (status == TTR_OK && stream->sink)
-        status = sink_rest(stream->sink, error);
-    buffer_free(&stream->packet);
-    stream->trace->busy_n -= !stream->is_at_rest;
-    stream->is_at_rest = true;
-    return status;
-}
-
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
                              ttr_error *error)
 {
@@ -632,7 +484,6 @@ ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *o
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
 {
     sink_abandon(stream->sink);
-    ctf_flow_free(stream, alloc);
     buffer_free(&stream->packet);
     ctf_index_out_free(&stream->index);
     buffer_free(&stream->head);

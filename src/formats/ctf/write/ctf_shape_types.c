@@ -556,10 +556,8 @@ static const struct type *make_elements(struct ctf_types *types, const ttr_value
         type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0})
                              : make_pair(types);
     types->path_n--;
-    for (uint32_t i = 1, n; i < count && types->at < types->items->n; i += n) {
-        n = alike_stands_for(&types->items->field[types->at]);
+    for (uint32_t i = 1; i < count && types->at < types->items->n; i++)
         types->at += ctf_items_inside(types->items, types->at);
-    }
     types->at = count ? types->at : behind;
     return type;
 }
@@ -727,18 +725,12 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
     for (uint32_t i = 0; i < count && !is_array; i++)
         end += ctf_items_inside(types->items, end);
     expect_names(types, structure, types->at, end);
-    uint32_t more = 0; /* that stand where the walk is, with this one */
-    for (uint32_t i = 0; i < count && !types->failed; i++, more--) {
-        const size_t at = types->at;
-        const ttr_field *field = &types->items->field[at];
+    for (uint32_t i = 0; i < count && !types->failed; i++) {
+        const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_put_u64(digits + 1, i);
         ttr_text name =
             is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
-        more = more ? more : alike_stands_for(field);
-        types->at = alike_is_more(field) ? at - field->value.text.n : at;
         add_value(types, structure, name, is_array ? i : field->name_id, is_array);
-        if (alike_is_more(field))
-            types->at = more > 1 ? at : at + 1;
     }
     return close_struct(types, begin);
 }

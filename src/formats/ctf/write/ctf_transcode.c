@@ -748,8 +748,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
     struct ctf_stream_out *stream = status == TTR_OK ? stream_of_empty(&plain) : NULL;
     if (status != TTR_OK)
         return status;
-    status = stream ? enter_packet(&plain, stream, error) : TTR_OK;
-    return status == TTR_OK ? ctf_end_turn(out, event->source, error) : status;
+    return stream ? enter_packet(&plain, stream, error) : TTR_OK;
 }
 
 /* What of an event the RFC cannot say. */
@@ -808,15 +807,12 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     const struct ctf_items_for what = {.out = out,
                                        .version = plain.version,
                                        .has_no_common = stores_size(&plain),
-                                       .drops_size = drops_size(&plain),
-                                       .may_ask_again = true};
+                                       .drops_size = drops_size(&plain)};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)
         return fail_memory(error);
     status = enter_packet(&plain, stream, error);
-    if (status == TTR_OK)
-        status = ctf_end_turn(out, event->source, error);
     if (status != TTR_OK)
         return status;
     ctf_watch_order(out, stream, event);

@@ -109,8 +109,10 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
 {
     struct ctf_writer *w = out->own;
     ttr_status status = TTR_OK;
-    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++)
-        status = write_event(out, ttr_batch_at(batch, i), error);
+    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        status = output_event_status(out, event, write_event(out, event, error), error);
+    }
     for (; w->dirty; w->dirty = w->dirty->next_dirty) {
         w->dirty->is_dirty = false;
         if (status == TTR_OK)

@@ -7,14 +7,13 @@
  *   ctf_uuid_policy.c         their uuids
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
- *   ctf_flatten.c        an event taken apart: attributes and fields in the order they are written,
- * and their shape ctf_flatten_runs.c  the list of these, where elements of arrays stand together
- *   ctf_flatten_again.c  values of these that are too many to be kept
+ *   ctf_items.c        the list of an event's items, its attributes first
+ *   ctf_flatten.c      an event taken apart: attributes and fields in the order they are written,
+ *                      and their shape
  *   ctf_flatten_list.c the same as a list, where there would be too many shapes
  *   ctf_shape_types.c        types for a shape
  *   ctf_write_classes.c      streams and events as classes of a description
  *   ctf_packet_writer.c      packets of a stream file
- *   ctf_flow.c         a packet that goes to its file while it is made
  *   ctf_index_write.c  its index
  *   ctf_metadata_write.c     the metadata file
  *   ctf_files.c        files at all
@@ -148,15 +147,6 @@ struct ctf_items {
     uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's
                                  context */
     char number[NUMBER_MAX], version[NUMBER_MAX]; /* labels of the event's */
-    struct buffer values;                         /* of elements that stand together */
-    size_t values_most; /* from so many bytes on those go that can be asked for again */
-    bool in_pieces;     /* some went */
-    const struct ctf_items_for *what; /* what the items are for, and their event, where values may
-                                         go: borrowed while the items are used */
-    const ttr_event *event;
-    struct ctf_items_again
-        *again; /* where these items are the ones that are asked again; else NULL */
-    struct buffer spare;
     const struct alloc *alloc;
     bool failed; /* no memory */
 };
@@ -171,14 +161,15 @@ struct ctf_items_for {
                         own fields */
     bool has_no_common; /* contexts come before the fields of the payload */
     bool drops_size;    /* the common context tells the event's size, which is written of its own */
-    bool may_ask_again; /* of an event with very many elements values need not be kept
-                           (ctf_flatten_again.c): neither this nor the event goes while the items
-                           are used */
 };
 
 /* Takes an event apart; losses are counted. */
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
                        const ttr_event *event);
+
+/* Adds the attributes of an event; attributes_n is how many there are. */
+void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+                              const ttr_event *event);
 
 /* Items by hand: empties; adds an attribute of so many bits, or a constant; adds a text; ends. */
 void ctf_items_begin(struct ctf_items *items);
@@ -191,49 +182,17 @@ void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
 
-/* How many items one is, with those in it. */
-static inline size_t ctf_items_inside(const struct ctf_items *items, size_t at)
-{
-    return alike_inside(items->field, items->n, at);
-}
-
-/* What an element of an empty array would be like, a number or text; false where nobody knows. */
-bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
-
-/* --- ctf_flatten_runs.c --- */
-
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
 void ctf_items_free(struct ctf_items *items);
 
-/* Adds one, cleared; NULL when memory is out. */
+/* Adds an item, cleared; NULL when memory is out. */
 ttr_field *ctf_items_add(struct ctf_items *items);
 
-/* Has an element of an array, which ends the items and before whose arrays there were so many bytes
- * of values, stand with those before it where it is like the first one. */
-void ctf_items_pack(struct ctf_items *items, size_t array, size_t element, size_t values);
+/* Counts an item and those inside it. */
+size_t ctf_items_inside(const struct ctf_items *items, size_t at);
 
-/* Whether further elements like that one, the last of an array that was taken, are packed as they
- * are; does so, and says how many of them did fit. */
-bool ctf_items_take_runs(const struct ctf_items *items, size_t array, const ttr_value *taken);
-uint32_t ctf_items_pack_run(struct ctf_items *items, size_t array,
-                            const struct field_elements *elements);
-
-/* --- ctf_flatten_again.c --- */
-
-/* Says before the items are taken that values may go. */
-void ctf_items_may_go(struct ctf_items *items, const struct ctf_items_for *what,
-                      const ttr_event *event);
-
-/* Has the values of an array's elements go, which end the items, where they are many. */
-void ctf_items_let_go(struct ctf_items *items, size_t array);
-
-/* Asks for the values that went: has an event's fields taken once more.  The source is for one
- * walk.  NULL when memory is out. */
-struct ctf_items_again *ctf_items_ask(const struct ctf_items *items);
-const struct alike_source *ctf_items_source(const struct ctf_items_again *again);
-
-/* Frees; false where memory was out at any time. */
-bool ctf_items_asked(struct ctf_items_again *again);
+/* What an element of an empty array would be like, a number or text; false where nobody knows. */
+bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 
@@ -371,8 +330,7 @@ struct ctf_trace_out {
     struct ctf_union *joined; /* with others; NULL = stands for itself */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
-    size_t streams_n; /* files ... */
-    size_t busy_n;    /* ... and those of them that are not at rest */
+    size_t streams_n; /* files */
     struct ctf_names_told told;
     struct ctf_home home;
 };
@@ -474,7 +432,6 @@ struct ctf_stream_out {
     struct buffer packet;
     struct bitput put;
     bool is_open, has_cpu;
-    bool is_at_rest; /* all its events were given */
     uint32_t cpu;
     uint64_t number;      /* of the data stream */
     uint64_t begin, last; /* ticks: of the packet's first event; of the last of the stream */
@@ -497,7 +454,6 @@ struct ctf_stream_out {
     uint64_t gap_end; /* the packet's, of a gap that has copied events: later ones are in the next;
                          0 = none */
     uint64_t over;    /* bytes of it that are more than it may have */
-    struct ctf_flow *flow; /* bytes of it are in the file; NULL = none */
 };
 
 /* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
@@ -515,43 +471,12 @@ TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_wri
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks, ttr_error *error);
 
-/* Ends the packet under way of a stream all whose events were given; it takes next to no memory
- * from then on. */
-TTR_MUST ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                    ttr_error *error);
-
 /* Writes what is left, and the index; ends the file. */
 TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
                                       ttr_error *error);
 
 /* Frees, whatever state it is in. */
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
-
-/* --- ctf_flow.c --- */
-
-/* A packet whose begin is in its file already, with zeros in place of what is filled in at its end.
- */
-struct ctf_flow {
-    struct ctf_stream_out *stream;
-    uint64_t bytes;       /* that are in the file */
-    size_t head;          /* bytes of those to be filled in */
-    struct hash_run hash; /* of the others */
-    struct rfc11_sum sum;
-    ttr_status status; /* a failure sticks */
-    ttr_error error;
-};
-
-/* Lets the packet under way go to its file from here on, if it does not. */
-TTR_MUST ttr_status ctf_flow_begin(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                   size_t head, ttr_error *error);
-
-/* Hands over all but the last bytes of the packet (for struct encode); own: the flow. */
-void ctf_flow_relieve(void *own, struct bitput *put);
-
-/* Hands over the last ones. */
-TTR_MUST ttr_status ctf_flow_rest(struct ctf_flow *flow, ttr_error *error);
-
-void ctf_flow_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* --- ctf_files.c --- */
 
@@ -655,7 +580,6 @@ struct ctf_writer {
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
     struct buffer name; /* of an event that tells it itself, escaped */
-    uint16_t turn; /* streams come one after another: the input whose events come; 0 = none yet */
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
@@ -814,10 +738,6 @@ bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_strea
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
                         struct ctf_missing *missing, uint64_t offset);
 
-/* Behind the last event of an input: what is missing behind it is told, unless another file goes on
- * with its stream. */
-TTR_MUST ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *error);
-
 /* Writes what is missing at the ends of streams, before these are ended; counts as lost what has no
  * stream. */
 TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
@@ -866,9 +786,6 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 /* --- ctf_stream_order.c --- */
 
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
-
-/* Called when something of an input was put into its packet. */
-TTR_MUST ttr_status ctf_end_turn(struct ttr_writer *out, uint16_t source, ttr_error *error);
 
 /* --- ctf_write.c --- */
 

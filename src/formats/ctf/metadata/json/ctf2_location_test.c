@@ -304,41 +304,47 @@ static void options_must_not_have_a_value_in_common(void **state)
 static void earlier_roots_can_be_referred_to_and_later_ones_cannot(void **state)
 {
     (void)state;
-    ctf2_check("^{'type':'preamble','version':2}^{'type':'trace-class','packet-header-field-class'"
-               ":" STRUCT(
-                   CTF2_UINT(
-                       "a",
-                       "8")) "}"
-                             "^{'type':'data-stream-class','packet-context-field-class':" STRUCT(CTF2_UINT("b", "8")) ",'event-record-header-field-class':" STRUCT(
-                                 MEMBER("s", TEXT_AT(FROM("packet-context", "'b'"))) "," CTF2_UINT(
-                                     "c", "8")) ",'event-record-common-context-field-class'"
-                                                ":" STRUCT(MEMBER("s",
-                                                                  TEXT_AT(FROM(
-                                                                      "event-record-header",
-                                                                      "'c'"))) "," CTF2_UINT("d",
-                                                                                             "8")) "}^{'type':'event-record-class','specific-context-field-class'"
-                                                                                                   ":" STRUCT(MEMBER("s", TEXT_AT(FROM("event-record-common-context", "'d'"))) "," CTF2_UINT(
-                                                                                                       "e",
-                                                                                                       "8")) ",'payload-"
-                                                                                                             "field-class'"
-                                                                                                             ":" STRUCT(MEMBER(
-                                                                                                                 "s",
-                                                                                                                 TEXT_AT(FROM(
-                                                                                                                     "event-record-specific-context",
-                                                                                                                     "'e'"))) "," MEMBER("t",
-                                                                                                                                         TEXT_AT(FROM(
-                                                                                                                                             "packet-header",
-                                                                                                                                             "'a'")))) "}",
-               "version 20\n"
-               "packet-header struct(a: u8 le)\n"
-               "stream 0\n"
-               "  packet-context struct(b: u8 le)\n"
-               "  event-header struct(s: text[packet-context.b] @8, c: u8 le) @8\n"
-               "  common-context struct(s: text[event-header.c] @8, d: u8 le) @8\n"
-               "  event 0\n"
-               "    specific-context struct(s: text[common-context.d] @8, e: u8 le) @8\n"
-               "    payload struct(s: text[specific-context.e] @8, t: text[packet-header.a] @8) "
-               "@8\n");
+    ctf2_check(
+        "^{'type':'preamble','version':2}^{'type':'trace-class','packet-header-field-class'"
+        ":" STRUCT(CTF2_UINT(
+            "a",
+            "8")) "}"
+                  "^{'type':'data-stream-class','packet-context-field-class':" STRUCT(CTF2_UINT("b", "8")) ",'event-record-header-field-class':" STRUCT(
+                      MEMBER("s", TEXT_AT(FROM("packet-context", "'b'"))) "," CTF2_UINT(
+                          "c",
+                          "8")) ",'event-record-common-context-field-class'"
+                                ":" STRUCT(MEMBER("s", TEXT_AT(FROM("event-record-header", "'c'"))) "," CTF2_UINT(
+                                    "d",
+                                    "8")) "}^{'type':'event-record-class','specific-context-field-"
+                                          "class'"
+                                          ":" STRUCT(MEMBER(
+                                              "s",
+                                              TEXT_AT(FROM(
+                                                  "event-record-common-context",
+                                                  "'d'"))) "," CTF2_UINT("e",
+                                                                         "8")) ",'payload-"
+                                                                               "field-class'"
+                                                                               ":" STRUCT(MEMBER(
+                                                                                   "s",
+                                                                                   TEXT_AT(FROM(
+                                                                                       "event-"
+                                                                                       "record-"
+                                                                                       "specific-"
+                                                                                       "context",
+                                                                                       "'e'"))) "," MEMBER("t",
+                                                                                                           TEXT_AT(FROM(
+                                                                                                               "packet-header",
+                                                                                                               "'a'")))) "}",
+        "version 20\n"
+        "packet-header struct(a: u8 le)\n"
+        "stream 0\n"
+        "  packet-context struct(b: u8 le)\n"
+        "  event-header struct(s: text[packet-context.b] @8, c: u8 le) @8\n"
+        "  common-context struct(s: text[event-header.c] @8, d: u8 le) @8\n"
+        "  event 0\n"
+        "    specific-context struct(s: text[common-context.d] @8, e: u8 le) @8\n"
+        "    payload struct(s: text[specific-context.e] @8, t: text[packet-header.a] @8) "
+        "@8\n");
     ctf2_check_error(STREAM_WITH("'packet-context-field-class':" STRUCT(
                          MEMBER("s", TEXT_AT("@" FROM("event-record-header", "'c'"))))),
                      TTR_E_MALFORMED,

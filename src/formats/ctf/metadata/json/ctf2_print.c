@@ -8,20 +8,6 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-void ctf2_print_begin(struct ctf2_printer *printer, const char *type)
-{
-    buffer_add_byte(printer->json.to, 0x1e);
-    json_object(&printer->json);
-    json_key(&printer->json, "type");
-    json_string(&printer->json, type);
-}
-
-void ctf2_print_end(struct ctf2_printer *printer)
-{
-    json_object_end(&printer->json);
-    buffer_add_byte(printer->json.to, '\n');
-}
-
 /* A property that is there only where it is not empty. */
 static void put_text(struct ctf2_printer *printer, const char *key, ttr_text text)
 {

@@ -14,6 +14,20 @@
 #include "formats/ctf/metadata/json/ctf2_print.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
+void ctf2_print_begin(struct ctf2_printer *printer, const char *type)
+{
+    buffer_add_byte(printer->json.to, 0x1e);
+    json_object(&printer->json);
+    json_key(&printer->json, "type");
+    json_string(&printer->json, type);
+}
+
+void ctf2_print_end(struct ctf2_printer *printer)
+{
+    json_object_end(&printer->json);
+    buffer_add_byte(printer->json.to, '\n');
+}
+
 static void put_pair(struct json *json, const char *key, const char *word)
 {
     json_key(json, key);

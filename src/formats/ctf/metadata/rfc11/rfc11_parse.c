@@ -11,77 +11,6 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
-/* --- What blocks have in common --- */
-
-static void note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
-                 const char *code, const char *text)
-{
-    const struct ctf_description *description = parser->description;
-    if (description->note)
-        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at),
-                          code, text);
-}
-
-bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
-{
-    struct rfc11_lexer *lexer = &parser->lexer;
-    if (rfc11_is_mark(lexer, '.') && !rfc11_next(lexer))
-        return false;
-    if (lexer->token.kind != RFC11_WORD)
-        return rfc11_expected(lexer, "an attribute or '}'");
-    *name = lexer->token;
-    if (!rfc11_next(lexer))
-        return false;
-    *is_block = rfc11_is_mark(lexer, '{');
-    return *is_block || rfc11_take_mark(lexer, '=');
-}
-
-bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace)
-{
-    struct rfc11_lexer *lexer = &parser->lexer;
-    if (rfc11_is_mark(lexer, ';'))
-        return rfc11_next(lexer);
-    return ended_with_brace || rfc11_expected(lexer, "';'");
-}
-
-bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
-                        const char *where)
-{
-    struct rfc11_lexer *lexer = &parser->lexer;
-    char text[160];
-    unsigned depth = 0;
-    (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
-                   where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
-    parser->repeatable++;
-    while (true) {
-        bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),
-             is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
-        if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
-            return rfc11_expected(lexer, "';'");
-        bool is_end = depth == 0 && rfc11_is_mark(lexer, ';');
-        depth = is_open ? depth + 1 : is_close ? depth - 1 : depth;
-        if (!rfc11_next(lexer))
-            return false;
-        if (is_end)
-            return true;
-        if (is_close && depth == 0)
-            return rfc11_end_attribute(parser, true);
-    }
-}
-
-bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
-{
-    struct rfc11_lexer *lexer = &parser->lexer;
-    const struct rfc11_token *token = &lexer->token;
-    bool is_number = token->kind == RFC11_NUMBER && !token->is_negative && token->value <= 1;
-    *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") ||
-             (is_number && token->value == 1);
-    if (!*value && !is_number && !rfc11_is_word(lexer, "false") && !rfc11_is_word(lexer, "FALSE"))
-        return rfc11_expected(lexer, "true or false");
-    return rfc11_next(lexer);
-}
-
 static bool is_named(const struct rfc11_token *name, const char *text)
 {
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
@@ -216,8 +145,8 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     if (*has_uuid)
         memcpy(uuid, taken, sizeof taken);
     else
-        note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute",
-             "expected a UUID of 32 hexadecimal digits: this was passed over");
+        rfc11_note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute",
+                   "expected a UUID of 32 hexadecimal digits: this was passed over");
     return true;
 }
 
@@ -290,8 +219,8 @@ static bool check_version(struct rfc11_parser *parser, const struct trace_block 
         return false;
     }
     if (trace->minor.value == 0)
-        note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version",
-             "this is version 1.0; it is read as 1.1");
+        rfc11_note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version",
+                   "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
 }
@@ -550,7 +479,7 @@ static bool check_event(struct rfc11_parser *parser, struct event_block *event, 
         return rfc11_refuse(lexer, at,
                             "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
-        note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
+        rfc11_note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
     if (!event->has_id && event->stream->events_n)
         return rfc11_refuse(lexer, at, "the event states no id, and its section has another event");
     if (ctf_find_event(event->stream, event->id))
@@ -634,9 +563,10 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top(&parser);
     if (is_good && !state->has_trace)
-        note(&parser, TTR_NOTE_ODD, 0, "ctf.version",
-             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
-             "1.1");
+        rfc11_note(
+            &parser, TTR_NOTE_ODD, 0, "ctf.version",
+            "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
+            "1.1");
     if (parser.states_alignment)
         rfc11_set_alignment(description,
                             description->alignment); /* types may stand before the trace block */

@@ -1,7 +1,8 @@
 /* Types of RFC v1.1 made for a description, and the alignment of those that state none
- * (4.1.2, 6.1). */
+ * (4.1.2, 6.1); the start and end of attributes, which types and blocks have in common. */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -164,4 +165,75 @@ void rfc11_align_new(struct ctf_description *description)
     struct rfc11_state *state = description->parser;
     align_from(state->unaligned, description->alignment);
     state->unaligned = NULL;
+}
+
+/* --- Attributes, in all blocks --- */
+
+void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                const char *code, const char *text)
+{
+    const struct ctf_description *description = parser->description;
+    if (description->note)
+        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at),
+                          code, text);
+}
+
+bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
+{
+    struct rfc11_lexer *lexer = &parser->lexer;
+    if (rfc11_is_mark(lexer, '.') && !rfc11_next(lexer))
+        return false;
+    if (lexer->token.kind != RFC11_WORD)
+        return rfc11_expected(lexer, "an attribute or '}'");
+    *name = lexer->token;
+    if (!rfc11_next(lexer))
+        return false;
+    *is_block = rfc11_is_mark(lexer, '{');
+    return *is_block || rfc11_take_mark(lexer, '=');
+}
+
+bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace)
+{
+    struct rfc11_lexer *lexer = &parser->lexer;
+    if (rfc11_is_mark(lexer, ';'))
+        return rfc11_next(lexer);
+    return ended_with_brace || rfc11_expected(lexer, "';'");
+}
+
+bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
+                        const char *where)
+{
+    struct rfc11_lexer *lexer = &parser->lexer;
+    char text[160];
+    unsigned depth = 0;
+    (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
+                   where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
+    rfc11_note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
+    parser->repeatable++;
+    while (true) {
+        bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),
+             is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
+        if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
+            return rfc11_expected(lexer, "';'");
+        bool is_end = depth == 0 && rfc11_is_mark(lexer, ';');
+        depth = is_open ? depth + 1 : is_close ? depth - 1 : depth;
+        if (!rfc11_next(lexer))
+            return false;
+        if (is_end)
+            return true;
+        if (is_close && depth == 0)
+            return rfc11_end_attribute(parser, true);
+    }
+}
+
+bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
+{
+    struct rfc11_lexer *lexer = &parser->lexer;
+    const struct rfc11_token *token = &lexer->token;
+    bool is_number = token->kind == RFC11_NUMBER && !token->is_negative && token->value <= 1;
+    *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") ||
+             (is_number && token->value == 1);
+    if (!*value && !is_number && !rfc11_is_word(lexer, "false") && !rfc11_is_word(lexer, "FALSE"))
+        return rfc11_expected(lexer, "true or false");
+    return rfc11_next(lexer);
 }

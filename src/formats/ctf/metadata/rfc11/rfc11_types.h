@@ -172,7 +172,11 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser);
 /* Reads `NAME { ... }` behind `type` or `abstract_type`, and remembers it. */
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 
-/* --- What blocks have in common --- */
+/* --- Attributes, in all blocks: rfc11_types.c --- */
+
+/* Notes something at an offset of the text. */
+void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                const char *code, const char *text);
 
 /* Begins an attribute: a leading point is passed over, its name given, then `=` must follow.
  * `is_block`: `{` follows instead; it is not taken. */

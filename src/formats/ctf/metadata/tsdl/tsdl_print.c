@@ -12,157 +12,10 @@
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-
-bool tsdl_refuse(struct tsdl_printer *p, const char *what)
-{
-    char place[240] = "";
-    size_t n = 0;
-    if (p->stream)
-        n += (size_t)snprintf(place, sizeof place, ", in stream %" PRIu64, p->stream->id);
-    if (p->event)
-        n += (size_t)snprintf(place + n, sizeof place - n, ", event %" PRIu64 " (%.*s)",
-                              p->event->id, p->event->name.n < 40 ? (int)p->event->name.n : 40,
-                              p->event->name.p ? p->event->name.p : "");
-    for (uint32_t i = 0; i < p->names_n && n < 160; i++)
-        n += (size_t)snprintf(place + n, sizeof place - n, "%s%.*s", i ? "." : ", field ",
-                              p->names[i].n < 30 ? (int)p->names[i].n : 30, p->names[i].p);
-    p->status = fail(p->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no %s%s", what, place);
-    return false;
-}
-
-bool tsdl_refuse_memory(struct tsdl_printer *p)
-{
-    p->status = fail_memory(p->error);
-    return false;
-}
-
-void tsdl_put(struct tsdl_printer *p, const char *format, ...)
-{
-    char text[200];
-    va_list values;
-    if (p->gathers)
-        return;
-    va_start(values, format);
-    int n = vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    buffer_add(p->to, text, n < 0 ? 0 : (size_t)n);
-}
-
-void tsdl_put_text(struct tsdl_printer *p, ttr_text text)
-{
-    if (!p->gathers)
-        buffer_add(p->to, text.p, text.n);
-}
-
-void tsdl_put_line(struct tsdl_printer *p)
-{
-    tsdl_put(p, "\n");
-    for (unsigned i = 0; i < p->indent; i++)
-        tsdl_put(p, "\t");
-}
-
-void tsdl_put_string(struct tsdl_printer *p, ttr_text text)
-{
-    tsdl_put(p, "\"");
-    for (size_t i = 0; i < text.n; i++) {
-        uint8_t c = (uint8_t)text.p[i];
-        if (c < ' ' || c == 0x7f)
-            tsdl_put(p, "\\%03o", c);
-        else if (c == '"' || c == '\\')
-            tsdl_put(p, "\\%c", c);
-        else
-            tsdl_put_text(p, (ttr_text){text.p + i, 1});
-    }
-    tsdl_put(p, "\"");
-}
-
-bool tsdl_is_identifier(ttr_text name)
-{
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i], lower = (char)(c | 0x20);
-        bool is_letter = (lower >= 'a' && lower <= 'z') || c == '_';
-        if (!is_letter && (i == 0 || c < '0' || c > '9'))
-            return false;
-    }
-    return name.n > 0 && !tsdl_keyword_of(name);
-}
-
-static bool is_same(ttr_text a, ttr_text b)
-{
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-static bool is_word_character(char c)
-{
-    char lower = (char)(c | 0x20);
-    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* The word that readers show by this name: itself, or with an underscore in front that they drop;
- * what cannot stand in a word becomes an underscore. */
-static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
-{
-    *word = shown;
-    if (tsdl_is_identifier(shown) && shown.p[0] != '_')
-        return true;
-    char *to = arena_take(&p->arena, shown.n + 1);
-    if (!to)
-        return tsdl_refuse_memory(p);
-    to[0] = '_';
-    for (size_t i = 0; i < shown.n; i++)
-        to[i + 1] = is_word_character(shown.p[i]) ? shown.p[i] : '_';
-    *word = (ttr_text){to, shown.n + 1};
-    ttr_text bare = {to + 1, shown.n};
-    if (tsdl_is_identifier(bare) && bare.p[0] != '_')
-        *word = bare;
-    return true;
-}
-
-/* An option without a name gets one by its place. */
-static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word)
-{
-    char made[24];
-    int n = snprintf(made, sizeof made, "option_%u", place);
-    char *kept = arena_copy(&p->arena, made, (size_t)n);
-    *word = (ttr_text){kept, (size_t)n};
-    return kept || tsdl_refuse_memory(p);
-}
-
-bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
-                  const struct type_member *member, ttr_text *word)
-{
-    ttr_text name = member->name, shown = member->shown;
-    bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
-                      is_same((ttr_text){name.p + 1, shown.n}, shown);
-    bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
-    bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
-    *word = name;
-    const ttr_text *label =
-        outer->kind == TYPE_VARIANT
-            ? tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&member, sizeof member})
-            : NULL;
-    if (label) {
-        *word = *label;
-        return true;
-    }
-    if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
-        return number_option(p, (unsigned)(member - outer->members), word);
-    return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name)))
-               ? true
-               : escape(p, shown, word);
-}
-
-ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock)
-{
-    const ttr_text *name =
-        tsdl_names_find(&p->clocks, 0, (ttr_text){(const char *)&clock, sizeof clock});
-    return name ? *name : clock->id;
-}
 
 /* Whether a clock can be called so: by a word, where it was read also by one with other bytes in
  * it, which the lexer takes. */
@@ -171,7 +24,7 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
     bool is_word = p->description->version == CTF_1_8 && name.n &&
                    !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
     for (size_t i = 0; i < name.n && is_word; i++)
-        is_word = is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
+        is_word = tsdl_is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
     return is_word || tsdl_is_identifier(name);
 }
 
@@ -286,7 +139,7 @@ static void put_entry_name(struct tsdl_printer *p, ttr_text name)
     bool begins = true;
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
-        bool is_fine = p->description->version == CTF_1_8 || is_word_character(c) ||
+        bool is_fine = p->description->version == CTF_1_8 || tsdl_is_word_character(c) ||
                        (c == '.' && !begins && i + 1 < name.n);
         if (begins && c >= '0' && c <= '9')
             tsdl_put(p, "_");

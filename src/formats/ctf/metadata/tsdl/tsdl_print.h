@@ -73,6 +73,22 @@ struct tsdl_spot {
     bool is_top, is_in_array;
 };
 
+static inline bool tsdl_is_list(const struct type *type)
+{
+    return type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE;
+}
+
+static inline bool tsdl_has_length(const struct type *type)
+{
+    return tsdl_is_list(type) || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
+}
+
+static inline bool tsdl_is_word_character(char c)
+{
+    char lower = (char)(c | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /* Refuses what TSDL cannot say: `what` reads on behind "CTF 1.8 has no ".  Both give false. */
 bool tsdl_refuse(struct tsdl_printer *p, const char *what);
 bool tsdl_refuse_memory(struct tsdl_printer *p);

@@ -12,16 +12,6 @@
 
 static bool put_specifier(struct tsdl_printer *p, const struct type *type);
 
-static bool is_list(const struct type *type)
-{
-    return type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE;
-}
-
-static bool has_length(const struct type *type)
-{
-    return is_list(type) || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
-}
-
 /* size, align, signed, and whatever differs from the default */
 static void put_integer(struct tsdl_printer *p, const struct type *type)
 {
@@ -138,48 +128,6 @@ static bool put_text_class(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* A field can play the role that its name gives it. */
-static bool can_play(const struct type *type, enum ctf_role role)
-{
-    return role == CTF_ROLE_UUID ? has_length(type) : type->kind == TYPE_UINT && type->bits <= 64;
-}
-
-/* Another member that is shown by this name? */
-static bool has_other(const struct type *outer, const struct type_member *member, ttr_text name)
-{
-    for (uint32_t i = 0; i < outer->members_n; i++) {
-        const struct type_member *other = &outer->members[i];
-        if (other != member && other->shown.n == name.n &&
-            memcmp(other->shown.p, name.p, name.n) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
-                      const struct type_member *member, ttr_text *word)
-{
-    const struct type *type = member->type;
-    enum ctf_role means =
-        spot->is_in_array ? CTF_ROLE_NONE : tsdl_role_of(spot->root, spot->is_top, member);
-    enum ctf_role role =
-        spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
-    bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
-    if (means == CTF_ROLE_CPU || (means && !can_play(type, means)))
-        means = CTF_ROLE_NONE;
-    if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
-        return tsdl_word_of(p, spot->outer, member, word);
-    const char *name = tsdl_role_name(spot->root, role);
-    if (!role)
-        return tsdl_refuse(p, "such field: its name would give it a meaning it does not have");
-    if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
-        return tsdl_refuse(p, "way to give this field its role");
-    *word = (ttr_text){name, strlen(name)};
-    return !has_other(spot->outer, member, *word) ||
-           tsdl_refuse(p,
-                       "way to give this field its role: another one has the name that means it");
-}
-
 /* [16] or [path] */
 static bool put_dimension(struct tsdl_printer *p, const struct type *type)
 {
@@ -200,7 +148,7 @@ static bool put_dimension(struct tsdl_printer *p, const struct type *type)
 /* [2][len], outermost first */
 static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
 {
-    for (; type && has_length(type); type = type->element)
+    for (; type && tsdl_has_length(type); type = type->element)
         if (!put_dimension(p, type))
             return false;
     return true;
@@ -210,7 +158,7 @@ static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
  * elements are. */
 static const struct type *element_of(struct tsdl_printer *p, const struct type *type)
 {
-    for (; is_list(type); type = type->element) {
+    for (; tsdl_is_list(type); type = type->element) {
         bool is_transparent =
             type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
         if (type->align > type->element->align && !is_transparent) {
@@ -228,9 +176,9 @@ static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr
     if (!element)
         return false;
     tsdl_put_line(p);
-    p->arrays += is_list(type);
+    p->arrays += tsdl_is_list(type);
     bool is_fine = put_specifier(p, element);
-    p->arrays -= is_list(type);
+    p->arrays -= tsdl_is_list(type);
     tsdl_put(p, " ");
     tsdl_put_text(p, word);
     if (!is_fine || !put_dimensions(p, type))
@@ -326,7 +274,7 @@ static uint8_t align_of_members(const struct type *type)
     uint8_t align = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *member = type->members[i].type, *inner = member;
-        while (is_list(inner))
+        while (tsdl_is_list(inner))
             inner = inner->element;
         uint8_t mine = inner->unit ? inner->minimum_align : member->align;
         if (inner->kind != TYPE_VARIANT && inner->kind != TYPE_OPTIONAL && mine > align)

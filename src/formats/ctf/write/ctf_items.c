@@ -1,0 +1,208 @@
+/* The list of an event's items, and the attributes at its begin: what an event of any format says
+ * of itself beside its fields (ctf_dialect.h). */
+#include "formats/ctf/write/ctf_write.h"
+
+#include "base/number.h"
+
+/* --- The list --- */
+
+void ctf_items_init(struct ctf_items *items, const struct alloc *alloc)
+{
+    *items = (struct ctf_items){.alloc = alloc};
+}
+
+void ctf_items_free(struct ctf_items *items)
+{
+    if (items->alloc)
+        alloc_free(items->alloc, items->field, items->capacity, sizeof *items->field);
+}
+
+ttr_field *ctf_items_add(struct ctf_items *items)
+{
+    if (items->n == items->capacity &&
+        !alloc_reserve(items->alloc, (void **)&items->field, &items->capacity, items->n + 1,
+                       sizeof *items->field)) {
+        items->failed = true;
+        return NULL;
+    }
+    ttr_field *field = &items->field[items->n++];
+    field_clear(field);
+    return field;
+}
+
+size_t ctf_items_inside(const struct ctf_items *items, size_t at)
+{
+    size_t inside = 0;
+    for (uint64_t left = 1; left && at + inside < items->n; inside++) {
+        const ttr_value *value = &items->field[at + inside].value;
+        left--;
+        left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
+    }
+    return inside;
+}
+
+/* --- Attributes --- */
+
+void ctf_items_begin(struct ctf_items *items)
+{
+    items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
+    items->context_members = 0;
+    items->common_shape = items->context_shape = items->payload_shape = 0;
+}
+
+static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attribute)
+{
+    ttr_field *field = ctf_items_add(items);
+    if (field)
+        field->name =
+            (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
+    return field;
+}
+
+static void add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
+                       unsigned bits)
+{
+    ttr_field *field = add_attribute(items, attribute);
+    if (field)
+        field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = value, .bits = (uint8_t)bits};
+}
+
+void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
+                            ttr_text label)
+{
+    ttr_field *field = add_attribute(items, attribute);
+    if (field)
+        field->value = (ttr_value){.type = TTR_TYPE_UINT,
+                                   .hint = CTF_ITEM_CONSTANT,
+                                   .v.u = value,
+                                   .bits = 8,
+                                   .text = label};
+}
+
+/* As narrow as holds the value: each width is a shape of its own. */
+static void add_narrow(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value)
+{
+    add_number(items, attribute, value, value > UINT32_MAX ? 64 : 32);
+}
+
+void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid)
+{
+    if (thread->pid_known)
+        add_narrow(items, pid, thread->pid);
+    if (thread->tid_known)
+        add_narrow(items, pid + 1, thread->tid);
+}
+
+static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, const uint8_t *id)
+{
+    ttr_field *field = id ? add_attribute(items, attribute) : NULL;
+    if (field)
+        field->value = (ttr_value){
+            .type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
+}
+
+static void add_rare(struct ctf_items *items, const ttr_event *event)
+{
+    uint8_t flags = event->flags & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
+    if (event->tag)
+        add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
+    if (flags)
+        add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
+    if (event->level > TTR_LEVEL_FATAL)
+        add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
+    if (event->opcode)
+        add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
+    if (event->keyword)
+        add_number(items, CTF_ATTRIBUTE_KEYWORD, event->keyword, 64);
+    if (event->sequence)
+        add_number(items, CTF_ATTRIBUTE_SEQUENCE, event->sequence, 32);
+    add_id16(items, CTF_ATTRIBUTE_ACTIVITY, event->activity);
+    add_id16(items, CTF_ATTRIBUTE_RELATED, event->related);
+}
+
+static void add_link(struct ctf_items *items, const struct ctf_items_for *what,
+                     const ttr_event *event)
+{
+    ttr_thread other;
+    bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
+    if (!is_thread && event->link)
+        add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
+    else if (is_thread && event->link <= UINT32_MAX &&
+             ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
+        ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
+}
+
+static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
+                     const ttr_event *event)
+{
+    unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
+    const char *label = ttr_kind_text(kind);
+    if (kind != event->kind)
+        output_lost(what->out, CTF_LOST_KIND, event->offset);
+    if (kind != TTR_KIND_INSTANT)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
+}
+
+/* The number that the provider has for events of its kind: one of the class, as a label. */
+static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
+{
+    uint32_t number, version;
+    if (!ttr_event_number(t, event, &number, &version))
+        return;
+    size_t n = number_put_u64(items->number, number),
+           version_n = number_put_u64(items->version, version);
+    ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_ID, 0, (ttr_text){items->number, n});
+    if (version)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0,
+                               (ttr_text){items->version, version_n});
+}
+
+void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+                              const ttr_event *event)
+{
+    const ttr *t = what->out->t;
+    ttr_thread thread;
+    add_kind(items, what, event);
+    if (event->category)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_CATEGORY, 0, ttr_text_get(t, event->category));
+    if (event->provider)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_PROVIDER, 0, ttr_text_get(t, event->provider));
+    add_event_number(items, t, event);
+    if (event->thread && ttr_thread_get(t, event->thread, &thread))
+        ctf_items_add_thread(items, &thread, CTF_ATTRIBUTE_PID);
+    if ((event->flags & TTR_EVENT_HAS_CPU) && !what->has_cpu)
+        add_number(items, CTF_ATTRIBUTE_CPU, event->cpu, 32);
+    if (event->kind == TTR_KIND_SPAN || event->duration)
+        add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
+    add_link(items, what, event);
+    add_rare(items, event);
+    items->attributes_n = items->n;
+}
+
+void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
+{
+    items->attributes_n = items->attributes_n ? items->attributes_n : items->n;
+    ttr_field *field = ctf_items_add(items);
+    if (!field)
+        return;
+    field->name = (ttr_text){name, strlen(name)};
+    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = text};
+}
+
+void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
+{
+    ttr_field *field = add_attribute(items, CTF_ATTRIBUTE_NAME);
+    if (!field)
+        return;
+    ttr_field own = *field;
+    own.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
+    field = &items->field[items->attributes_n];
+    memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
+    *field = own;
+    items->attributes_n++;
+    items->payload_at++;
+    items->context_members += items->context_members > 0;
+    uint64_t *shape = is_rfc ? &items->payload_shape : &items->context_shape;
+    *shape = hash_pair(*shape, CTF_ATTRIBUTE_NAME);
+    items->context_n += !is_rfc;
+}

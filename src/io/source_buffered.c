@@ -1,0 +1,289 @@
+/* Windows in memory.
+ *
+ * Purpose: one interface, source_fill, over three kinds of input:
+ *   memory    points into the caller's bytes; nothing is copied
+ *   stream    a buffer that is refilled from a byte stream (byte_stream.h)
+ *   given     a buffer that the caller appends to
+ *
+ * The buffer of a stream, where `start` advances as the reader consumes bytes:
+ *
+ *     | consumed | window        | free       |
+ *     0          start           start + n    capacity
+ *
+ * stream_fill drops consumed bytes. If fewer than `need` remain, read_until moves the window to the
+ * start of the buffer, enlarges the buffer if necessary, and reads until `need` bytes are there or
+ * the input ends. Bytes before a later offset are skipped: with a seek in regular files, else by
+ * reading and discarding.
+ *
+ * Growth: the first buffer is small (64 KiB, or the file size), the next has the chunk size. Beyond
+ * that the capacity doubles only when the buffer is full of bytes that really exist. So a bogus
+ * record size in a damaged file costs at most twice the size of the file, not the size it claims.
+ *
+ * Invariants: bytes in the window are valid until the next fill; the offset never decreases; an
+ * error is returned only after all bytes before it were in a window; at_end is set only if the
+ * input returned 0, or a regular file has reached its known size.
+ *
+ * Cost: moving costs at most one memmove of the unconsumed bytes per refill, typically less than
+ * one record.
+ *
+ * Left out: moving backwards (source_peek_at reads any offset of a seekable source). */
+#include <string.h>
+
+#include "base/status.h"
+#include "io/source_window.h"
+
+enum {
+    FIRST_READ_SIZE =
+        64 << 10, /* bytes; enough for most small files and for the content of a pipe */
+    LATER_READ_SIZE = 1 << 20
+};
+
+const uint8_t source_nothing[1] = {0};
+
+static ttr_status memory_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    (void)error;
+    size_t left = offset < source->in.memory.n ? source->in.memory.n - (size_t)offset : 0;
+    size_t show = source->chunk && source->chunk < left ? source->chunk : left;
+    if (show < need)
+        show = need < left ? need : left;
+    source->shown =
+        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
+                        .n = show,
+                        .offset = offset,
+                        .at_end = show == left};
+    return TTR_OK;
+}
+
+static void memory_close(struct source *source)
+{
+    (void)source;
+}
+
+static size_t chunk_size(const struct source *source)
+{
+    return source->chunk ? source->chunk : LATER_READ_SIZE;
+}
+
+static bool is_uncompressed_file(const struct source *source)
+{
+    return source->stream == source->disk && source->disk_size > 0;
+}
+
+/* Returns the size of the first buffer: one read, or a small file plus one byte, so that a read of
+ * 0 shows its end. */
+static size_t first_buffer_size(const struct source *source, size_t chunk)
+{
+    size_t want = chunk < FIRST_READ_SIZE ? chunk : FIRST_READ_SIZE;
+    return is_uncompressed_file(source) && source->disk_size < want ? (size_t)source->disk_size + 1
+                                                                    : want;
+}
+
+/* Takes a window from the pool if the file is larger than one. Returns false if there is none. */
+static bool borrow_window(struct source *source, size_t chunk)
+{
+    uint8_t *borrowed = is_uncompressed_file(source) && source->disk_size > chunk
+                            ? window_pool_take(source->windows, chunk)
+                            : NULL;
+    if (borrowed)
+        source->in.buffer.capacity = chunk;
+    source->in.buffer.bytes = borrowed;
+    source->in.buffer.is_borrowed = borrowed != NULL;
+    return borrowed != NULL;
+}
+
+/* Moves the buffer to an allocation of `want` bytes and returns a borrowed window to the pool.
+ * Returns false if memory is out. */
+static bool resize_buffer(struct source *source, size_t want)
+{
+    const size_t now = source->in.buffer.capacity;
+    uint8_t *borrowed = source->in.buffer.is_borrowed ? source->in.buffer.bytes : NULL;
+    uint8_t *bytes = alloc_resize(source->alloc, borrowed ? NULL : source->in.buffer.bytes,
+                                  borrowed ? 0 : now, want, 1);
+    if (!bytes)
+        return false;
+    if (borrowed) {
+        memcpy(bytes, borrowed, now);
+        window_pool_give(source->windows, borrowed);
+    }
+    source->in.buffer.is_borrowed = false;
+    source->in.buffer.bytes = bytes;
+    source->in.buffer.capacity = want;
+    return true;
+}
+
+/* Makes room for at least one more byte towards `need`. Grows to the chunk size after a smaller
+ * buffer was full once, then doubles. Returns false if memory is out. */
+static bool make_room(struct source *source, size_t need, bool was_full)
+{
+    size_t chunk = chunk_size(source);
+    size_t now = source->in.buffer.capacity;
+    size_t want = now;
+    if (now == 0 && borrow_window(source, chunk))
+        return true;
+    if (now == 0)
+        want = first_buffer_size(source, chunk);
+    else if (was_full && now < chunk)
+        want = chunk;
+    else if (source->in.buffer.n == now)
+        want = need - now < now ? need : now * 2;
+    return want == now || resize_buffer(source, want);
+}
+
+/* Copies the error to the caller, if it passed a struct for it. Returns the status. */
+static ttr_status copy_error(const ttr_error *own, ttr_error *error)
+{
+    if (error)
+        *error = *own;
+    return own->status;
+}
+
+/* Returns true if a regular file was read exactly up to the size it had when it was opened. */
+static bool is_at_known_end(const struct source *source)
+{
+    return is_uncompressed_file(source) && byte_stream_offset(source->disk) == source->disk_size;
+}
+
+/* Returns how many of `room` bytes to read: without a range declared by source_needless, unless
+ * bytes after it are needed too. */
+static size_t bytes_to_read(const struct source *source, size_t need, size_t room)
+{
+    const uint64_t at = source->shown.offset + source->in.buffer.n;
+    if (at >= source->unneeded_from || room <= source->unneeded_from - at ||
+        room > source->unneeded_to - at)
+        return room;
+    const size_t wanted = (size_t)(source->unneeded_from - at),
+                 least = need > source->in.buffer.n ? need - source->in.buffer.n : 0;
+    return wanted > least ? wanted : least;
+}
+
+/* Reads until `need` bytes are in the buffer or the stream ends. After a short read, a regular file
+ * is read again, because only a read of 0 means its end (or a short read that ends at its known
+ * size). A pipe is not, because that could block. */
+static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
+{
+    struct byte_stream *stream = source->stream;
+    bool was_full = source->in.buffer.start + source->in.buffer.n == source->in.buffer.capacity;
+    if (source->in.buffer.n)
+        memmove(source->in.buffer.bytes, source->in.buffer.bytes + source->in.buffer.start,
+                source->in.buffer.n);
+    source->in.buffer.start = 0;
+    bool is_short = false;
+    ttr_error own;
+    while (source->in.buffer.n < need || is_short) {
+        if (!make_room(source, need, was_full))
+            return fail_memory(error);
+        size_t room = source->in.buffer.capacity - source->in.buffer.n;
+        size_t ask = chunk_size(source);
+        if (need > source->in.buffer.n && need - source->in.buffer.n > ask)
+            ask = need - source->in.buffer.n;
+        if (ask > room)
+            ask = room;
+        ask = bytes_to_read(source, need, ask);
+        const bool was_peeked = stream->head_at < stream->head_n;
+        int64_t got =
+            byte_stream_read(stream, source->in.buffer.bytes + source->in.buffer.n, ask, &own);
+        if (got < 0)
+            return copy_error(&own, error);
+        source->in.buffer.n += (size_t)got;
+        was_full = source->in.buffer.n == source->in.buffer.capacity;
+        is_short = stream->may_grow && (size_t)got < ask;
+        source->shown.at_end = got == 0 || (is_short && !was_peeked && is_at_known_end(source));
+        if (source->shown.at_end)
+            return TTR_OK;
+    }
+    return TTR_OK;
+}
+
+/* Skips n bytes after the window, which is empty: by a seek in a regular file, else by reading and
+ * discarding. */
+static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error)
+{
+    struct byte_stream *stream = source->stream;
+    ttr_error own;
+    source->in.buffer.start = 0;
+    if (byte_stream_skip(stream, n))
+        return TTR_OK;
+    while (n) {
+        if (!make_room(source, 0, true))
+            return fail_memory(error);
+        size_t room = source->in.buffer.capacity;
+        int64_t got =
+            byte_stream_read(stream, source->in.buffer.bytes, n < room ? (size_t)n : room, &own);
+        if (got < 0)
+            return copy_error(&own, error);
+        if (got == 0)
+            return TTR_OK; /* the next read reports the end again */
+        n -= (uint64_t)got;
+    }
+    return TTR_OK;
+}
+
+static ttr_status stream_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    uint64_t ahead = offset - source->shown.offset;
+    size_t consumed = ahead < source->in.buffer.n ? (size_t)ahead : source->in.buffer.n;
+    source->in.buffer.start += consumed;
+    source->in.buffer.n -= consumed;
+    source->shown.offset = offset;
+    ttr_status status = consumed < ahead ? skip_bytes(source, ahead - consumed, error) : TTR_OK;
+    if (status == TTR_OK && source->in.buffer.n < need) {
+        source->shown.at_end = false;
+        status = read_until(source, need, error);
+    }
+    source->shown.bytes = source->in.buffer.bytes
+                              ? source->in.buffer.bytes + source->in.buffer.start
+                              : source_nothing;
+    source->shown.n = source->in.buffer.n;
+    return status;
+}
+
+bool source_stream_append(struct source *source, const void *bytes, size_t n)
+{
+    size_t kept = source->in.buffer.n;
+    size_t skipped = source->in.buffer.passed < n ? (size_t)source->in.buffer.passed : n;
+    if (kept)
+        memmove(source->in.buffer.bytes, source->in.buffer.bytes + source->in.buffer.start, kept);
+    source->in.buffer.start = 0;
+    n -= skipped;
+    if (!alloc_reserve(source->alloc, (void **)&source->in.buffer.bytes,
+                       &source->in.buffer.capacity, kept + n, 1))
+        return false;
+    if (n)
+        memcpy(source->in.buffer.bytes + kept, (const uint8_t *)bytes + skipped, n);
+    source->in.buffer.n = kept + n;
+    source->in.buffer.passed -= skipped;
+    return true;
+}
+
+/* Fills from the bytes appended so far. If `offset` is after them, the bytes up to it are discarded
+ * when they arrive. */
+static ttr_status given_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    (void)need;
+    (void)error;
+    uint64_t ahead = offset - source->shown.offset;
+    size_t consumed = ahead < source->in.buffer.n ? (size_t)ahead : source->in.buffer.n;
+    source->in.buffer.start += consumed;
+    source->in.buffer.n -= consumed;
+    source->in.buffer.passed += ahead - consumed;
+    source->shown = (struct window){.bytes = source->in.buffer.n
+                                                 ? source->in.buffer.bytes + source->in.buffer.start
+                                                 : source_nothing,
+                                    .n = source->in.buffer.n,
+                                    .offset = offset,
+                                    .at_end = true};
+    return TTR_OK;
+}
+
+static void stream_close(struct source *source)
+{
+    if (source->in.buffer.is_borrowed)
+        window_pool_give(source->windows, source->in.buffer.bytes);
+    else
+        alloc_free(source->alloc, source->in.buffer.bytes, source->in.buffer.capacity, 1);
+}
+
+const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
+const struct source_ops source_stream_ops = {.fill = stream_fill, .close = stream_close};
+const struct source_ops source_given_ops = {.fill = given_fill, .close = stream_close};
