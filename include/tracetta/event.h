@@ -54,13 +54,6 @@ typedef bool (*ttr_progress)(void *own);
  * gives that.  NULL ends the watch. */
 TTR_API void ttr_watch(ttr *t, ttr_progress progress, void *own);
 
-/* Lets readers that the context opens from now on decode ahead, and its writers of text write parts
- * of their batches, on threads of the library's own: `jobs` in all, with the caller's (1 = none of
- * its own, as at first; up to 65).  What is read and written is the same.  False when threads or
- * memory are out.  Call it before the first reader is opened.  It gains little: see
- * ttr_write_shared. */
-TTR_API bool ttr_jobs(ttr *t, unsigned jobs);
-
 /* The library's version: "0.1.0". */
 TTR_API const char *ttr_version(void);
 

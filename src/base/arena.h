@@ -2,7 +2,6 @@
 #ifndef TRACETTA_BASE_ARENA_H
 #define TRACETTA_BASE_ARENA_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/alloc.h"
@@ -18,8 +17,6 @@ struct arena {
     struct arena_block *first, *current; /* chain of blocks: full ones, current, empty ones */
     size_t total;                        /* bytes held from the seam */
     size_t least;                        /* of the first block; 0 = 4 KiB */
-    bool is_shared;      /* several threads take at the same time; set by whoever lets them */
-    atomic_bool is_busy; /* for arena_take_shared, where that is so */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
@@ -34,20 +31,13 @@ TTR_MUST void *arena_take(struct arena *arena, size_t size);
 /* Gives back what the last arena_take has beyond `size` bytes, as far as that can be. */
 void arena_trim(struct arena *arena, const void *last, size_t size);
 
-/* arena_take and arena_trim where others may take at the same time, all of them so, if the arena
- * is_shared.  `had`: what was asked for; nothing is given back where another took since. */
-TTR_MUST void *arena_take_shared(struct arena *arena, size_t size);
-void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t size);
-
-/* Where the next bytes will be taken, if there are `size` of them at hand and nobody else takes;
- * NULL = arena_take them.  What was written there is kept by arena_keep, before anything else is
- * taken. */
+/* Returns where the next arena_take will allocate, if the current block has `size` bytes left;
+ * NULL = call arena_take.  arena_keep keeps bytes written there; call it before the next
+ * allocation. */
 static inline char *arena_spare(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;
-    return block && !arena->is_shared && block->size - block->used >= size
-               ? (char *)(block + 1) + block->used
-               : NULL;
+    return block && block->size - block->used >= size ? (char *)(block + 1) + block->used : NULL;
 }
 
 static inline void arena_keep(struct arena *arena, size_t size)

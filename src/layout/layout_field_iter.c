@@ -588,5 +588,4 @@ const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .label = layout_fields_label,
                                            .type = layout_fields_type,
                                            .goes_on = layout_fields_goes_on,
-                                           .elements = layout_fields_elements,
-                                           .at_once = true};
+                                           .elements = layout_fields_elements};

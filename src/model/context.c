@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "io/descriptors.h"
-#include "model/thread_pool.h"
 #include "model/event_copy.h"
 #include "model/type.h"
 
@@ -33,8 +32,9 @@ static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
 
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any
  * other allocation. */
-static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
+static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
+    ttr *t = own;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
     const bool is_small = t->slab && (old ? slab_has(t->slab, old) : new_size <= SLAB_MOST);
@@ -42,17 +42,6 @@ static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
                            : t->alloc.resize(t->alloc.own, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
-    return block;
-}
-
-static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
-{
-    ttr *t = own;
-    if (!t->ahead)
-        return resize_counted(t, old, old_size, new_size);
-    (void)pthread_mutex_lock(&t->seam);
-    void *block = resize_counted(t, old, old_size, new_size);
-    (void)pthread_mutex_unlock(&t->seam);
     return block;
 }
 
@@ -88,7 +77,6 @@ ttr *ttr_new(const ttr_options *options)
     if (!t)
         return NULL;
     t->alloc = alloc;
-    (void)pthread_mutex_init(&t->seam, NULL); /* cannot fail with default attributes on Linux */
     t->counted = (struct alloc){.resize = counted_resize, .own = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
@@ -118,21 +106,11 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->threads, t->threads_capacity, sizeof *t->threads);
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
     symbols_free(&t->symbols);
-    ahead_free(t->ahead);
-    t->ahead = NULL;
     intern_free(&t->strings);
     descriptors_drop(t->descriptors);
     slab_free(t->slab);
-    (void)pthread_mutex_destroy(&t->seam);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
-}
-
-bool ttr_jobs(ttr *t, unsigned jobs)
-{
-    ahead_free(t->ahead);
-    t->ahead = jobs > 1 ? ahead_new(&t->alloc, jobs - 1) : NULL;
-    return jobs <= 1 || t->ahead;
 }
 
 void ttr_watch(ttr *t, ttr_progress progress, void *own)
@@ -143,12 +121,8 @@ void ttr_watch(ttr *t, ttr_progress progress, void *own)
 
 void context_expect(ttr *t, size_t bytes)
 {
-    if (t->ahead)
-        (void)pthread_mutex_lock(&t->seam);
     if (!t->slab && bytes <= (t->max_memory - t->memory) / 2 && !alloc_is_limited())
         t->slab = slab_new(&t->alloc, bytes); /* without it blocks come one by one */
-    if (t->ahead)
-        (void)pthread_mutex_unlock(&t->seam);
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)

@@ -109,7 +109,6 @@ struct field_ops {
      * array, in nothing but their numbers: false where the next is none, or they are not told so;
      * NULL: they never are. */
     bool (*elements)(ttr_fields *fields, uint32_t most, struct field_elements *elements);
-    bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of
@@ -198,8 +197,6 @@ struct ttr {
     struct alloc counted; /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
     struct slab *slab;     /* small blocks of `counted`, see context_expect; may be NULL */
-    pthread_mutex_t seam;  /* over `memory`, `slab` and the caller's resize, where there are jobs */
-    struct ahead *ahead;   /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress; /* see ttr_watch; may be NULL */
     void *progress_own;
     struct descriptors *descriptors; /* of all files that are read or written in folders: any number

@@ -56,11 +56,6 @@ struct format {
     /* Optional, for formats that fill in->run (model/reader.h): counts what that gave into
      * events_total, position, last. */
     void (*settle)(struct input *in);
-    /* Optional: decodes up to `room` further events that need no more than what is at hand: window,
-     * tables and classes as they are.  Called on another thread while the batch before is in use,
-     * so it may touch neither the context nor notes nor memory of the seam; it stops where it would
-     * have to (0 = at once), and `next` goes on from there. */
-    uint32_t (*ahead)(struct input *in, ttr_event *events, uint32_t room);
     void (*close)(struct input *in); /* also after a failed open */
     /* Optional: the kinds of events that may come, as bits, where some cannot.  Before the first
      * `next`. */

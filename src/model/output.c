@@ -38,8 +38,8 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 void output_relieve(struct ttr_writer *out)
 {
     struct buffer *text = &out->buffer;
-    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half &&
-                          !out->shared && !(out->flags & TTR_WRITE_STRICT);
+    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->shared &&
+                          !(out->flags & TTR_WRITE_STRICT);
     ttr_error told;
     if (text->n < DRAIN_AT || !is_alone || text->failed)
         return;
@@ -83,7 +83,6 @@ void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
     output_drop_shared(out);
-    output_drop_half(out);
     if (out->own && out->format->drop)
         out->format->drop(out);
     sink_abandon(out->sink);
@@ -220,7 +219,7 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
         return refuse_ended(error);
     ttr_error own = {0};
     ttr_status status =
-        out->shared ? output_write_shared(out, batch, &own) : output_write(out, batch, &own);
+        out->shared ? output_write_shared(out, batch, &own) : out->format->write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)

@@ -92,7 +92,6 @@ const struct format format_ctf = {
     .next = ctf_next,
     .stops = true,
     .settle = ctf_settle,
-    .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
     .kinds = ctf_kinds,

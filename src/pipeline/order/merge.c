@@ -17,7 +17,6 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_JOBS 2048u /* of picks, where other threads work on batches, too */
 #define BATCH_OF_ROUND \
     128u /* which were asked for together: no more than the nearest cache has room for */
 
@@ -65,7 +64,7 @@ struct merger {
     void
         *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
-    uint32_t pick[BATCH_JOBS];
+    uint32_t pick[BATCH];
     struct renames renames; /* of inputs */
     ttr_batch rest;         /* what is to be given next, behind a name */
     ttr_status ending;      /* of the first input that failed */
@@ -126,8 +125,7 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->has_rounds = rounds_can(merger->in, merger->n);
     merger->is_ready = merger->has_rounds;
     if (merger->has_rounds)
-        return rounds_init(&merger->rounds, alloc, merger->in, merger->n,
-                           merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND,
+        return rounds_init(&merger->rounds, alloc, merger->in, merger->n, BATCH_OF_ROUND,
                            merger->n >= ROUNDS_SLIMS_LEAST)
                    ? TTR_OK
                    : fail_memory(error);
@@ -263,9 +261,8 @@ static uint32_t pick_events(struct merger *merger)
     struct calendar *calendar = &merger->calendar;
     const bool is_mixed = !merger->base.apart;
     ttr_event *const events = merger->out;
-    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
     uint32_t *pick = merger->pick, n = 0;
-    while (n < room && calendar_has_top(calendar)) {
+    while (n < BATCH && calendar_has_top(calendar)) {
         size_t top = calendar_top(calendar);
         struct row *row = &merger->row[top];
         const uint64_t limit = calendar_limit(calendar);
@@ -280,7 +277,7 @@ static uint32_t pick_events(struct merger *merger)
                 return n;
             }
             rank = order_time(events[at].time);
-        } while (rank < limit && n < room);
+        } while (rank < limit && n < BATCH);
         row->at = at;
         prefetch(&events[at]);
         calendar_move_top(calendar, rank, at - first);
@@ -295,16 +292,15 @@ static uint32_t pick_of_pair(struct merger *merger)
     const ttr_event *const events = merger->out;
     struct row first = merger->row[0], second = merger->row[1];
     uint32_t *const pick = merger->pick, n = 0;
-    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
-    while (n < room && first.at < first.end && second.at < second.end) {
+    while (n < BATCH && first.at < first.end && second.at < second.end) {
         const uint32_t is_second = events[second.at].time < events[first.at].time;
         pick[n++] = first.at ^ ((first.at ^ second.at) & (0 - is_second));
         first.at += 1 - is_second;
         second.at += is_second;
     }
-    while (n < room && second.at == ROW_OVER && first.at < first.end)
+    while (n < BATCH && second.at == ROW_OVER && first.at < first.end)
         pick[n++] = first.at++;
-    while (n < room && first.at == ROW_OVER && second.at < second.end)
+    while (n < BATCH && first.at == ROW_OVER && second.at < second.end)
         pick[n++] = second.at++;
     merger->row[0] = first;
     merger->row[1] = second;

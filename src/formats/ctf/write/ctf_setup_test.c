@@ -138,18 +138,6 @@ static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_f
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void hundreds_of_small_streams_are_read_by_threads(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/tracetta-setup-XXXXXX";
-    make_trace(folder);
-    ttr *t = ttr_new(NULL);
-    assert_true(ttr_jobs(t, 2));
-    read_trace(t, folder);
-    ttr_free(t);
-    assert_int_equal(files_remove(folder), 0);
-}
-
 /* Has no block for all that is expected together. */
 static void *refuse_large(void *own, void *old, size_t old_size, size_t new_size)
 {
@@ -177,7 +165,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory),
-        cmocka_unit_test(hundreds_of_small_streams_are_read_by_threads),
         cmocka_unit_test(hundreds_of_streams_are_read_the_same_where_memory_is_scarce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
