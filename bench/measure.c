@@ -1,11 +1,15 @@
-/* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE
- * FILE scan     read all events, look at no field fields   read all events and every field, by
- * ttr_event_fields take     the same by ttr_fields_take kstacks  read all events, look at the
- * outermost and the innermost address of their stacks encode   read all events and write them as
- * FXT anew (not copied), into nothing write    the FXT writer alone: the first 8192 events, held in
- * memory, written again and again plain    the same with spans that have no fields only: the cost
- * of an event itself Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, a
- * sum that keeps the compiler honest. */
+/* Measures one path of the library on a file, in CPU time of this process.
+ *
+ *   usage: measure MODE FILE
+ *   scan     read all events, look at no field
+ *   fields   read all events and every field
+ *   kstacks  read all events, look at the outermost and the innermost address of their stacks
+ *   encode   read all events and encode them as FXT, without writing the bytes anywhere
+ *   write    the FXT writer alone: write the first 8192 events from memory again and again
+ *   plain    the same with spans that have no fields: the cost of an event itself
+ *
+ * Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, and a sum that keeps
+ * the compiler from removing the reads. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +21,6 @@
 
 #define HELD 8192u
 #define BATCH 256u
-#define FIELDS 32u
 #define FRAMES 128u
 #define WRITTEN 4000000u
 
@@ -67,21 +70,6 @@ static void visit_fields(struct measure *m, const ttr_batch *batch)
     m->sum += sum;
 }
 
-static void visit_taken(struct measure *m, const ttr_batch *batch)
-{
-    ttr_fields fields;
-    ttr_field field[FIELDS];
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        ttr_fields_begin(m->t, ttr_batch_at(batch, i), &fields);
-        for (uint32_t n; (n = ttr_fields_take(&fields, field, FIELDS)) > 0;)
-            for (uint32_t j = 0; j < n; j++)
-                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n +
-                       field[j].value.type;
-    }
-    m->sum += sum;
-}
-
 static void visit_stacks(struct measure *m, const ttr_batch *batch)
 {
     uint64_t frames[FRAMES];
@@ -107,8 +95,6 @@ static ttr_status read_all(struct measure *m, const char *mode)
         visit(m, &batch);
         if (mode[0] == 'f')
             visit_fields(m, &batch);
-        if (mode[0] == 't')
-            visit_taken(m, &batch);
         if (mode[0] == 'k')
             visit_stacks(m, &batch);
         if (mode[0] == 'e' && (status = ttr_write(m->out, &batch, &m->error)) != TTR_OK)
@@ -154,8 +140,8 @@ int main(int argc, char **argv)
 {
     struct measure m = {.t = ttr_new(NULL)};
     struct rusage usage;
-    if (argc != 3 || !strchr("sftkewp", argv[1][0])) {
-        fputs("usage: measure scan|fields|take|kstacks|encode|write|plain FILE\n", stderr);
+    if (argc != 3 || !strchr("sfkewp", argv[1][0])) {
+        fputs("usage: measure scan|fields|kstacks|encode|write|plain FILE\n", stderr);
         return 2;
     }
     m.buffer = ttr_field_buffer_new(m.t);

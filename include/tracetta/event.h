@@ -271,12 +271,8 @@ TTR_API void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_gr
  * has TTR_EVENT_PARTIAL). */
 TTR_API bool ttr_fields_next(ttr_fields *fields, ttr_field *field);
 
-/* Gives the next fields, at most `room` (> 0), and how many; 0 at the end.  The same fields for
- * less time.  One with several names is the last of its call, for ttr_fields_label. */
-TTR_API uint32_t ttr_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
-
-/* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next or
- * ttr_fields_take gave just now, 0 <= i < count. */
+/* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next
+ * returned just now, 0 <= i < count. */
 TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                               ttr_text *label);
 

@@ -407,11 +407,6 @@ void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
     begin(walk, layout, layout->walk);
 }
 
-bool layout_walk_go(struct layout_walk *walk, ttr_field *field)
-{
-    return next(walk, field);
-}
-
 bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
@@ -466,7 +461,7 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
 
 /* --- Fields of events --- */
 
-void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
 {
     const struct layout_schema *schema = fields->own;
     if (schema->is_in_payload)
@@ -559,7 +554,7 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (i == 0) { /* also where fields were taken many at once, and the walk has gone on */
+    if (i == 0) { /* the walk may have gone on since */
         *label = value->text;
         return true;
     }
@@ -573,6 +568,46 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     return found != NULL;
 }
 
+static bool layout_fields_elements(ttr_fields *fields, uint32_t most,
+                                   struct field_elements *elements)
+{
+    static const struct field_elements as[LOAD_COUNT] = {
+        [LOAD_U8] = {.width = 1},
+        [LOAD_U16LE] = {.width = 2},
+        [LOAD_U32LE] = {.width = 4},
+        [LOAD_U64LE] = {.width = 8},
+        [LOAD_U16BE] = {.width = 2, .is_big_endian = true},
+        [LOAD_U32BE] = {.width = 4, .is_big_endian = true},
+        [LOAD_U64BE] = {.width = 8, .is_big_endian = true},
+        [LOAD_S8] = {.width = 1, .is_signed = true},
+        [LOAD_S16LE] = {.width = 2, .is_signed = true},
+        [LOAD_S32LE] = {.width = 4, .is_signed = true},
+        [LOAD_S16BE] = {.width = 2, .is_big_endian = true, .is_signed = true},
+        [LOAD_S32BE] = {.width = 4, .is_big_endian = true, .is_signed = true},
+    };
+    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    if (walk->unbegun || walk->op == layout_walk_over)
+        return false;
+    const struct op *op = walk->op + 1;
+    const bool is_element =
+        op->step.code >= GIVE_ELEMENT && op->step.code < GIVE_NOTHING && op->step.jump;
+    uint64_t *const left = is_element ? &walk->loops.left[walk->loops.depth - 1] : NULL;
+    if (!left || *left == 0)
+        return false;
+    const bool is_single =
+        op->step.code == GIVE_ELEMENT_F32LE || op->step.code == GIVE_ELEMENT_F32BE;
+    const unsigned load = is_single ? op->step.code == GIVE_ELEMENT_F32LE ? LOAD_U32LE : LOAD_U32BE
+                                    : op->step.code - GIVE_ELEMENT;
+    *elements = as[load];
+    elements->is_single = is_single;
+    elements->bytes = walk->run.bits.base + (walk->run.bits.at >> 3);
+    elements->stride = (uint32_t)(op->step.amount >> 3);
+    elements->n = *left < most ? (uint32_t)*left : most;
+    *left -= elements->n;
+    walk->run.bits.at += elements->n * op->step.amount;
+    return elements->width;
+}
+
 static uint64_t layout_packet(const void *own, const ttr_event *event)
 {
     const struct layout_schema *schema = own;
@@ -581,7 +616,6 @@ static uint64_t layout_packet(const void *own, const ttr_event *event)
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
-                                           .take = layout_fields_take,
                                            .hold = layout_fields_hold,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,

@@ -67,14 +67,13 @@ static inline uint64_t field_element(const struct field_elements *elements, uint
     return bits_of_double(single);
 }
 
-/* Fields of the events of one schema, which stay from one event to the next: only what differs is
- * written anew. */
+/* Fields of the events of one schema.  They stay in memory from one event to the next, so that only
+ * values are written. */
 struct held_fields {
     ttr_field *field;
-    uint32_t n;          /* room for so many */
-    uint32_t prepared_n; /* where is_prepared: the first so many are those of an event before */
-    bool is_prepared;
-    bool is_full; /* an event had no room in it */
+    uint32_t n;       /* capacity of `field` */
+    bool is_prepared; /* `field` has what all events have in common; set by field_ops.hold */
+    bool is_full;     /* an event had more fields */
 };
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
@@ -82,10 +81,12 @@ struct field_ops {
     void (*begin)(
         ttr_fields *fields); /* may fill fields->state; not called where the schema has a `start` */
     bool (*next)(ttr_fields *fields, ttr_field *field); /* all parts of *field are zeroed before */
-    /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several
-     * labels.  NULL: one by one. */
+    /* Writes the next fields, up to `room` > 0, and returns how many; fewer at the end, or after
+     * one that has several labels.  NULL: `next` is called for each. */
     uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
-    /* As take, into fields that stay; NULL: by take. */
+    /* Writes the fields of an event whose walk has not begun.  Returns how many; fields->ops is
+     * NULL if these are all.  Otherwise the walk continues after them; 0 = it begins with the
+     * first. NULL: the format has `take` or `next` only. */
     uint32_t (*hold)(ttr_fields *fields, struct held_fields *held);
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
@@ -317,6 +318,9 @@ static inline void fields_begin(ttr_fields *fields, const struct schema *schema,
         schema->ops->begin(fields);
     }
 }
+
+/* The walk over the event whose fields a buffer returned last: where its labels are found. */
+const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer);
 
 /* The declared type of the field that ttr_fields_next gave just now; NULL = has none. */
 static inline const struct type *field_type(const ttr_fields *fields)

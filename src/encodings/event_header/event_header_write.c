@@ -564,7 +564,8 @@ static bool put_fields(struct event_header_put *put, const ttr_event *event)
         if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity,
                            before + TAKEN, sizeof *put->field))
             return false;
-        n = ttr_fields_take(&fields, put->field + before, TAKEN);
+        for (n = 0; n < TAKEN && ttr_fields_next(&fields, &put->field[before + n]);)
+            n++;
         take_block(put, before, n, &begin);
     }
     if (put->fields_n > begin)

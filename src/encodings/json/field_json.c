@@ -13,7 +13,7 @@
 #include "base/number.h"
 #include "encodings/json/append.h"
 
-#define AT_ONCE 16u /* fields taken in one call */
+#define MANY 16u /* fields of one call */
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES 4u /* so many, and a schema has no shape */
@@ -66,6 +66,7 @@ void field_json_free(struct field_json *json)
         return;
     text_cache_free(&json->texts);
     buffer_free(&json->kept);
+    ttr_field_buffer_free(json->fields);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
@@ -567,7 +568,7 @@ void field_json_value(struct field_json *json, const ttr_value *value)
 }
 
 /* A value with names; the number stays a number. */
-static void add_labelled(struct field_json *json, const ttr_fields *fields, const ttr_value *value)
+static void add_labelled(struct field_json *json, const ttr_value *value)
 {
     bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
     buffer_add_text(json->to, "{\"value\":");
@@ -580,7 +581,7 @@ static void add_labelled(struct field_json *json, const ttr_fields *fields, cons
         buffer_add_text(json->to, ",\"labels\":[");
     for (uint32_t i = 0; is_list && i < value->count; i++) {
         ttr_text label;
-        if (!ttr_fields_label(fields, value, i, &label))
+        if (!ttr_event_label(json->shown, value, i, &label))
             break;
         if (i)
             buffer_add_byte(json->to, ',');
@@ -597,7 +598,7 @@ static void add_element(struct field_json *json, const ttr_value *value)
     field_json_element(json);
 }
 
-static void add_field(struct field_json *json, const ttr_fields *fields, const ttr_field *field)
+static void add_field(struct field_json *json, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
@@ -611,7 +612,7 @@ static void add_field(struct field_json *json, const ttr_fields *fields, const t
     else if (is_container(value))
         field_json_open(json, value);
     else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
-        add_labelled(json, fields, value);
+        add_labelled(json, value);
     else
         field_json_value(json, value);
 }
@@ -647,38 +648,50 @@ static void end_fields(struct field_json *json)
         leave_shape(json);
 }
 
+/* Returns the first fields of an event; 0 also if memory is out. */
+static inline uint32_t first_fields(struct field_json *json, const ttr_event *event,
+                                    const ttr_field **field)
+{
+    if (!json->fields)
+        json->shown = json->fields = ttr_field_buffer_new(json->t);
+    json->to->failed |= !json->fields;
+    return json->fields ? ttr_event_fields(json->fields, event, field) : 0;
+}
+
+/* Returns the next fields, after large text has left memory. */
+static inline uint32_t more_fields(struct field_json *json, uint32_t n, const ttr_field **field)
+{
+    if (n >= MANY)
+        relieve(json);
+    return ttr_more_fields(json->fields, field);
+}
+
 void field_json_fields(struct field_json *json, const ttr_event *event)
 {
-    ttr_fields fields;
-    ttr_field field[AT_ONCE];
-    uint32_t n;
+    const ttr_field *field;
     choose_shape(json, event->schema);
-    ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    for (uint32_t n = first_fields(json, event, &field); n > 0; n = more_fields(json, n, &field))
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context(&field[i]);
-            add_field(json, &fields, &field[i]);
+            add_field(json, &field[i]);
         }
     end_fields(json);
 }
 
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
 {
-    ttr_fields fields;
-    ttr_field field[AT_ONCE];
-    uint32_t n;
+    const ttr_field *field;
     bool has_context = false;
     choose_shape(json, event->schema);
-    ttr_fields_begin(json->t, event, &fields);
-    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;
-         n == AT_ONCE ? relieve(json) : (void)0)
+    uint32_t n = first_fields(json, event, &field);
+    context->shown = json->fields;
+    for (; n > 0; n = more_fields(json, n, &field))
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context(&field[i]);
             if (is_apart && !has_context)
                 choose_shape(context, event->schema);
             has_context |= is_apart;
-            add_field(is_apart ? context : json, &fields, &field[i]);
+            add_field(is_apart ? context : json, &field[i]);
         }
     end_fields(json);
     end_fields(context);

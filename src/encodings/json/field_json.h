@@ -56,7 +56,9 @@ struct shaped_name {
 struct field_json {
     const ttr *t;
     struct buffer *to;
-    struct text_cache texts; /* known strings, escaped; for the writer's other strings too */
+    ttr_field_buffer *fields;      /* made for the first event; NULL until then */
+    const ttr_field_buffer *shown; /* the fields that are appended, for their labels */
+    struct text_cache texts;       /* known strings, escaped; for the writer's other strings too */
     void (*relieve)(struct ttr_writer *writer); /* called while fields are appended that are many;
                                                    NULL = the buffer is left alone */
     struct ttr_writer *writer;

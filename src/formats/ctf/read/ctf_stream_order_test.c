@@ -164,9 +164,9 @@ static void encode_anew(const struct made *made, const char *const *options, con
 static uint32_t number_of(ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field[3];
+    ttr_field field;
     ttr_fields_begin(t, event, &fields);
-    return ttr_fields_take(&fields, field, 3) ? (uint32_t)field[0].value.v.u : UINT32_MAX;
+    return ttr_fields_next(&fields, &field) ? (uint32_t)field.value.v.u : UINT32_MAX;
 }
 
 /* All events come by time, then by stream, as they do from what was made; and each third stream
