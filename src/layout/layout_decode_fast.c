@@ -260,6 +260,18 @@ static uint32_t hold_string(const struct straight_step *step, const uint8_t *p, 
     return moved(step, zero + 1, to + 1, holding);
 }
 
+/* A text with only fixed fields after it: its zero is known from the end of a record that is
+ * complete. */
+static uint32_t hold_last_string(const struct straight_step *step, const uint8_t *p, ttr_field *to,
+                                 struct holding *holding)
+{
+    const uint8_t *at = p + step->at, *behind = holding->end - step->reach;
+    if (UNLIKELY(behind <= at || behind[-1]))
+        return stop(step->op, p, to, holding);
+    to->value.text = (ttr_text){(const char *)at, (size_t)(behind - 1 - at)};
+    return NEXT(step, behind, to + 1);
+}
+
 static uint32_t hold_text_taken(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                                 struct holding *holding)
 {
@@ -355,7 +367,7 @@ static hold_step *hold_step_of(enum straight_code code)
         [STRAIGHT_BLOB] = hold_blob,
         [STRAIGHT_STILL] = hold_still,
         [STRAIGHT_STRING] = hold_string,
-        [STRAIGHT_LAST_STRING] = hold_string,
+        [STRAIGHT_LAST_STRING] = hold_last_string,
         [STRAIGHT_STRING_WIDE] = hold_string_wide,
         [STRAIGHT_TEXT_TAKEN] = hold_text_taken,
         [STRAIGHT_ELEMENTS] = hold_elements,
@@ -444,7 +456,7 @@ static void look_at(const struct op *op, struct straight_step *to, struct behind
         behind->fields++;
     } else {
         if (code == STRAIGHT_STRING && behind->is_still)
-            to->code = STRAIGHT_LAST_STRING;
+            to->code = STRAIGHT_LAST_STRING, to->hold = hold_step_of(STRAIGHT_LAST_STRING);
         *behind = (struct behind){.reach = advance, .fields = behind->fields + 1};
     }
 }
@@ -497,7 +509,9 @@ uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held)
                               .base = event->payload,
                               .end = event->payload + event->payload_size,
                               .scratch = schema->scratch};
-    return LIKELY(begin != NULL) ? hold_record(straight, begin, &holding) : 0;
+    if (UNLIKELY(!begin || event->flags & TTR_EVENT_PARTIAL))
+        return 0;
+    return hold_record(straight, begin, &holding);
 }
 
 uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,

@@ -541,8 +541,11 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
         const uint32_t size = is_fine ? (uint32_t)(run.bits.at + 7) / 8 : BYTES - cut;
         uint8_t *copy = malloc(size ? size : 1);
         memcpy(copy, bytes[i % n], size);
-        const ttr_event event = {
-            .payload = copy, .payload_size = size, .body = body, .schema = schema};
+        const ttr_event event = {.payload = copy,
+                                 .payload_size = size,
+                                 .body = body,
+                                 .schema = schema,
+                                 .flags = is_fine ? 0 : TTR_EVENT_PARTIAL};
         same_fields(both, &event, i);
         arena_reset(&table->scratch);
         free(copy);

@@ -53,8 +53,7 @@ static void widen(ttr_field_buffer *buffer, struct held_fields *held)
 }
 
 /* Returns the fields of a schema, NULL if there is no memory for them. */
-static __attribute__((noinline)) struct held_fields *make_held(ttr_field_buffer *buffer,
-                                                               ttr_id schema)
+static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
@@ -70,13 +69,6 @@ static __attribute__((noinline)) struct held_fields *make_held(ttr_field_buffer 
     if (buffer->held[schema].n == 0)
         widen(buffer, &buffer->held[schema]);
     return buffer->held[schema].n ? &buffer->held[schema] : NULL;
-}
-
-static inline struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
-{
-    return __builtin_expect(schema < buffer->held_n && buffer->held[schema].n > 0, 1)
-               ? &buffer->held[schema]
-               : make_held(buffer, schema);
 }
 
 static bool has_several_names(const ttr_value *value)
@@ -102,18 +94,30 @@ static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, cons
     return n;
 }
 
+/* Holds the fields of an event whose walk begins; 0: the walk is to return them. */
+static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
+                                                     const ttr_field **field)
+{
+    const struct field_ops *ops = buffer->fields.ops;
+    struct held_fields *held =
+        ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    *field = held ? held->field : NULL;
+    return held ? ops->hold(&buffer->fields, held) : 0;
+}
+
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
 {
     const struct schema *schema = context_schema(buffer->t, event->schema);
+    uint32_t n;
     fields_begin(&buffer->fields, schema, event);
-    if (!schema->ops || !schema->ops->hold)
-        return walk_on(buffer, field);
-    struct held_fields *held = held_of(buffer, event->schema);
-    const uint32_t n = held ? schema->ops->hold(&buffer->fields, held) : 0;
-    if (__builtin_expect(n == 0, 0))
-        return walk_on(buffer, field);
-    *field = held->field;
-    return n;
+    if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
+        struct held_fields *held = &buffer->held[event->schema];
+        *field = held->field;
+        n = schema->ops->hold(&buffer->fields, held);
+    } else {
+        n = hold_first(buffer, field);
+    }
+    return __builtin_expect(n > 0, 1) ? n : walk_on(buffer, field);
 }
 
 uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)

@@ -149,7 +149,8 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         .layout = table->layout, .scratch = &table->scratch, .is_in_payload = true, .body_mask = 7};
     const ttr_event event = {.payload = run->bits.base + first,
                              .payload_size = (uint32_t)n,
-                             .body = (uint32_t)(run->bits.at & 0xffff)};
+                             .body = (uint32_t)(run->bits.at & 0xffff),
+                             .flags = by_one->end == LAYOUT_FINE ? 0 : TTR_EVENT_PARTIAL};
     ttr_field field[TAKEN_MAX], next;
     struct held_fields held = {.field = field, .n = room};
     for (unsigned i = 0; i < 2; i++) {
