@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 /* The first size of a growing array, in items. */
 #define ALLOC_FIRST 8
@@ -70,12 +69,6 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin,
                       MADV_HUGEPAGE); /* only advice */
     return block;
-}
-
-_Bool alloc_is_limited(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 /* How many items there must be room for, and how many there are at first. */

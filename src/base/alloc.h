@@ -32,10 +32,6 @@ TTR_MUST void *alloc_resize(const struct alloc *alloc, void *old, size_t old_cou
  * pages: for blocks of MiB that are used as a whole.  NULL as above. */
 TTR_MUST void *alloc_large(const struct alloc *alloc, size_t count, size_t size);
 
-/* Whether the process may have only so much address space (ulimit -v): memory that is asked for and
- * never used is none that others could have, then. */
-_Bool alloc_is_limited(void);
-
 /* Makes room for at least `need` items in a growing array (doubling); false when memory is out, the
  * array then being as it was. */
 TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,

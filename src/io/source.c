@@ -45,7 +45,6 @@ void source_close(struct source *source)
     if (source->shared.pool)
         (void)shared_file_close(&source->shared); /* opened for reading: nothing can be lost */
     descriptors_drop(source->shared.pool);
-    window_pool_drop(source->windows);
     alloc_free(source->alloc, source->name, source->name_size, 1);
     alloc_free(source->alloc, source, 1, sizeof *source);
 }
@@ -79,7 +78,6 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     source->compression = "";
     source->chunk = options ? options->chunk : 0;
     source->limit = options && options->limit ? options->limit : LIMIT_DEFAULT;
-    source->windows = window_pool_hold(options ? options->windows : NULL);
     source->shown.bytes = source_nothing;
     return source;
 }

@@ -16,7 +16,6 @@
 
 struct source;
 struct descriptors;
-struct window_pool;
 
 struct window {
     const uint8_t *bytes; /* first byte shown, never NULL after a good fill */
@@ -35,8 +34,6 @@ struct source_options {
     uint64_t limit; /* most bytes one window may grow to; 0 = 4 GiB */
     struct descriptors
         *shared; /* the source holds no descriptor of its own for a regular file; NULL = it does */
-    struct window_pool *windows; /* where the source has its first window, if its chunk is of their
-                                    size; may be NULL */
 };
 
 /* The chunk with which the windows of n sources that are open at once take 8 MiB together, or up to

@@ -55,33 +55,12 @@ static size_t first_room(const struct source *source, size_t chunk)
     return is_plain(source) && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
 }
 
-/* Borrows a window for a file that is larger than that. */
-static bool take_lent(struct source *source, size_t chunk)
-{
-    uint8_t *lent = is_plain(source) && source->disk_size > chunk
-                        ? window_pool_take(source->windows, chunk)
-                        : NULL;
-    if (lent)
-        source->in.stream.capacity = chunk;
-    source->in.stream.bytes = lent;
-    source->in.stream.is_lent = lent != NULL;
-    return lent != NULL;
-}
-
-/* Moves what is there into memory of its own. */
 static bool grow(struct source *source, size_t want)
 {
-    const size_t now = source->in.stream.capacity;
-    uint8_t *lent = source->in.stream.is_lent ? source->in.stream.bytes : NULL;
     uint8_t *bytes =
-        alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
+        alloc_resize(source->alloc, source->in.stream.bytes, source->in.stream.capacity, want, 1);
     if (!bytes)
         return false;
-    if (lent) {
-        memcpy(bytes, lent, now);
-        window_pool_give(source->windows, lent);
-    }
-    source->in.stream.is_lent = false;
     source->in.stream.bytes = bytes;
     source->in.stream.capacity = want;
     return true;
@@ -94,8 +73,6 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     size_t chunk = chunk_of(source);
     size_t now = source->in.stream.capacity;
     size_t want = now;
-    if (now == 0 && take_lent(source, chunk))
-        return true;
     if (now == 0)
         want = first_room(source, chunk);
     else if (was_full && now < chunk)
@@ -251,10 +228,7 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
 
 static void stream_close(struct source *source)
 {
-    if (source->in.stream.is_lent)
-        window_pool_give(source->windows, source->in.stream.bytes);
-    else
-        alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
+    alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};

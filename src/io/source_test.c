@@ -393,35 +393,6 @@ static void an_offset_before_the_window_is_misuse(void **state)
     source_close(source);
 }
 
-/* Three files and windows for two of them: the third has one of its own, and so has the first when
- * it needs a larger one. */
-static void windows_of_a_pool_show_what_those_of_their_own_do(void **state)
-{
-    (void)state;
-    struct place place;
-    make_place(&place);
-    write_file(place.path, INPUT);
-    struct window_pool *pool = window_pool_new(alloc_default(), 2, 16384);
-    struct source_options options = {.chunk = 16384, .windows = pool};
-    struct source *source[3];
-    struct window window;
-    uint64_t at = 0;
-    assert_non_null(pool);
-    for (size_t i = 0; i < 3; i++)
-        assert_non_null(source[i] = source_open(alloc_default(), place.path, &options, NULL));
-    window_pool_drop(pool); /* the sources hold it */
-    for (; at < INPUT; at += 9001)
-        for (size_t i = 0; i < 3; i++) {
-            const size_t need = i == 0 && at > 100000 && at < 200000 ? 40000 : 3000;
-            assert_int_equal(source_fill(source[i], at, need, &window, NULL), TTR_OK);
-            check_window(&window, at);
-            assert_true(window.n >= need || window.at_end);
-        }
-    for (size_t i = 0; i < 3; i++)
-        source_close(source[i]);
-    drop_place(&place);
-}
-
 /* One source of each kind over the same bytes. */
 enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
 
@@ -768,7 +739,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_split_of_a_pulled_input_reads_as_the_whole),
         cmocka_unit_test(memory_reads_as_the_whole_in_chunks_of_any_size),
-        cmocka_unit_test(windows_of_a_pool_show_what_those_of_their_own_do),
         cmocka_unit_test(memory_of_no_bytes_is_an_empty_window_at_the_end),
         cmocka_unit_test(a_file_reads_the_same_mapped_and_not),
         cmocka_unit_test(a_descriptor_reads_from_where_it_stands),

@@ -11,7 +11,6 @@
 #include "io/descriptors.h"
 #include "io/feed.h"
 #include "io/source.h"
-#include "io/window_pool.h"
 
 struct source_ops {
     /* Moves source->shown; offset is not before the present window, need not over the limit.  On
@@ -30,10 +29,9 @@ struct source {
     struct feed *feed; /* what the window shows: `disk` or a decoder over it */
     bool has_path;     /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
-    struct shared_file shared;   /* pool NULL = the descriptor is the feed's */
-    struct window_pool *windows; /* may be NULL */
-    uint64_t disk_size;          /* 0 = unknown */
-    size_t chunk;                /* 0 = the default of the kind */
+    struct shared_file shared; /* pool NULL = the descriptor is the feed's */
+    uint64_t disk_size;        /* 0 = unknown */
+    size_t chunk;              /* 0 = the default of the kind */
     uint64_t limit;
     struct window shown;
     uint64_t needless_from, needless_to; /* see source_needless */
@@ -45,7 +43,6 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* shown: [start, start + n) */
-            bool is_lent;              /* bytes: by source->windows */
             uint64_t passed; /* given: this many of the bytes to come lie before the window */
         } stream;            /* also of the kind `given` */
         struct {

@@ -10,26 +10,6 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* A block that is new, or of the slab. */
-static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
-{
-    void *block = old;
-    if (!old || new_size == 0 || !slab_is_same(old_size, new_size)) {
-        block = new_size ? slab_take(t->slab, new_size) : NULL;
-        block = block || !new_size ? block : t->alloc.resize(t->alloc.own, NULL, 0, new_size);
-    }
-    if (!old || block == old || (new_size && !block))
-        return block;
-    if (block)
-        memcpy(block, old, old_size < new_size ? old_size : new_size);
-    slab_give(t->slab, old, old_size);
-    if (t->slab->blocks == 0) {
-        slab_free(t->slab);
-        t->slab = NULL;
-    }
-    return block;
-}
-
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any
  * other allocation. */
 static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
@@ -37,9 +17,7 @@ static void *counted_resize(void *own, void *old, size_t old_size, size_t new_si
     ttr *t = own;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
-    const bool is_small = t->slab && (old ? slab_has(t->slab, old) : new_size <= SLAB_MOST);
-    void *block = is_small ? resize_small(t, old, old_size, new_size)
-                           : t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
@@ -108,7 +86,6 @@ void ttr_free(ttr *t)
     symbols_free(&t->symbols);
     intern_free(&t->strings);
     descriptors_drop(t->descriptors);
-    slab_free(t->slab);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
 }
@@ -117,12 +94,6 @@ void ttr_watch(ttr *t, ttr_progress progress, void *own)
 {
     t->progress = progress;
     t->progress_own = own;
-}
-
-void context_expect(ttr *t, size_t bytes)
-{
-    if (!t->slab && bytes <= (t->max_memory - t->memory) / 2 && !alloc_is_limited())
-        t->slab = slab_new(&t->alloc, bytes); /* without it blocks come one by one */
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)

@@ -14,7 +14,6 @@
 #include "base/endian.h"
 #include "base/intern.h"
 #include "base/pairmap.h"
-#include "base/slab.h"
 #include "model/symbols.h"
 
 struct descriptors;
@@ -197,7 +196,6 @@ struct ttr {
     struct alloc alloc;   /* the caller's, or the default */
     struct alloc counted; /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
-    struct slab *slab;     /* small blocks of `counted`, see context_expect; may be NULL */
     ttr_progress progress; /* see ttr_watch; may be NULL */
     void *progress_own;
     struct descriptors *descriptors; /* of all files that are read or written in folders: any number
@@ -227,10 +225,6 @@ static inline bool context_goes_on(const ttr *t)
 {
     return !t->progress || t->progress(t->progress_own);
 }
-
-/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at
- * once.  Where that is refused, or address space is limited, nothing changes. */
-void context_expect(ttr *t, size_t bytes);
 
 /* Lets a context whose inputs are not opened yet take its descriptors from where another one, which
  * outlives it, has them. */
