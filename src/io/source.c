@@ -325,12 +325,6 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
     return status;
 }
 
-void source_needless(struct source *source, uint64_t from, uint64_t to)
-{
-    source->needless_from = from;
-    source->needless_to = to;
-}
-
 bool source_is_seekable(const struct source *source)
 {
     return source->ops == &source_memory_ops ||

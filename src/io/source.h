@@ -88,10 +88,6 @@ TTR_MUST bool source_give(struct source *source, const void *bytes, size_t n);
 TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need,
                                 struct window *window, ttr_error *error);
 
-/* Says that bytes from one place up to another are not wanted: a window that is read need not have
- * them, where it ends before what is behind them anyway. Holds until it is said of others. */
-void source_needless(struct source *source, uint64_t from, uint64_t to);
-
 /* True for memory and for regular files that are not compressed: jumps cost nothing and
  * source_peek_at works. */
 bool source_is_seekable(const struct source *source);

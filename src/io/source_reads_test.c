@@ -139,34 +139,6 @@ static void what_a_file_had_when_it_was_opened_may_not_be_all(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them(void **state)
-{
-    (void)state;
-    char path[] = "/tmp/tracetta-reads-XXXXXX";
-    struct window window;
-    make_file(path, MOST);
-    struct source *source =
-        source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
-    source_needless(source, 500, 1500);
-    assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 500);
-    assert_int_equal(source_fill(source, 100, 450, &window, NULL),
-                     TTR_OK); /* asked for, they are there */
-    assert_in_range(window.n, 450, 600);
-    assert_memory_equal(window.bytes, bytes + 100, window.n);
-    assert_int_equal(source_fill(source, 1500, 10, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 500);
-    assert_memory_equal(window.bytes, bytes + 1500, window.n);
-    source_close(source);
-    source = source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
-    source_needless(source, 500, 590);
-    assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 600); /* the next ones are within reach */
-    assert_memory_equal(window.bytes, bytes, window.n);
-    source_close(source);
-    assert_int_equal(unlink(path), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,7 +146,6 @@ int main(void)
         cmocka_unit_test(what_was_looked_at_when_a_file_was_opened_is_not_read_again),
         cmocka_unit_test(a_file_that_was_small_when_it_was_opened_is_read_on),
         cmocka_unit_test(what_a_file_had_when_it_was_opened_may_not_be_all),
-        cmocka_unit_test(bytes_that_nobody_wants_are_not_read_unless_others_are_behind_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

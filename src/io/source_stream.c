@@ -96,19 +96,6 @@ static bool is_at_known_end(const struct source *source)
     return is_plain(source) && feed_used(source->disk) == source->disk_size;
 }
 
-/* How many of the bytes that there is room for are read: not those that nobody wants, unless others
- * stand behind them. */
-static size_t wanted_of(const struct source *source, size_t need, size_t room)
-{
-    const uint64_t at = source->shown.offset + source->in.stream.n;
-    if (at >= source->needless_from || room <= source->needless_from - at ||
-        room > source->needless_to - at)
-        return room;
-    const size_t wanted = (size_t)(source->needless_from - at),
-                 least = need > source->in.stream.n ? need - source->in.stream.n : 0;
-    return wanted > least ? wanted : least;
-}
-
 /* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a
  * short read, because only a read of 0 says that it ended, or one that is short just where its size
  * says so; a pipe is not, because that could wait for long. */
@@ -131,7 +118,6 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
             ask = need - source->in.stream.n;
         if (ask > room)
             ask = room;
-        ask = wanted_of(source, need, ask);
         const bool was_peeked = feed->head_at < feed->head_n;
         int64_t got = feed_read(feed, source->in.stream.bytes + source->in.stream.n, ask, &own);
         if (got < 0)

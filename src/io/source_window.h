@@ -34,7 +34,6 @@ struct source {
     size_t chunk;              /* 0 = the default of the kind */
     uint64_t limit;
     struct window shown;
-    uint64_t needless_from, needless_to; /* see source_needless */
     union {
         struct {
             const uint8_t *bytes;
