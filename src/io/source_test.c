@@ -394,35 +394,6 @@ static void offset_before_window_is_misuse(void **state)
     source_close(source);
 }
 
-/* Three files, and pooled windows for two of them. The third allocates its window, and so does the
- * first when it needs a larger one. */
-static void pooled_windows_show_same_bytes(void **state)
-{
-    (void)state;
-    struct test_path test_path;
-    make_test_path(&test_path);
-    write_file(test_path.path, INPUT);
-    struct window_pool *pool = window_pool_new(alloc_default(), 2, 16384);
-    struct source_options options = {.chunk = 16384, .windows = pool};
-    struct source *source[3];
-    struct window window;
-    uint64_t at = 0;
-    assert_non_null(pool);
-    for (size_t i = 0; i < 3; i++)
-        assert_non_null(source[i] = source_open(alloc_default(), test_path.path, &options, NULL));
-    window_pool_drop(pool); /* the sources have references to the pool */
-    for (; at < INPUT; at += 9001)
-        for (size_t i = 0; i < 3; i++) {
-            const size_t need = i == 0 && at > 100000 && at < 200000 ? 40000 : 3000;
-            assert_int_equal(source_fill(source[i], at, need, &window, NULL), TTR_OK);
-            check_window(&window, at);
-            assert_true(window.n >= need || window.at_end);
-        }
-    for (size_t i = 0; i < 3; i++)
-        source_close(source[i]);
-    remove_test_path(&test_path);
-}
-
 /* One source of each kind over the same bytes. */
 enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
 
@@ -769,7 +740,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulled_input_of_any_split_reads_equal),
         cmocka_unit_test(memory_in_any_chunk_size_reads_equal),
-        cmocka_unit_test(pooled_windows_show_same_bytes),
         cmocka_unit_test(empty_memory_is_empty_window_at_end),
         cmocka_unit_test(mapped_and_unmapped_file_read_equal),
         cmocka_unit_test(descriptor_is_read_from_its_position),

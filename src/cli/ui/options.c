@@ -266,9 +266,6 @@ static const struct option_row table[] = {
     {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), VERB_CAT | VERB_CONVERT, "N", NULL,
      "write lines of a CTF trace on N processors, with the memory of N readers (default 1, at most "
      "65); what is written is the same"},
-    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS & ~(VERB_CAT | VERB_CONVERT), "N", NULL,
-     "taken for scripts that give it to every command; only cat and convert use more than one "
-     "processor"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
      "pass over larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least "
      "64KiB)"},

@@ -353,7 +353,6 @@ static inline void ctf_stop_at(struct input *in, int64_t time)
 }
 
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
-uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
