@@ -259,14 +259,6 @@ struct source *source_again(const struct source *source)
                             : NULL;
 }
 
-struct source *source_open_fd(const struct alloc *alloc, int fd,
-                              const struct source_options *options, ttr_error *error)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "descriptor %d", fd);
-    return open_fd(alloc, &(struct opened){fd, true, name, NULL}, options, error);
-}
-
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error)
 {

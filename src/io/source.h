@@ -68,12 +68,10 @@ typedef int64_t (*source_pull)(void *own, void *to, size_t n);
 struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error);
 
-/* Like source_open, over memory (borrowed until close), a descriptor (owned by the source, closed
- * also on failure), or a pull callback (source_close waits for a running call). */
+/* Like source_open, over memory (borrowed until close) or a pull callback (source_close waits for a
+ * running call). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
-struct source *source_open_fd(const struct alloc *alloc, int fd,
-                              const struct source_options *options, ttr_error *error);
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
                                 const struct source_options *options, ttr_error *error);
 

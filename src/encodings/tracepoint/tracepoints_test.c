@@ -313,9 +313,6 @@ static void format_with_known_id_replaces_tracepoint(void **state)
                                      make_text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL),
                      TTR_OK);
     assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"b\":9");
-    assert_ptr_equal(tracepoints_find_name(scene.all, make_text("sys"), make_text("it")),
-                     tracepoints_find(scene.all, 5));
-    assert_null(tracepoints_find_name(scene.all, make_text("sys"), make_text("that")));
     assert_null(tracepoints_find(scene.all, 4711));
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
     assert_int_equal(tracepoint_name(tracepoints_find(scene.all, 5)).n, 2);
@@ -501,8 +498,6 @@ static void real_kernel_formats_all_parse(void **state)
     begin_scene_as(&scene, false, 8, NULL);
     assert_int_equal(zip_each(path, decode_real_format, &seen), 2751);
     assert_int_equal(seen.n, 2751);
-    assert_non_null(
-        tracepoints_find_name(scene.all, make_text("sched"), make_text("sched_switch")));
     end_scene(&scene);
 }
 
