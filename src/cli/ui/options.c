@@ -261,8 +261,6 @@ static const struct option_row table[] = {
     {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), VERB_CAT | VERB_CONVERT, "N", NULL,
      "write lines of a CTF trace on N processors (default 1, at most 65). The output is the same; "
      "memory grows with N"},
-    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS & ~(VERB_CAT | VERB_CONVERT), "N", NULL,
-     "ignored: accepted for scripts that pass it to every command"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
      "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
