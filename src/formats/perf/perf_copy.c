@@ -1,13 +1,14 @@
-/* A perf.data as it is: head, records, tail, in the order of the file.
+/* Copies a perf.data: header, records and tail, in the order of the file.
  *
- * Where all records come the output is the input, byte by byte.  Where some are missing (a part was
- * asked for, damage was left out, compressed ones came unpacked), the head says how many bytes
- * there are now, and what stands behind the records and is told of by its place has moved: the
- * table of feature sections, attributes and ids.  A tail that never came is told of no more, nor
- * are features, attributes and ids that the reader found damaged.  A file that its recorder did not
- * end, but which has before the records what a reader needs, becomes one that is ended: the last
- * mark that the head tells of has the table of features.  Left out: the index of AUX areas (feature
- * 18), whose places are within the records. */
+ * If every record arrives, the output is the input, byte by byte.  If records are missing (a part
+ * was selected, damage was skipped) or arrive uncompressed, the records have another size.  Then
+ * the header and the offsets of everything after the records are corrected: the table of features,
+ * and attributes and ids.  The header no longer refers to a tail that did not arrive, nor to
+ * features, attributes and ids that the reader found damaged.
+ *
+ * A file that its recorder left open, but that has all that a reader needs before its records, is
+ * closed: the marker record at the end of the records holds the table of features.  Left out: the
+ * index of AUX areas (feature 18), whose offsets point into the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
@@ -57,8 +58,8 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* The last mark that the head tells of stands where the records end by the head, and begins the
- * tail of the copy. */
+/* Returns whether the event is the marker record at the end of the records by the header.  Its body
+ * is the table of features, so it also starts the tail of the copy. */
 static bool is_last_mark(const struct perf_copy *copy, const ttr_event *event)
 {
     return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE &&
@@ -78,7 +79,7 @@ static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Files of one folder become one. */
+/* Files of one folder are copied into one file. */
 static bool is_of_copy(const struct ttr_writer *out, const struct perf_copy *copy,
                        const ttr_event *event)
 {
@@ -115,13 +116,14 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 
 /* --- The end --- */
 
-/* Bytes of head or tail that have moved by what is missing. */
+/* Corrects offsets of sections after the records, which have moved by the size of missing records.
+ */
 struct moved {
     const struct perf_copy *copy;
-    uint64_t end; /* of the records, as they were */
+    uint64_t end; /* offset of the end of the records in the input */
 };
 
-/* Corrects the place of a section {offset, size} that stood behind the records. */
+/* Corrects the offset of a section {offset, size} if it was after the records. */
 static void move_section(const struct moved *moved, uint8_t *section)
 {
     uint64_t at = get64(moved->copy, section);
@@ -129,7 +131,7 @@ static void move_section(const struct moved *moved, uint8_t *section)
         put64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
 }
 
-/* Attributes tell where their ids are. */
+/* Corrects the offsets of the ids of all attributes. */
 static void move_ids(const struct moved *moved, struct buffer *bytes, uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
@@ -154,7 +156,7 @@ static void move_features(const struct moved *moved, struct buffer *tail)
         move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
-/* What the reader found damaged of them. */
+/* Returns the mask of damaged parts that the reader stored (PERF_BAD_PARTS). */
 static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
 {
     static const char name[] = PERF_BAD_PARTS;
@@ -167,8 +169,7 @@ static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
     return bad;
 }
 
-/* Damaged features are told of no more: their bits go, and their entries in the table, which gets
- * as short. */
+/* Clears the bits of damaged features and removes their entries from the table. */
 static void drop_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
@@ -193,8 +194,8 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
         put64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
-/* The bytes at a place of the file, which is before the records or behind them; NULL where not all
- * n are there. */
+/* Returns n bytes at an input offset in the header or the tail, NULL unless both hold all of them.
+ */
 static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
 {
     const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
@@ -205,7 +206,7 @@ static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
                : NULL;
 }
 
-/* Attributes, and ids of attributes, that are not there are told of no more. */
+/* Truncates the attributes to those that are present, and sets missing ids to size 0. */
 static void drop_attrs(const struct moved *moved)
 {
     const struct perf_copy *copy = moved->copy;
@@ -224,7 +225,7 @@ static void drop_attrs(const struct moved *moved)
     put64(copy, head + PERF_AT_ATTRS + 8, there);
 }
 
-/* Head and tail say what there is now. */
+/* Rewrites the header and corrects the tail for the records that were written. */
 static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
@@ -241,13 +242,13 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     }
     move_ids(&moved, &copy->head, 0);
     move_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
-    if (copy->data_at < PERF_HEADER_BYTES) /* records inside the head cannot be */
+    if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
         put64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that its recorder did not end. */
+/* Rewrites the header of a file whose recorder was killed. */
 static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
@@ -258,8 +259,8 @@ static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that gets its end here: the table of features is that of the mark, without
- * what the mark begins with. */
+/* Closes a file that its recorder left open: the body of the marker record becomes the table of
+ * features, so the entry for the header of the marker is removed. */
 static ttr_status end_open(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;

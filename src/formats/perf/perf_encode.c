@@ -1,24 +1,26 @@
-/* Events of other formats as samples of tracepoints that hold EventHeader, which is what programs
- * write through user_events: each provider, level and keyword is a tracepoint "Provider_L5K1", with
- * its format among the others.
+/* Encodes events of other formats as EventHeader samples, as if programs had written them through
+ * user_events.
  *
- * Names of threads become COMM, mappings of modules MMAP2, gaps LOST; these belong to an event that
- * never happens, as in recordings.  What samples have differs: a processor and a stack are there
- * only where the event has them; then they are of another attribute with the same tracepoint. Times
- * are those of the monotonic clock of a machine that began an hour before the first event, where
- * that is known in days and hours. */
+ *   event           provider + level + keyword -> tracepoint "Provider_L5K1", with its format text
+ *   thread name     COMM       mapping  MMAP2       gap  LOST
+ *
+ * Records without a sample belong to a software event that never counts ("dummy"), as in
+ * recordings. Samples have a CPU or a stack only if the event has one; such samples need another
+ * attribute (sample_type) for the same tracepoint.  Wall-clock times become times of a monotonic
+ * clock that started an hour before the first event; other times are kept. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
+/* Greater times, in ns (1973 in Unix time), are Unix times: no machine has an uptime of three
+ * years. */
 #define UNIX_TIMES INT64_C(100000000000000000)
 #define MARGIN_NS INT64_C(3600000000000)
-#define CLOCK_ID 1u /* CLOCK_MONOTONIC */
+#define CLOCK_ID 1u /* CLOCK_MONOTONIC, for clockid */
 #define TRACEPOINTS_FIRST 2000u
 #define TRACEPOINTS_MOST 60000u
 #define FRAMES_MOST 4096u
-#define SAMPLE_ROOM 256u /* bytes of a sample beside its stack and EventHeader */
+#define SAMPLE_ROOM 256u /* bytes of a sample without its stack and EventHeader */
 #define ROUND_BYTES ((uint64_t)1 << 20)
 #define DUMMY_ID 1u
 #define DUMMY_TYPE \
@@ -27,9 +29,9 @@
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define NOBODY UINT32_MAX
-#define COMM_KEPT 15u /* bytes of a thread's name */
+#define COMM_KEPT 15u /* length of a thread name in the kernel (TASK_COMM_LEN - 1) */
 
-/* --- Begin --- */
+/* --- Start --- */
 
 static void declare_dummy(struct perf_put *put)
 {
@@ -49,7 +51,8 @@ static void declare_dummy(struct perf_put *put)
     perf_put_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
-/* The text of an attribute of the trace, by any of its names in the formats that have it. */
+/* Returns the text of the first attribute that has one of the names; formats name it differently.
+ */
 static ttr_text find_attribute(const ttr *t, uint16_t source, const char *const *names)
 {
     ttr_attribute attribute;
@@ -107,7 +110,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
     return perf_put_failed(&writer->put) ? fail_memory(error) : TTR_OK;
 }
 
-/* --- Who, when and where --- */
+/* --- Thread and time --- */
 
 static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
 {
@@ -140,7 +143,7 @@ static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *e
     return about;
 }
 
-/* Tells that a thread, or a process by its first thread, is called so, unless it was told. */
+/* Writes a COMM record for a thread or process unless its last one had the same name. */
 static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
                       ttr_id name)
 {
@@ -170,9 +173,10 @@ static void tell_names(struct ttr_writer *out, const ttr_event *event,
         output_lost(out, PERF_LOSS_NAME, event->offset);
 }
 
-/* --- Kinds --- */
+/* --- Event kinds --- */
 
-/* The number of a tracepoint, which is declared when new; 0 when there are too many. */
+/* Returns the number of a tracepoint, declaring it on its first use.  Returns 0 if there are too
+ * many. */
 static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
 {
     uint64_t key = hash_bytes(name, n);
@@ -214,7 +218,8 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     return true;
 }
 
-/* Finds the kind of an event by its tracepoint's name; UINT32_MAX when there are too many. */
+/* Returns the index of the kind for the tracepoint of an event.  UINT32_MAX if there are too many.
+ */
 static uint32_t find_named(struct perf_writer *writer, const ttr_event *event, uint64_t sample_type)
 {
     char name[EVENT_HEADER_NAME_MAX];
@@ -246,8 +251,8 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
 
 /* --- Stacks --- */
 
-/* The stack with the marks that say where the kernel's part and the program's begin; gives how many
- * words it has. */
+/* Stores the stack in writer->chain, with the marks PERF_CONTEXT_KERNEL and _USER before the frames
+ * of each.  Returns the number of words. */
 static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
@@ -291,7 +296,7 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
     header->lost_any = 0;
 }
 
-/* The fields that all tracepoints begin with: u16 type | u8 flags | u8 preemption | s32 pid */
+/* The fields that all tracepoints start with: u16 type | u8 flags | u8 preempt_count | s32 pid */
 static void put_common(const struct perf_writer *writer, uint32_t number, uint32_t tid,
                        uint8_t common[8])
 {
@@ -344,7 +349,7 @@ static bool find_number(const ttr *t, const ttr_event *event, const char *name, 
     return true;
 }
 
-/* What an MMAP2 says beside place and size. */
+/* Copies the fields of an MMAP2 record other than start and size. */
 static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapping *mapping)
 {
     const struct {
@@ -372,7 +377,7 @@ static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapp
     mapping->build_id_n = (uint8_t)field.value.text.n;
 }
 
-/* A mapping that tells where it is and how large. */
+/* Writes an MMAP2 record.  Returns false if the event is not a mapping with start and size. */
 static bool put_mapping(struct ttr_writer *out, const ttr_event *event,
                         const struct perf_sample *about)
 {
@@ -390,7 +395,8 @@ static bool put_mapping(struct ttr_writer *out, const ttr_event *event,
     return true;
 }
 
-/* A thread that gets its name, as COMM records tell it: one of these, and nothing else. */
+/* Writes a COMM record for a thread event that has exactly the fields of one.  Returns false for
+ * all other events. */
 static bool put_comm(struct ttr_writer *out, const ttr_event *event,
                      const struct perf_sample *about)
 {
@@ -422,7 +428,8 @@ static void put_gap(struct ttr_writer *out, const ttr_event *event, const struct
     perf_put_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 
-/* While events come by time, rounds let readers put records in order in little memory. */
+/* Ends a round after each MiB while events arrive in order of time: readers then need little
+ * memory. */
 static void count_round(struct perf_writer *writer, uint64_t time)
 {
     writer->is_disordered |= time < writer->newest;
@@ -459,7 +466,7 @@ static void tell_formats(struct perf_writer *writer)
     buffer_free(&block);
 }
 
-/* Of a pipe: what comes before the records, which are held. */
+/* Writes the start of a pipe before its records, which were held back until now. */
 static ttr_status put_pipe_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
@@ -485,7 +492,8 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
     if (writer->put.spec.is_pipe)
         return put_pipe_head(out, error);
     if (writer->put.plain_bytes == 0)
-        perf_put_round(&writer->put); /* a file without records is one whose recorder was killed */
+        /* a record size of 0 would mean that the recorder was killed */
+        perf_put_round(&writer->put);
     perf_put_end(&writer->put);
     if (perf_put_failed(&writer->put))
         return fail_memory(error);

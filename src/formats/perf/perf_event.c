@@ -1,4 +1,4 @@
-/* Threads, times and events: the attributes that all records of the kernel share. */
+/* Threads, times and events: the members of ttr_event that all kernel records share. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 

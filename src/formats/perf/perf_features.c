@@ -1,15 +1,14 @@
-/* Features: what perf tells beside the events.  Sections of a file and records of a pipe hold the
- * same.
+/* Features: sections of a file (or records of a pipe) that describe the machine and the events.
  *
- * Names of events, the clock and the formats of tracepoints are used; host, kernel, processors and
- * the command become attributes of the trace. Left out: the topologies of processors, memory and
- * caches, PMU capabilities, groups, BPF programs. */
+ * Names of events, the clock and the formats of tracepoints are needed to read the trace; host,
+ * kernel, CPU and command become attributes.  Left out: topologies of CPUs, memory and caches, PMU
+ * capabilities, groups, BPF programs. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* u32 bytes, text up to a zero. */
+/* Reads a text: u32 bytes, characters padded with zeros. */
 static ttr_text take_text(struct perf_cursor *at)
 {
     uint32_t n = perf_take32(at);
@@ -30,7 +29,7 @@ static bool add_number(const struct perf_reader *reader, const char *name, uint6
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-/* The command, its words separated by spaces. */
+/* Adds the command as an attribute, its arguments separated by spaces. */
 static bool take_command(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct buffer text;
@@ -49,7 +48,8 @@ static bool take_command(const struct perf_reader *reader, struct perf_cursor *a
     return is_fine;
 }
 
-/* The kind that a description is of: by its ids, by its place where it has none. */
+/* Returns the kind that EVENT_DESC entry i describes: by its ids; by its position if it has no ids.
+ */
 static struct perf_kind *described_kind(struct perf_trace *trace, uint32_t i,
                                         const struct perf_cursor *ids, uint32_t ids_n)
 {
@@ -62,7 +62,7 @@ static struct perf_kind *described_kind(struct perf_trace *trace, uint32_t i,
     return i < trace->kinds_n ? trace->kind[i] : NULL;
 }
 
-/* u32 n, u32 bytes of an attribute, each: attribute, u32 ids, text, ids. */
+/* EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
 static ttr_status take_descriptions(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -87,7 +87,7 @@ static ttr_status take_descriptions(struct perf_reader *reader, struct perf_curs
     return TTR_OK;
 }
 
-/* Seconds and ns of a clock, and of the wall at the same time. */
+/* CLOCK_DATA: the same instant in wall-clock and in trace time, in ns. */
 static bool take_clock(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -102,7 +102,7 @@ static bool take_clock(const struct perf_reader *reader, struct perf_cursor *at)
     return add_number(reader, "clock", clock);
 }
 
-/* Types of PMUs: u32 n, each: u32 type, text. */
+/* PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
 static bool take_pmus(const struct perf_reader *reader, struct perf_cursor *at)
 {
     uint32_t n = perf_take32(at);

@@ -1,8 +1,8 @@
-/* Fields of samples: what stands at fixed places, the parts behind it, and the stack.
+/* Fields of samples: numbers at fixed offsets, the parts after them, and the stack.
  *
- * A walk is a list of parts, each of which gives one field and then its elements.  All but the
- * stack belong to the common context: samples of tracepoints have them too, before the fields of
- * their own. */
+ * The iterator goes through stages; each emits one field and then its elements.  All stages but the
+ * stack belong to the common context, which samples of tracepoints have too, before their own
+ * fields. */
 #include "formats/perf/perf.h"
 
 enum stage {
@@ -22,14 +22,15 @@ enum stage {
 struct walk {
     const struct perf_kind *kind;
     struct perf_parts parts;
-    struct perf_cursor at;   /* of elements */
-    uint64_t mask;           /* of registers that are still to come */
-    uint64_t left;           /* elements */
-    uint32_t i;              /* of the stage */
-    uint8_t stage, elements; /* enum stage; of which the elements are */
-    uint8_t part;            /* of an element that is a struct */
+    struct perf_cursor at; /* elements of the current array */
+    uint64_t mask;         /* registers that were not emitted yet */
+    uint64_t left;         /* elements that were not emitted yet */
+    uint32_t i;            /* index within the stage */
+    /* `stage`: the next one; `elements`: the stage whose array is current; both enum stage */
+    uint8_t stage, elements;
+    uint8_t part; /* member of the current struct element */
     bool has_parts,
-        is_elsewhere; /* is_elsewhere: of a tracepoint, which gives RAW and the stack itself */
+        is_elsewhere; /* is_elsewhere: a tracepoint, whose decoder emits RAW and the stack */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -63,7 +64,7 @@ static void set_bytes(ttr_field *field, const char *name, const struct perf_part
         (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
 
-/* Begins a field whose elements follow. */
+/* Emits the array field of a part; its elements follow. */
 static void set_elements(struct walk *walk, ttr_field *field, const char *name,
                          const struct perf_part *part, size_t bytes)
 {
@@ -77,7 +78,7 @@ static void set_elements(struct walk *walk, ttr_field *field, const char *name,
 
 /* --- Parts --- */
 
-/* Bytes from a part on to the end of the record. */
+/* Returns the number of bytes from `p` to the end of the record. */
 static size_t rest_of(const ttr_event *event, const uint8_t *p)
 {
     return (size_t)(event->payload + event->payload_size - p);
@@ -103,14 +104,14 @@ static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *fiel
     struct perf_cursor at = {cursor_over(read->p, rest_of(event, read->p), 0), walk->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
-    (void)cursor_skip(&at.c, 8); /* the number of values, or the one value, stands first */
+    (void)cursor_skip(&at.c, 8); /* the number of values, or the single value, precedes the times */
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t value = format & heads[i].bit ? perf_take64(&at) : 0;
         if (!(format & heads[i].bit) || i < walk->i)
             continue;
         set_number(field, heads[i].name, value, TTR_HINT_NONE);
         walk->i = i + 1;
-        walk->stage = STAGE_READ; /* there is more */
+        walk->stage = STAGE_READ; /* the next call continues here */
         return true;
     }
     walk->i = 0;
@@ -120,8 +121,8 @@ static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *fiel
     return true;
 }
 
-/* The value of a counter: a number, or where it has an id a struct {event, id, value, lost}.  A
- * single one has its id and what was lost behind the times. */
+/* Emits a counter value: a number, or a struct {event, id, value, lost} if it has an id.  The id
+ * and the lost count of a single value are after the times (PERF-SAMPLE-3). */
 static void give_value(struct walk *walk, ttr_field *field)
 {
     static const char *const names[] = {"", "event", "id", "value", "lost"};
@@ -163,7 +164,7 @@ static bool give_branches(struct walk *walk, const ttr_event *event, ttr_field *
     return true;
 }
 
-/* A struct {from, to, flags}. */
+/* Emits a branch as a struct {from, to, flags}. */
 static void give_branch(struct walk *walk, ttr_field *field)
 {
     static const char *const names[] = {"from", "to", "flags"};
@@ -198,7 +199,7 @@ static bool give_registers(struct walk *walk, const ttr_event *event, ttr_field 
     return true;
 }
 
-/* Registers have the kernel's numbers, which each architecture names its own way. */
+/* Emits a register, named by number if the architecture is unknown. */
 static void give_register(struct walk *walk, ttr_field *field)
 {
     static const char *const numbers[64] = {
@@ -217,7 +218,7 @@ static void give_register(struct walk *walk, ttr_field *field)
     walk->left--;
 }
 
-/* Parts of eight bytes, one after the other; WEIGHT_STRUCT has three numbers. */
+/* Emits the next part of eight bytes; WEIGHT_STRUCT is split into three numbers. */
 static bool give_single(struct walk *walk, ttr_field *field)
 {
     static const struct {
@@ -242,7 +243,7 @@ static bool give_single(struct walk *walk, ttr_field *field)
         walk->i = 0;
         return false;
     }
-    walk->stage = STAGE_SINGLE; /* there may be more */
+    walk->stage = STAGE_SINGLE; /* the next call continues here */
     uint64_t x = perf_u64(walk->parts.single[walk->i], walk->at.is_big);
     if (walk->i == PERF_SINGLE_WEIGHT && has_weights) {
         unsigned part = walk->part++;
@@ -319,14 +320,14 @@ static void give_frame(struct walk *walk, const ttr_event *event, ttr_field *fie
     uint64_t address = perf_take64(&walk->at);
     while (!walk->at.c.failed && !is_address(address))
         address = perf_take64(&walk->at);
-    if (walk->at.c.failed) /* there is no callchain */
+    if (walk->at.c.failed) /* without a callchain the ip is the only frame */
         address = perf_u64(event->payload + walk->kind->ip_at, walk->at.is_big);
     set_number(field, "", address, TTR_HINT_POINTER);
     field->group = TTR_GROUP_PAYLOAD;
     walk->left--;
 }
 
-/* --- The walk --- */
+/* --- Iteration --- */
 
 static void begin_walk(struct walk *walk, const struct perf_kind *kind, const ttr_event *event,
                        bool is_elsewhere)
@@ -346,7 +347,7 @@ static bool give_plain(struct walk *walk, const ttr_event *event, ttr_field *fie
         return false;
     }
     set_plain(field, walk->kind, walk->i++, event);
-    walk->stage = STAGE_PLAIN; /* there may be more */
+    walk->stage = STAGE_PLAIN; /* the next call continues here */
     return true;
 }
 
@@ -369,7 +370,7 @@ static void give_element(struct walk *walk, const ttr_event *event, ttr_field *f
     }
 }
 
-/* Gives the field of a stage; false when it has none. */
+/* Emits the next field of a stage.  Returns false if the stage has none. */
 static bool give_stage(struct walk *walk, unsigned stage, const ttr_event *event, ttr_field *field)
 {
     walk->elements = (uint8_t)stage;
@@ -406,7 +407,7 @@ static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
     while (walk->stage < STAGE_OVER) {
         unsigned stage = walk->stage;
         bool is_skipped = !walk->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
-        walk->stage++; /* who has more goes back */
+        walk->stage++; /* a stage that has more fields resets this */
         if (!is_skipped && give_stage(walk, stage, event, field))
             return true;
     }

@@ -1,6 +1,6 @@
-/* A folder: `perf record --threads` writes a file `data` as always, and the records of each of its
- * threads to data.0, data.1, ... , which have no head: what `data` tells of events holds for them.
- * All are merged by time.  Any other file of a folder is a trace of its own. */
+/* A folder of `perf record --threads`: the file `data` is a complete perf.data.  The recorder's
+ * threads write their records to data.0, data.1, ..., which have no header and use the attributes
+ * of `data`.  All are merged by time.  Any other file of a folder is a trace of its own. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -17,7 +17,7 @@ static bool is_part(const char *name)
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-/* Parts are opened before they know their trace. */
+/* Opens a part without parsing anything; join_part attaches the trace of `data` afterwards. */
 static ttr_status open_part(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->own;
@@ -43,7 +43,7 @@ static const struct format format_part = {
     .reader = &part_reader,
 };
 
-/* What all inputs of a folder are made with. */
+/* Arguments shared by all inputs of a folder. */
 struct opening {
     ttr *t;
     struct folder *folder;
@@ -90,7 +90,7 @@ static size_t count_parts(const struct folder *folder)
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
 
-/* Opens the parts behind the first input; false when one cannot be. */
+/* Opens data.0, data.1, ... after in[0].  Returns false if one fails. */
 static bool open_parts(const struct opening *opening, ttr_reader **in, size_t room, size_t *n)
 {
     const struct folder_file *file;
@@ -106,7 +106,7 @@ static bool open_parts(const struct opening *opening, ttr_reader **in, size_t ro
     return true;
 }
 
-/* All files of a trace, merged. */
+/* Opens `data` and all parts, and returns a reader that merges them. */
 static ttr_reader *open_all(const struct opening *opening, const struct folder_file *anchor)
 {
     const struct alloc *alloc = &opening->t->counted;
@@ -141,7 +141,8 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     size_t parts = only && !is_part(only) ? 0 : count_parts(folder);
     if (parts) {
         opening.how.chunk = source_chunk(parts + 1);
-        own.flags &= ~TTR_READ_DEFINITIONS; /* of several files none could be copied */
+        /* merged records do not have the order of any file, so they cannot be copied */
+        own.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"",

@@ -1,14 +1,14 @@
-/* What was recorded: each attribute is a kind of events, whose samples have ids.
+/* Event kinds: one per recorded attribute (struct perf_event_attr), found by the ids of samples.
  *
- * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.
- * Its flags are a bit field, which begins with the highest bit on big-endian machines.  One kind
- * alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
- * begin (IDENTIFIER), or behind the parts before ID. */
+ * Attributes have grown with each kernel: missing fields are 0, unknown ones are ignored.  The
+ * flags are a C bit field, so big-endian machines store them from the highest bit (PERF-ORDER-2).
+ * A single kind needs no ids.  The offset of the id is the same in all samples of a trace: first
+ * (IDENTIFIER), or after the parts that precede ID (PERF-FILE-3). */
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 #include "model/type.h"
 
-/* Turns a word of bits around. */
+/* Returns the word with its bits in reverse order. */
 static uint64_t reversed(uint64_t x)
 {
     uint64_t y = 0;
@@ -17,8 +17,8 @@ static uint64_t reversed(uint64_t x)
     return y;
 }
 
-/* The first bit of a big-endian word is the highest, but numbers of two bits stand as they are: put
- * them back. */
+/* Returns the flags in little-endian bit order.  Reversing also swaps the two bits of precise_ip,
+ * which are swapped back. */
 static uint64_t flags_of(uint64_t word, bool is_big)
 {
     if (!is_big)
@@ -55,7 +55,8 @@ static struct perf_request request_of(const struct cursor *attr, bool is_big)
     };
 }
 
-/* Gives the place of the next eight bytes of a sample where it has them. */
+/* Returns the offset of the next eight-byte field and advances *at; returns 0 if samples lack it.
+ */
 static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
@@ -71,8 +72,8 @@ static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, boo
             name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* The period: of each sample, or what was asked for, the same in all.  Where each event of a
- * tracepoint is asked for, it is always 1. */
+/* Adds the period as a field: that of each sample, or the constant one of the attribute.  Omitted
+ * for tracepoints that record every event, where it is always 1. */
 static void add_period(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
@@ -109,7 +110,7 @@ static void place_sample(struct perf_kind *kind)
                        (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
-/* The next eight bytes from the end of a record that is no sample. */
+/* Like sample_offset, for the sample_id trailer: distance from the end of the record. */
 static uint8_t place_back(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))
@@ -195,7 +196,7 @@ struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct per
         return first;
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
     struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
-    return kind ? kind : first; /* those that perf made up have id 0 */
+    return kind ? kind : first; /* records that perf synthesized have id 0 */
 }
 
 bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)

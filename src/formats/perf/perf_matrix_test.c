@@ -1,7 +1,7 @@
-/* Random events written as perf.data, in both byte orders, compressed or not, and read again are
- * the events that were written: their JSON Lines are the same wherever the ledger tells of no loss,
- * and are not where it does.  Names of threads are the one loss that shows beside the events, as
- * records of their own.  usage: matrix_perf GENERATOR; speaks TAP. */
+/* Round trip of random events through perf.data, in both byte orders, compressed and not.  Events
+ * written without a reported loss must read back with the same JSON Lines; events with a loss must
+ * not.  Lost thread names are exempt: they become COMM records.  usage: matrix_perf GENERATOR;
+ * output is TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static ttr_value any_scalar(uint64_t *seed)
     }
 }
 
-/* A field with all that it holds; arrays mostly of elements that are alike. */
+/* Adds a random field with its members; most arrays have elements of equal shape. */
 static void put_any(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned depth, unsigned group)
 {
     uint64_t r = support_random(seed);
@@ -88,7 +88,7 @@ static void put_any(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned dept
     }
 }
 
-/* Process 0 is the kernel's idle threads in perf.data, which have a name. */
+/* Moves events away from process 0, whose threads always have names in perf.data (swapper). */
 static void move_from_zero(ttr_builder *b, ttr *t, uint64_t *seed)
 {
     ttr_thread thread;
@@ -129,7 +129,7 @@ struct lines {
     size_t n;
 };
 
-/* Losses so far but those of names; tells those that came since. */
+/* Returns the number of losses so far except thread names; lists the new ones in `what`. */
 static uint64_t lost(ttr_writer *out, uint64_t *before, char *what, size_t size)
 {
     const ttr_loss *losses;
@@ -184,7 +184,7 @@ static bool write_both(const struct trial *trial, struct lines *lines)
     return ok;
 }
 
-/* Events without the records that tell names. */
+/* Reads the events back, without the COMM records that name threads. */
 static bool read_back(const char *path, struct lines *lines)
 {
     ttr *t = ttr_new(NULL);

@@ -1,5 +1,5 @@
-/* How perf calls an event whose name nobody wrote down: by type and config, with what was left out
- * behind a colon. */
+/* Names of events without a stored name, as perf prints them: by type and config, with the excluded
+ * modes after a colon. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -45,8 +45,8 @@ static bool has_flag(const struct perf_request *request, unsigned flag)
     return request->flags >> flag & 1;
 }
 
-/* Whether guests are left out where nobody says so: perf leaves them out where it was told of any
- * other mode. */
+/* Appends "H" or "G".  perf excludes guests by default as soon as another modifier is set, so only
+ * the other cases are printed. */
 static void add_guests(struct text *text, const struct perf_request *request, bool has_others)
 {
     bool no_host = has_flag(request, PERF_FLAG_EXCLUDE_HOST),
@@ -56,8 +56,8 @@ static void add_guests(struct text *text, const struct perf_request *request, bo
     add(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
 }
 
-/* "u" where only users count, "p" for each degree of precision, "H" and "G" for hosts and guests.
- */
+/* Appends the modifiers: "u" if only user mode is counted, one "p" per level of precise_ip, "H" and
+ * "G" for host and guest. */
 static void add_modifiers(struct text *text, const struct perf_request *request)
 {
     static const struct {
@@ -101,7 +101,8 @@ static void add_breakpoint(struct text *text, const struct perf_request *request
 size_t perf_event_name(const struct perf_request *request, char *to, size_t size)
 {
     struct text text = {to, 0, size};
-    uint64_t config = request->config & UINT32_MAX; /* above stands which kind of core */
+    /* the upper half selects the PMU on hybrid CPUs */
+    uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:
         add(&text, "%s",

@@ -1,5 +1,5 @@
-/* Parts of a sample: finds those of variable size (counters, call chain, raw data, branches,
- * registers, stack) in the order in which the kernel writes them. */
+/* Parts of a sample: locates those of variable size (counters, callchain, raw data, branches,
+ * registers, stack).  Their order is that of perf_output_sample in the kernel (PERF-SAMPLE-1). */
 #include "formats/perf/perf.h"
 
 static unsigned bits_in(uint64_t x)
@@ -7,7 +7,7 @@ static unsigned bits_in(uint64_t x)
     return (unsigned)__builtin_popcountll(x);
 }
 
-/* Takes n items of so many bytes; nothing where they do not fit. */
+/* Returns n items of `bytes` bytes each.  Fails the cursor if they do not fit. */
 static struct perf_part take_items(struct perf_cursor *at, uint64_t n, unsigned bytes)
 {
     if (n > cursor_left(&at->c) / bytes) {
@@ -17,7 +17,7 @@ static struct perf_part take_items(struct perf_cursor *at, uint64_t n, unsigned 
     return (struct perf_part){cursor_take(&at->c, n * bytes), n};
 }
 
-/* Values of counters: one, or a group of them. */
+/* READ: one counter value, or a group of values; a part starts at its count or times. */
 static struct perf_part take_read(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;
@@ -29,13 +29,13 @@ static struct perf_part take_read(struct perf_cursor *at, uint64_t format)
     return values.p ? (struct perf_part){begin, n} : values;
 }
 
-/* u64 abi, registers of the mask unless it is 0. */
+/* u64 abi, then one u64 per bit of the mask unless abi is 0. */
 static struct perf_part take_registers(struct perf_cursor *at, uint64_t mask)
 {
     return take_items(at, perf_take64(at) ? bits_in(mask) : 0, 8);
 }
 
-/* u64 n, bytes, u64 how many of them were used. */
+/* u64 n, n bytes, u64 used bytes. */
 static struct perf_part take_stack(struct perf_cursor *at)
 {
     struct perf_part stack = take_items(at, perf_take64(at), 1);

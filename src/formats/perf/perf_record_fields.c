@@ -1,5 +1,5 @@
-/* Fields of records of the kernel that are no samples: numbers at fixed places, then a text or what
- * is left. */
+/* Fields of kernel records other than samples: numbers at fixed offsets, then a text or the rest of
+ * the record. */
 #include "formats/perf/perf.h"
 
 enum form {
@@ -18,7 +18,7 @@ enum form {
 
 struct item {
     const char *name;
-    uint16_t at;  /* in the record; of FORM_FLAG the bit of misc */
+    uint16_t at;  /* offset in the record; FORM_FLAG: bit of misc */
     uint8_t form; /* enum form */
 };
 
@@ -88,13 +88,13 @@ static const struct item items[][ITEMS_MAX] = {
 };
 
 struct walk {
-    const struct item *item; /* the next */
-    struct perf_cursor at;   /* of items of an array */
-    uint64_t left;           /* of them */
-    uint32_t end;            /* bytes of the record that are its own */
-    uint8_t part;            /* of the element at hand */
+    const struct item *item; /* the next item to emit */
+    struct perf_cursor at;   /* elements of the current array */
+    uint64_t left;           /* fields of the array that were not emitted yet */
+    uint32_t end;            /* size of the record without its sample_id trailer */
+    uint8_t part;            /* member of the current struct element; 0 = the struct itself */
     uint8_t parts;
-    uint8_t form; /* of the array */
+    uint8_t form; /* enum form of the array */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -119,7 +119,7 @@ static void set_number(ttr_field *field, uint64_t value, uint8_t bits)
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
-/* Gives an item of fixed width; false when the record is too short. */
+/* Emits an item of fixed width.  Returns false if the record is too short. */
 static bool give_plain(const ttr_event *event, const struct walk *walk, const struct item *item,
                        ttr_field *field)
 {
@@ -170,7 +170,7 @@ static bool give_text(const ttr_event *event, const struct walk *walk, const str
     return true;
 }
 
-/* A build id; else u32 major, u32 minor, u64 inode, u64 generation. */
+/* Emits the build id, else the device: u32 major, u32 minor, u64 inode, u64 generation. */
 static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *field)
 {
     static const struct item device[] = {{"major", 40, FORM_U32},
@@ -187,7 +187,7 @@ static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *
     const struct item *item = &device[walk->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
     if (walk->part < sizeof device / sizeof *device)
-        walk->item--; /* there are more */
+        walk->item--; /* the next call emits the next member */
     return give_plain(event, walk, item, field);
 }
 
@@ -208,7 +208,8 @@ static bool begin_array(const struct perf_trace *trace, const ttr_event *event, 
     uint64_t most = cursor_left(&walk->at.c) / (8 * (uint64_t)walk->parts);
     walk->left = walk->left < most ? walk->left : most;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)walk->left};
-    walk->left *= walk->parts > 1 ? walk->parts + 1u : 1u; /* with the struct itself */
+    /* counts the struct as well as its members */
+    walk->left *= walk->parts > 1 ? walk->parts + 1u : 1u;
     walk->part = 0;
     return true;
 }

@@ -1,8 +1,9 @@
-/* Which bytes may begin a record, and the next place behind damage where some do.
+/* Plausibility of records, and resynchronization after damage.
  *
- * Sizes of the kernel's records are multiples of 8; those of the tool, who sometimes forgot, are
- * any.  A place is believed when three records follow each other from there, each of a type and
- * size that can be, or when records go on to the end. */
+ * The size of a kernel record is a multiple of 8; that of a tool record may not be, since some
+ * versions of perf forgot the padding.  An offset is accepted if three records with known types and
+ * possible sizes follow each other there, or fewer that end exactly at the end of the input
+ * (PERF-BAD-1). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -10,7 +11,7 @@
 #define CHAIN 3u
 #define LOOK ((size_t)CHAIN * (PERF_RECORD_BYTES_MAX + 1))
 
-/* Least sizes of records; 0 = there is no such type. */
+/* Minimum record sizes by type; 0 = unknown type. */
 static const uint8_t least[] = {[PERF_MMAP] = 48,
                                 [PERF_LOST] = 24,
                                 [PERF_COMM] = 24,
@@ -54,7 +55,7 @@ static const uint8_t least[] = {[PERF_MMAP] = 48,
                                 [PERF_COMPRESSED2] = 16,
                                 [PERF_COMPRESSED2 + 1] = 8};
 
-#define TYPES_MAX 256u /* types to come: passed over by their size */
+#define TYPES_MAX 256u /* types below are accepted as future ones and skipped by their size */
 
 bool perf_is_plausible(const uint8_t *header, bool is_big)
 {
@@ -70,7 +71,7 @@ bool perf_is_known(uint32_t type)
     return type < sizeof least && least[type];
 }
 
-/* Whether records follow each other from the begin of the span on. */
+/* Returns whether plausible records follow each other from the start of the span. */
 static bool is_chain(const struct perf_span *span, bool is_end, bool is_big)
 {
     size_t at = 0;
@@ -111,7 +112,8 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
         span.n =
-            is_end ? span.n : BLOCK + LOOK; /* what is looked at does not hang on what is shown */
+            /* a fixed size, so that the result does not depend on the window */
+            is_end ? span.n : BLOCK + LOOK;
         size_t found = perf_find(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {
             *offset = from + found;

@@ -1,5 +1,5 @@
-/* Samples become events: their kind is found by id; who, when and where stand at fixed places; the
- * rest is found when asked for. */
+/* Samples to events.  The kind is found by id; thread, time and CPU are at fixed offsets; all other
+ * parts are located only when fields are read. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -9,7 +9,8 @@ static enum perf_taken no_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-/* A sample of which nothing but its bytes can be told. */
+/* Emits a sample of an unknown kind, or too short for its kind, with its bytes only (PERF-BAD-3).
+ */
 static enum perf_taken take_unknown(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_trace *trace = reader->trace;
@@ -29,7 +30,7 @@ static enum perf_taken take_unknown(struct perf_reader *reader, const struct per
     return PERF_TAKEN;
 }
 
-/* Whether a callchain is more than marks. */
+/* Returns whether a callchain has any address, not only context marks. */
 static bool has_address(const struct perf_part *chain, bool is_big)
 {
     for (uint64_t i = 0; i < chain->n; i++)

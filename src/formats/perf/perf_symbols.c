@@ -1,19 +1,18 @@
-/* Symbols, where they are wanted: which file was mapped where (MMAP, MMAP2), which file that was
- * (build ids), functions that the kernel made (KSYMBOL), and that a process begins with the memory
- * of the one that made it (FORK).
+/* Code symbols: file mappings (MMAP, MMAP2), build ids of files, kernel functions (KSYMBOL), and
+ * inheritance of memory by new processes (FORK).  Used with TTR_READ_SYMBOLS only.
  *
- * The kernel and its modules are told of process -1 and are there in all; they are kept with
- * process 0, which has no memory of its own.  What is no file but can be run was made by a runtime,
- * which may have left its names in /tmp/perf-PID.map. */
+ * Mappings of pid -1 are the kernel and its modules, valid in all processes; they are stored for
+ * process 0, which has no memory of its own.  Executable memory without a file belongs to a
+ * runtime, which may have written its symbols to /tmp/perf-PID.map (PERF-SYMBOL-2). */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; then the path */
+#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; the path follows */
 
-/* The process of a pid; UINT32_MAX when memory is out. */
+/* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
 static uint32_t process_of(struct perf_trace *trace, uint32_t pid)
 {
     bool is_kernel = pid == PERF_NOBODY;
@@ -39,15 +38,15 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Whether no file is there, but what a program wrote itself. */
+/* Returns whether a mapping has no file: memory that a program filled itself. */
 static bool is_made(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
            begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
 }
 
-/* Whether what is no file is called by a name of its own, beside where a runtime may have left
- * those of its functions. */
+/* Returns whether memory without a file has a name to show; its symbols are those of the runtime.
+ */
 static bool has_own_name(ttr_text path)
 {
     return begins_with(path, "/memfd:") || begins_with(path, "[anon");
@@ -63,7 +62,7 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
     } else if (pid == PERF_NOBODY) {
-        range->offset = 0; /* instead of what the linker thought */
+        range->offset = 0; /* the stored offset is meaningless for memory without a file */
     }
     ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
@@ -107,7 +106,7 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
     return path_id && symbols_build_id(&trace->t->symbols, trace->source, path_id, id);
 }
 
-/* u64 address, u32 bytes, u16 type, u16 flags (1 = it is gone), name. */
+/* KSYMBOL: u64 address, u32 bytes, u16 type, u16 flags (1 = unregistered), name. */
 static bool take_kernel_symbol(struct perf_trace *trace, const struct perf_view *record,
                                ttr_text name, int64_t time)
 {
@@ -153,7 +152,8 @@ bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
     }
 }
 
-/* The kernel's mapping is called by the symbol it begins with, too. */
+/* Stores a build id for a path.  The mapping of the kernel has the name of its first symbol
+ * appended, so the id is also stored for those names. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};

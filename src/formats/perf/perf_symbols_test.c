@@ -1,4 +1,4 @@
-/* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many
+/* Symbols and folders of perf.data: vectors read with TTR_READ_SYMBOLS, and split into several
  * files. */
 #include "support/support.h"
 #include "support/vectors.h"
@@ -116,8 +116,8 @@ static void folders_are_one_trace_in_order_of_time(void **state)
     "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le " \
     "0  u64le 0 u64le 0\n"
 
-/* The recorder's threads write a file each, and so the name of a thread and its samples may be in
- * different ones. */
+/* Each thread of the recorder writes its own file, so a COMM and the samples of the named thread
+ * may be in different files. */
 static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(void **state)
 {
     static const char *const names[] = {"data", "data.0", "data.1"};
@@ -156,8 +156,8 @@ static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(vo
         hexa_free(&hexa[i]);
 }
 
-/* Kernels set the bit that announces a build id also where another session asks for ids, and this
- * one has device and inode: a file with an id, and one with such a device. */
+/* Kernels set PERF_MISC_MMAP_BUILD_ID also if only another session asked for build ids.  Input: one
+ * mapping with a build id, and one with device and inode despite the bit. */
 #define WITH_DEVICE(major)                                                                     \
     HEAD_OF("192", "[24]=0")                                                                   \
     "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x1000 u64le 0x1000 u64le 0  u8 20 " \
@@ -198,7 +198,7 @@ static void expect_device(const char *text)
     hexa_free(&hexa);
 }
 
-/* Numbers of devices may be as small as lengths of ids, and so may those of files be. */
+/* Major numbers may be as small as the length of a build id, and so may file numbers. */
 static void a_device_behind_the_bit_of_a_build_id_is_none(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Records of the tool.  Those that tell of events are used; the others are passed over: what they
- * hold is for recording (maps of threads and processors), for statistics (STAT), or for processor
- * traces (AUXTRACE).  Two have data behind them, outside of their size. */
+/* Records of the tool.  Those that describe events are parsed.  The others are skipped: they serve
+ * recording (thread and CPU maps), statistics (STAT), or processor traces (AUXTRACE).  The payload
+ * of two of them, AUXTRACE and TRACING_DATA, follows outside of their size. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -20,7 +20,7 @@ static ttr_status take_attr(struct perf_reader *reader, struct perf_cursor *at)
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Before Linux 3.10: u64 config, 64 bytes of name. */
+/* HEADER_EVENT_TYPE, written before Linux 3.10: u64 config, 64 bytes of name. */
 static ttr_status take_event_type(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -36,7 +36,7 @@ static ttr_status take_event_type(struct perf_reader *reader, struct perf_cursor
     return TTR_OK;
 }
 
-/* u64 what, u64 id, its value: here the name. */
+/* EVENT_UPDATE: u64 type, u64 id, value; only a name is used. */
 static ttr_status take_update(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t what = perf_take64(at), id = perf_take64(at);
@@ -64,9 +64,9 @@ ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t en
                         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
-/* Passes over what stands behind a record.  Of a pipe nobody knows whether it is there: for a copy,
- * which is to have no record without its data, it is looked at, as far as there is room; of all
- * others the end will tell. */
+/* Skips the payload after a record.  A pipe may end within it: a copy must not have a record
+ * without its payload, so that caller gets up to PERF_DATA_MAX checked now.  For others the end of
+ * the input shows it. */
 static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
@@ -92,13 +92,13 @@ static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
     return TTR_OK;
 }
 
-/* Formats of tracepoints. */
+/* HEADER_TRACING_DATA: parses the formats of tracepoints, which follow the record. */
 static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_span span;
     uint32_t n = perf_take32(at);
     uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
-    if (n > PERF_SECTION_MAX) { /* whether the input has so many is not known yet */
+    if (n > PERF_SECTION_MAX) { /* whether the input has so many bytes is still unknown */
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
         reader->behind_at = 0;

@@ -1,5 +1,5 @@
-/* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and
- * everything else they have stands before it. */
+/* Tracepoints: TRACING_DATA describes their fields; samples hold the record of a tracepoint as RAW,
+ * after all other parts. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
@@ -81,7 +81,8 @@ bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *ki
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
-    if (PERF_UNLIKELY(event->body >= event->payload_size)) { /* damaged: there is no RAW */
+    /* damage: the sample has no RAW part */
+    if (PERF_UNLIKELY(event->body >= event->payload_size)) {
         event->body = kind->parts_at;
         event->flags |= TTR_EVENT_PARTIAL;
         return true;

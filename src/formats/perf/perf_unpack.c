@@ -1,18 +1,18 @@
-/* Compressed records: pieces of one stream of zstd, in which records follow each other across the
- * pieces.
+/* Decompression of records: the payloads of COMPRESSED records form one zstd stream, in which
+ * records may span payloads (PERF-PACK-1).
  *
- *   COMPRESSED    the rest of the record
- *   COMPRESSED2   u64 bytes, so many, zeros up to a multiple of 8
+ *   COMPRESSED    | header 8 | payload to the end of the record      |
+ *   COMPRESSED2   | header 8 | u64 bytes | payload | zeros to 8       |
  *
- * What was unpacked waits with the other records; where a piece came from is kept, for messages.  A
- * stream that is broken stays so. */
+ * Unpacked records are queued with the others.  The file offset of each payload is kept for
+ * diagnostics.  After a decompression error the stream is not used again (PERF-BAD-4). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 #include "io/decoder.h"
 
 #define ROOM ((size_t)128 * 1024)
 
-/* A decoder and its state. */
+/* The decoder of the stream and its state; owned by perf_unpacked.decoder. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
@@ -28,7 +28,7 @@ static ttr_status broken(struct perf_reader *reader, const struct perf_view *rec
                         why ? why : "damaged");
 }
 
-/* Makes the decoder by what the first piece begins with. */
+/* Creates the decoder that recognizes the first payload. */
 static ttr_status begin(struct perf_reader *reader, const struct perf_view *record,
                         const struct cursor *piece)
 {
@@ -46,7 +46,7 @@ static ttr_status begin(struct perf_reader *reader, const struct perf_view *reco
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Unpacks so much as there is room for at once. */
+/* Decompresses the next chunk of at most ROOM bytes. */
 static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record,
                          const struct cursor *piece, bool *is_done)
 {

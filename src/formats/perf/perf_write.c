@@ -1,4 +1,4 @@
-/* Writing perf.data; see perf_write.h. */
+/* The perf.data writer: options, choice between copying and encoding, losses (see perf_write.h). */
 #include "formats/perf/perf_write.h"
 
 #include "base/number.h"

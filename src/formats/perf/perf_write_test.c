@@ -1,4 +1,5 @@
-/* What is written is read again, as pipes say it and as files do; copies are what they are of. */
+/* The perf.data writer: encoded events read back from files and pipes; copies equal their source.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ static void begin(struct writing *w, ttr_kind kind, int64_t time, const char *na
     ttr_on_provider(w->builder, "Shop");
 }
 
-/* What a trace reads as, and that nothing in it is odd. */
+/* Checks how a trace reads, and that reading adds no note. */
 static void expect_bytes(const void *bytes, size_t n, const char *text)
 {
     struct dump dump;
@@ -235,7 +236,7 @@ static struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* Writes many sales to a file, with an option of the writer; gives it. */
+/* Returns the bytes of a file with n encoded events, written with a writer option. */
 static struct bytes write_file_with(const char *option, unsigned n)
 {
     char path[] = "/tmp/perf_write_test.XXXXXX";
@@ -292,7 +293,7 @@ static int64_t push(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-/* Copies the events at or behind a time, with all that is no event. */
+/* Returns a copy of the events from begin_time on, definitions included. */
 static struct bytes copy(const struct bytes *from, int64_t begin_time)
 {
     struct bytes to = {0};
@@ -351,7 +352,7 @@ static unsigned count_records(const struct bytes *file, uint32_t type)
     return n;
 }
 
-/* Reads a trace to the end; gives how many events it has, and how many damaged places. */
+/* Returns the number of events of a trace; *damaged is set to the number of damaged regions. */
 static uint64_t count(const struct bytes *trace, uint64_t *damaged)
 {
     ttr *t = ttr_new(NULL);
@@ -368,8 +369,7 @@ static uint64_t count(const struct bytes *trace, uint64_t *damaged)
     return report.events;
 }
 
-/* What is looked at before any of it is given ends within a compressed record, here the last one
- * and others. */
+/* The last record of the scan window may end within a compressed record. */
 static void a_copy_has_all_that_was_compressed(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ static void a_copy_has_all_that_was_compressed(void **state)
     }
 }
 
-/* Numbers are set to what cannot be: the copy is whole, and has the same events. */
+/* Each damaged number makes the copy leave out its part; all events remain. */
 static void what_is_damaged_is_left_out_of_a_copy(void **state)
 {
     uint64_t damaged, before;
@@ -397,8 +397,8 @@ static void what_is_damaged_is_left_out_of_a_copy(void **state)
             load_u64le(file.p + PERF_AT_DATA) + load_u64le(file.p + PERF_AT_DATA + 8);
         const uint64_t places[] = {PERF_AT_ATTR_SIZE, PERF_AT_ATTRS,
                                    load_u64le(file.p + PERF_AT_ATTRS) + 144 -
-                                       PERF_SECTION_BYTES /* of ids */,
-                                   features + 8 /* the size of the first */};
+                                       PERF_SECTION_BYTES /* `size` of the ids */,
+                                   features + 8 /* `size` of the first feature */};
         store_u64le(file.p + places[i], i == 0 ? 7 : 1u << 20);
         before = count(&file, &damaged);
         assert_true(damaged > 0);
@@ -410,7 +410,7 @@ static void what_is_damaged_is_left_out_of_a_copy(void **state)
     }
 }
 
-/* Whole vectors come out as they went in, but for compressed ones, whose records come unpacked. */
+/* Checks that a vector is copied byte by byte; compressed ones become uncompressed. */
 static void expect_copied(const char *path, const struct hexa *hexa, const char *format)
 {
     const struct bytes original = {hexa->bytes, hexa->n, 0};
@@ -428,8 +428,8 @@ static void each_vector_is_copied(void **state)
     vectors_each("src/formats/perf/vectors", "perf", expect_copied);
 }
 
-/* The recorder was killed: the copy has what was recorded behind what its head told of, and a table
- * of features behind that; so has a part of it. */
+/* The recorder was killed: the copy has also the records after the end by the header, and a table
+ * of features after them.  So has a copy of a part. */
 static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
 {
     struct hexa hexa;
@@ -453,8 +453,8 @@ static void failures_are_told_and_nothing_leaks(void **state)
     writing_fails_cleanly("perf");
 }
 
-/* Where records come as they are stored, the earliest one may stand behind others; what has no time
- * is to stand before it. */
+/* If records are read as stored, the earliest one may follow others; records without a time get the
+ * time of the earliest. */
 static void names_without_time_are_as_early_as_the_earliest_record(void **state)
 {
     struct hexa hexa;
