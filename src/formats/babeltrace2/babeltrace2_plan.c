@@ -1,26 +1,52 @@
-/* Plans: events of a class that come often, and lie straight in their payloads, are printed from
- * their bytes without fields in between.
+/* Plans: compiled printing of frequent event classes, directly from payload bytes, without
+ * iterating over fields.
  *
- * All that stands between two values (braces, names, quotes) is the same in all events of a class,
- * so a plan is a list of such texts, each with the value behind it: where it lies
- * (layout/layout_record_parts.h) and how it is printed.  The texts are made by what prints fields
- * otherwise.  There is room for all of an event before its first byte is written. Left out, and
- * printed field by field: colours, arrays without their indices, values with several names,
- * payloads of more than PAYLOAD_MOST bytes. */
+ * The text between two values (braces, names, quotes) is the same in all events of a class.  A plan
+ * is a straight-line program: each operation copies a constant text, loads a value at a known
+ * offset, and formats it.  Example for { a, s } with a u32 and a string:
+ *
+ *   op 0  text "{ a = "        PUT_DECIMAL + LOAD_U32LE   at base + 0
+ *   op 1  text ", s = \""      PUT_STRING                 at base + 4
+ *   op 2  text "\" }\n"        PUT_END
+ *
+ * Order of calls:
+ *   babeltrace2_meet    counts the events of a class.  The first one looks for the plan of the same
+ *                       class in another stream; the PLAN_FROM-th one compiles a plan.
+ *   make_plan           lists the parts of the record (layout/layout_record_parts.h), prints one
+ * event without its values by the code in babeltrace2_fields.c, and records the text before each
+ * value: so plans and field-by-field output cannot differ. babeltrace2_follow  runs the plan for an
+ * event: reserves room, appends head, packet part, values.
+ *
+ * Parts after one of variable size have no fixed offset: their base is the end of that part (`back`
+ * and `reach` of layout_part).
+ *
+ * Invariants:
+ *   - The output of a plan equals that of field-by-field printing (babeltrace2_plan_test.c).
+ *   - Room for the complete event is reserved before its first byte: room + per_byte * payload
+ * bytes.
+ *   - Payload bytes are checked before each load; an event that is too short is printed by fields.
+ *   - Texts are padded by BLOCK bytes, so that they are copied in blocks.
+ *
+ * Cost: one indirect branch per value.  All plans together use at most 1 MiB; a class without a
+ * plan is only slower.
+ *
+ * Left out, printed field by field: colors, arrays without indices, values with several labels,
+ * optional fields and variants, payloads of more than PAYLOAD_MOST bytes. */
 #include "formats/babeltrace2/babeltrace2_quote.h"
 #include "formats/babeltrace2/babeltrace2_walk.h"
 #include "layout/layout_record_parts.h"
 
-#define PARTS_MOST 128u /* of a class with a plan */
-#define PLAN_FROM 16u   /* events of a class that come before its plan */
-#define PLANS_MOST                                                                 \
-    ((size_t)1024 * 1024) /* bytes of all plans: what very many classes would take \
-                           */
+#define PARTS_MOST 128u /* parts of a class with a plan */
+#define PLAN_FROM 16u   /* events of a class before a plan is made */
+#define PLANS_MOST \
+    ((size_t)1024 * 1024) /* bytes of all plans; traces with very many classes would exceed it */
 #define PAYLOAD_MOST 4096u
-#define ELEMENT_ROOM 64u /* of an index and a number: no element takes less than a byte */
+/* bytes of an index and a number; each element has at least one payload byte */
+#define ELEMENT_ROOM 64u
 
 enum put_code {
-    PUT_DECIMAL, /* + enum load: unsigned or signed as that is */
+    /* + enum load; PUT_DECIMAL_S64.. for signed 64-bit, whose load is the unsigned one */
+    PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
     PUT_HEX,
@@ -30,34 +56,35 @@ enum put_code {
     PUT_STRING,
     PUT_LAST_STRING,
     PUT_COUNTED_TEXT,
-    PUT_BYTES,    /* elements: unsigned numbers of eight bits */
-    PUT_ELEMENTS, /* others */
+    PUT_BYTES,    /* array of unsigned eight-bit numbers */
+    PUT_ELEMENTS, /* arrays of other numbers */
     PUT_ANY,
     PUT_END
 };
 
 struct put {
-    const char *text; /* before the value; BLOCK bytes behind it can be read */
+    const char *text; /* text before the value; BLOCK bytes after it are readable */
     uint32_t text_n;
     uint8_t code; /* enum put_code */
     struct layout_part part;
-    uint64_t mask; /* PUT_HEX: bits that are shown */
+    uint64_t mask; /* PUT_HEX: bits that are printed */
 };
 
 struct babeltrace2_plan {
-    struct babeltrace2_plan *next;       /* among those with such a start */
-    const struct type *root[ROOT_COUNT]; /* of the class */
-    const void *start;                   /* of the schema that it was made for */
-    uint32_t reach;    /* bytes that must be there up to the first part that moves */
-    uint32_t per_byte; /* text that a byte of the payload may become */
-    size_t room;       /* for all else */
-    bool has_packet, is_behind_packet; /* events may have a packet's part; it is printed before */
+    struct babeltrace2_plan *next;       /* next plan in the same hash slot */
+    const struct type *root[ROOT_COUNT]; /* layouts of the class, to compare */
+    const void *start;                   /* `start` of the schema that it was made for */
+    uint32_t reach;    /* payload bytes that the parts before the first one of variable size need */
+    uint32_t per_byte; /* greatest number of output bytes per payload byte */
+    size_t room;       /* output bytes that do not depend on the payload */
+    /* events may have a packet part; it is printed before the operations */
+    bool has_packet, is_behind_packet;
     struct put put[];
 };
 
 /* --- Making --- */
 
-/* The code of a plain number; PUT_ANY where it is none, or not in decimal. */
+/* Returns the operation for a number, PUT_ANY unless it is a plain decimal, hex or float. */
 static uint8_t code_of_number(const ttr_value *value, uint8_t load)
 {
     const uint8_t kind = kind_of(value);
@@ -101,7 +128,7 @@ static uint8_t code_of(const struct layout_part *part)
     }
 }
 
-/* Whether a plan can have a part. */
+/* Returns whether a plan can print a part. */
 static bool is_plain_part(const struct parts *parts, const struct layout_part *part)
 {
     const uint8_t kind = kind_of(&part->field->value);
@@ -127,8 +154,8 @@ static bool is_quoted(uint8_t code)
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
 
-/* Prints all of an event but its values; `put` gets how long the text before each of them is.  How
- * many values there are, with the end. */
+/* Prints an event without its values, and sets the length of the text before each value.  Returns
+ * the number of operations, PUT_END included. */
 static uint32_t print_texts(struct parts *parts, const struct layout_part *part, struct put *put)
 {
     struct walk *walk = &parts->walk;
@@ -138,7 +165,7 @@ static uint32_t print_texts(struct parts *parts, const struct layout_part *part,
             babeltrace2_end_parts(parts);
         } else if (!babeltrace2_begin_field(parts, part->field) &&
                    part->kind != LAYOUT_PART_ELEMENTS) {
-            continue; /* a structure: no more than its brace */
+            continue; /* the struct itself has no value */
         }
         put[n] = (struct put){.code = code_of(part),
                               .part = *part,
@@ -164,7 +191,7 @@ static void set_room(struct babeltrace2_plan *plan, const struct put *put)
         plan->per_byte = per_byte;
 }
 
-/* Puts values and texts together. */
+/* Copies operations and texts into one allocation.  Returns NULL if plans use too much memory. */
 static struct babeltrace2_plan *assemble(struct babeltrace2_cache *cache, const struct put *put,
                                          uint32_t n, const struct buffer *texts)
 {
@@ -203,8 +230,8 @@ static struct babeltrace2_plan **plans_with(struct babeltrace2_cache *cache,
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
-/* The plan made for the same class in another stream: hundreds of these have no room for one each
- * in the nearer caches. */
+/* Returns the plan that another stream made for the same class.  Hundreds of streams would not fit
+ * into the CPU caches with a plan each. */
 static const struct babeltrace2_plan *find_plan(const struct parts *line,
                                                 const struct schema *schema)
 {
@@ -215,8 +242,8 @@ static const struct babeltrace2_plan *find_plan(const struct parts *line,
     return plan;
 }
 
-/* Makes the plan of a schema whose event is about to be printed from `line` on; NULL where it can
- * have none. */
+/* Compiles the plan of a schema, `line` being at the start of an event.  Returns NULL if the class
+ * has a part that plans cannot print. */
 static const struct babeltrace2_plan *make_plan(const struct parts *line,
                                                 const struct schema *schema)
 {
@@ -262,7 +289,7 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line,
 void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
                       struct babeltrace2_class *of_class)
 {
-    if (of_class->met == PLAN_FROM) /* there is a plan, or none can be */
+    if (of_class->met == PLAN_FROM) /* the decision is made: there is a plan, or none is possible */
         return;
     const bool is_time = ++of_class->met == PLAN_FROM;
     if (!of_class->plan && (of_class->met == 1 || is_time))
@@ -271,18 +298,18 @@ void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
         of_class->plan = make_plan(parts, schema);
 }
 
-/* --- Following --- */
+/* --- Running --- */
 
-/* An event that is printed by a plan. */
+/* The event that a plan prints. */
 struct event {
     struct buffer *to;
     struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
     struct layout_record record;
-    size_t room; /* for all of it */
+    size_t room; /* output bytes reserved for it */
 };
 
-/* Values that take more; NULL: the event is to be printed otherwise. */
+/* Prints a value by the general code.  Returns NULL if that needs more room than reserved. */
 static __attribute__((noinline)) char *put_any(const struct event *event,
                                                const struct layout_part *part, const uint8_t *at,
                                                char *to)
@@ -303,7 +330,7 @@ static __attribute__((noinline)) char *put_any(const struct event *event,
     return (char *)buffer_room(event->to, event->room);
 }
 
-/* A number with its names; those that were printed last are kept. */
+/* Appends a number with its labels; caches the text of the last ones. */
 static inline char *put_label(const struct event *event, const struct put *put, const uint8_t *at,
                               char *to)
 {
@@ -322,7 +349,7 @@ static inline char *put_label(const struct event *event, const struct put *put, 
     return to;
 }
 
-/* How many elements, or bytes of a text, there are. */
+/* Returns the number of elements, or of bytes of a text. */
 static inline uint64_t count_of(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
@@ -367,19 +394,19 @@ static inline char *put_bytes(struct babeltrace2_cache *cache, const uint8_t *p,
     for (uint64_t i = 0; i < n; i++) {
         const struct babeltrace2_byte *byte = &cache->byte[p[i]];
         to = put_index(cache, i, to);
-        memcpy(to, byte, sizeof *byte); /* of which the text counts */
+        memcpy(to, byte, sizeof *byte); /* copies the complete slot; only n bytes count */
         to += byte->n;
     }
     return to;
 }
 
-/* The numbers of parts that stand still. */
+/* A decimal number whose load is fixed by the operation. */
 #define DECIMAL(load, put_number, number) \
     case PUT_DECIMAL + (load):            \
         to = put_number(to, number);      \
         continue
 
-/* Prints an event; NULL where it is not as the plan has it. */
+/* Appends the values of an event.  Returns NULL if the event does not fit the plan. */
 /* long: one case for each kind of value */
 static char *put_event(const struct event *event, char *to)
 {
@@ -455,15 +482,15 @@ static char *put_event(const struct event *event, char *to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* code_of makes no others */
+            __builtin_unreachable(); /* code_of returns no others */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
     }
 }
 
-/* Gives the packet's part of an event; false where it is not known, or not what the plan was made
- * for. */
+/* Sets *text to the packet part of an event.  Returns false if it is not cached, or if the plan was
+ * made for events without one. */
 static inline bool get_packet(const struct event *event, const struct schema *schema,
                               const ttr_event *of, ttr_text *text)
 {

@@ -1,17 +1,17 @@
-/* Events whose class has come often are printed by its plan, all others field by field: both print
- * the same of the same bytes. */
+/* Plans print the same as field-by-field output: random events of many layouts, printed both ways.
+ */
 #include "support/layout_test.h"
 #include "support/writing.h"
 
-#define ENOUGH 20u /* events after which a class has its plan */
-#define EVENTS 12u /* of one class that are compared: too few for a plan */
+#define ENOUGH 20u /* events after which a class has a plan */
+#define EVENTS 12u /* compared events of a class; below the threshold for a plan */
 #define BYTES 160u
 
 struct events {
     ttr_event event[EVENTS];
 };
 
-/* A schema whose events have a payload of a type from byte `body_mask` and its like on. */
+/* A schema whose events have a payload of the given layout, from byte `body_mask` on. */
 struct printed {
     struct layout_schema own;
     struct event_class event_class;
@@ -46,7 +46,7 @@ static void write_event(struct writing *w, const struct printed *printed, ttr_ev
                      TTR_OK);
 }
 
-/* Prints events behind `before` times the first one. */
+/* Prints the events after `before` repetitions of the first one. */
 static void print(struct writing *w, const char *type_text, const struct events *events,
                   unsigned before)
 {
@@ -82,7 +82,7 @@ static void compare(const char *type_text, const struct events *events)
     writing_close(&by_plan);
 }
 
-/* Bytes that texts, lengths and numbers are made of, and those that are special in texts. */
+/* Returns a random byte; frequent ones are digits of lengths and characters that need escapes. */
 static uint8_t any_byte(uint64_t *seed)
 {
     static const uint8_t usual[] = {0,   0,   1,   2,    3,    7,    'a', 'b',  'c', 'd',
@@ -93,7 +93,7 @@ static uint8_t any_byte(uint64_t *seed)
                         : (uint8_t)('a' + (x >> 8) % 26);
 }
 
-/* Payloads in allocations as long as they are, so that nobody looks beyond. */
+/* Allocates payloads of exactly their size, so that sanitizers find reads past their end. */
 static void make_events(struct events *events, uint64_t *seed)
 {
     for (unsigned i = 0; i < EVENTS; i++) {

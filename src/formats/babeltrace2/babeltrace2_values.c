@@ -1,4 +1,4 @@
-/* Values that open no level: texts in quotes, numbers, names of numbers, bytes. */
+/* Values that open no level: quoted texts, numbers, labels, bytes. */
 #include <stdio.h>
 
 #include "base/number.h"
@@ -43,7 +43,7 @@ void babeltrace2_add_quoted(struct walk *walk, ttr_text text)
     *walk->at++ = '"';
 }
 
-/* Digits of a number in base 2, 8 or 16, the highest first. */
+/* Appends n digits in base 2, 8 or 16, the most significant first. */
 static char *put_digits(char *at, uint64_t x, unsigned shift, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -57,14 +57,15 @@ static unsigned digits_of(uint64_t x, unsigned shift)
     return (bits + shift - 1) / shift;
 }
 
-/* The lowest `bits` of a number, rounded up to whole digits of `per` bits. */
+/* Returns the lowest `bits` of a number, rounded up to complete digits of `per` bits. */
 static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
 }
 
-/* Eight digits in base 16, the first in the highest byte: x is spread over ever narrower lanes. */
+/* Returns eight hex digits, the first in the highest byte: spreads nibbles to bytes, then adds '0'
+ * or 'A' - 10 in all bytes at once. */
 static inline uint64_t spread_eight(uint32_t x)
 {
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -114,8 +115,8 @@ static inline char *put_integer(char *at, const ttr_value *value)
     return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
 }
 
-/* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt:
- * the scaled number is off by less than a millionth of its last digit.  NULL: not done. */
+/* Appends a float as %g does, for magnitudes that %g prints without an exponent.  Returns NULL if
+ * the sixth digit is close to a rounding boundary: scaling may be off by a millionth of it. */
 static char *put_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -124,14 +125,14 @@ static char *put_plain_float(char *at, double x)
     char digits[6];
     if (!(size >= 1e-4 && size < 999999))
         return NULL;
-    int before = -3; /* digits before the point; below 1, how many zeros follow it */
+    int before = -3; /* digits before the point; if <= 0, minus the number of zeros after it */
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         before += size >= limits[i];
     const double scaled = size * tens[6 - before];
     uint32_t whole = (uint32_t)scaled;
     const double part = scaled - (double)whole;
     const bool is_exact =
-        before == 6; /* then nothing was scaled, and a half goes to the even neighbour */
+        before == 6; /* the number was not scaled: ties round to even, as %g does */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
@@ -163,7 +164,7 @@ char *babeltrace2_put_float(char *at, double x)
     return behind ? behind : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
-/* Names of a value, with commas between them. */
+/* Appends the labels of a value, separated by commas. */
 static void add_labels(struct walk *walk, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
@@ -199,7 +200,7 @@ static void add_enum(struct walk *walk, const ttr_value *value)
     walk->at = put_text(walk->at, " )");
 }
 
-/* Bytes: "{ 59 6f }". */
+/* Appends bytes as "{ 59 6f }". */
 static void add_bytes(struct walk *walk, ttr_text bytes)
 {
     if (!room_for(walk, 3 * bytes.n + 3))
@@ -221,7 +222,7 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* The names of a value's flags in the order of their bytes, each once; how many. */
+/* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
 static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS])
 {
@@ -241,7 +242,7 @@ static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
     return n;
 }
 
-/* A bit map: 0xA2 { "a", "b" }, or 0x40 where no flag is set. */
+/* Appends a bit map: 0xA2 { "a", "b" }, or 0x40 if no flag matches. */
 static void add_flags(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);
@@ -261,7 +262,7 @@ static void add_flags(struct walk *walk, const ttr_value *value)
         walk->at = put_text(walk->at, " }");
 }
 
-/* A text or a number; what it is has the colour of values. */
+/* Appends a text or a number, in the color of values. */
 static void add_colored(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);

@@ -1,8 +1,7 @@
-/* Where the text of an event has come to, and what is open there.  Only this folder's files include
- * this.
+/* Output position and open levels of the event that is printed; included by this folder only.
  *
- * Text is written straight into the buffer's room: whoever is about to write asks for all of it
- * (room_for) and then only moves `at`. */
+ * Text is written directly into reserved room of the buffer.  A function first reserves all that it
+ * may write (room_for), then only advances `at`. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 
@@ -11,31 +10,31 @@
 
 #define DEPTH_MAX 64u
 #define ROOM_MIN ((size_t)4096)
-#define VALUE_ROOM 192u /* of any value without text, with the braces around it */
+#define VALUE_ROOM 192u /* bytes of any value without text, braces included */
 
 struct level {
     bool is_array;
-    uint8_t choices;  /* braces to close behind it */
-    uint64_t printed; /* members or elements so far */
+    uint8_t choices;  /* closing braces to print after the field of this level */
+    uint64_t printed; /* members or elements printed so far */
 };
 
 struct walk {
     struct buffer *to;
-    char *at, *end; /* room of the buffer, not in its count yet */
+    char *at, *end; /* [at, end) is reserved in the buffer but not counted in buffer->n */
     struct babeltrace2_cache *cache;
     const ttr_fields *fields;
     bool with_names, with_color;
-    unsigned depth; /* level[0 .. depth] are open */
+    unsigned depth; /* levels 0 to depth are open */
     struct level level[DEPTH_MAX + 1];
 };
 
-/* Parts of an event in order, with whether the one before has been closed. */
+/* The parts of an event in order, and whether the current one must be closed. */
 struct parts {
     struct walk walk;
     const struct babeltrace2_names *names;
     const struct event_class *event_class;
     bool has_part, is_open;
-    unsigned next; /* part that comes next, see `order` */
+    unsigned next; /* index in `order` of the next part */
 };
 
 static inline void begin_room(struct walk *walk, size_t n)
@@ -54,7 +53,7 @@ static inline void end_room(struct walk *walk)
     walk->at = walk->end = NULL;
 }
 
-/* Makes room for n bytes; false when that cannot be. */
+/* Reserves n bytes.  Returns false if memory is exhausted. */
 static inline bool room_for(struct walk *walk, size_t n)
 {
     if ((size_t)(walk->end - walk->at) >= n)
@@ -70,13 +69,13 @@ static inline void color(struct walk *walk, const char *code)
         walk->at = put_text(walk->at, code);
 }
 
-/* Where the text is in its buffer. */
+/* Returns the offset in the buffer of the next byte written. */
 static inline size_t place_in(const struct walk *walk)
 {
     return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
 }
 
-/* How a value is printed, or what is opened. */
+/* How a value is printed, or which level it opens. */
 enum value_kind {
     VALUE_OTHER,
     VALUE_UNSIGNED,
@@ -106,7 +105,7 @@ static inline uint8_t kind_of(const ttr_value *value)
     }
 }
 
-/* Numbers below 100, of which arrays are full, need no call. */
+/* Appends a number.  One digit, the usual case in arrays, avoids a function call. */
 static inline char *put_unsigned(char *at, uint64_t x)
 {
     if (x >= 10)
@@ -120,43 +119,43 @@ static inline char *put_signed(char *at, uint64_t x)
     return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : put_unsigned(at, x);
 }
 
-/* ", [N] = " of the first elements, made when they first come; copied whole. */
+/* Appends ", [N] = ", and caches it for the first elements. */
 char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
 
-/* The same, quickly where it was made before. */
+/* Like babeltrace2_put_index; copies the text if it is cached. */
 static inline char *put_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
 {
     const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
     if (index >= BABELTRACE2_INDEXES || known->n == 0)
         return babeltrace2_put_index(cache, index, at);
-    memcpy(at, known, sizeof *known); /* of which the text counts */
+    memcpy(at, known, sizeof *known); /* copies the complete slot; only n bytes count */
     return at + known->n;
 }
 
 /* Appends a text in quotes, up to its first zero. */
 void babeltrace2_add_quoted(struct walk *walk, ttr_text text);
 
-/* Appends a value that opens no level.  There is room for VALUE_ROOM. */
+/* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
 void babeltrace2_add_value(struct walk *walk, const ttr_value *value);
 
-/* A float as "%g" has it, and an integer in base 2, 8 or 16. */
+/* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
 char *babeltrace2_put_float(char *at, double x);
 char *babeltrace2_put_based(char *at, const ttr_value *value);
 
-/* A number in base 16, of which only the bits of the mask are shown. */
+/* Appends a number in base 16, and returns the mask of the bits that babeltrace2 prints. */
 char *babeltrace2_put_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
-/* Appends all that stands before a field's value, which opens its level where it has one; false
- * where no value follows. */
+/* Appends everything between the previous value and that of `field`, opening the level of a struct
+ * or array.  Returns false if no value follows. */
 bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
 
-/* Appends what stands behind the last field: braces, empty parts, the line's end. */
+/* Appends everything after the last value: braces, empty parts, the line feed. */
 void babeltrace2_end_parts(struct parts *parts);
 
-#define BLOCK 32u /* bytes at once */
+#define BLOCK 32u /* bytes per copy */
 
-/* A text by blocks: BLOCK bytes behind it can be read, and written. */
+/* Copies a text in blocks; BLOCK bytes after it must be readable and writable. */
 static inline char *put_blocks(char *at, const char *text, size_t n)
 {
     memcpy(at, text, BLOCK);
@@ -165,14 +164,13 @@ static inline char *put_blocks(char *at, const char *text, size_t n)
     return at + n;
 }
 
-/* The number of an event's packet, 0 = none. */
+/* Returns the packet number of an event, 0 if it has none. */
 static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
 {
     return schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
 }
 
-/* The part of an event's packet where it was printed for another event of that packet; NULL where
- * it was not. */
+/* Returns the cached packet part of an event, NULL if another packet was printed since. */
 static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache,
                                                             const ttr_event *event, uint64_t number)
 {
@@ -180,8 +178,8 @@ static inline const struct babeltrace2_packet *known_packet(const struct babeltr
     return number && known->number == number && known->source == event->source ? known : NULL;
 }
 
-/* Counts an event of a class whose first part is about to be printed, and makes the class's plan
- * when it came often. */
+/* Counts an event whose first part is about to be printed, and makes the plan of its class when the
+ * threshold is reached. */
 void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
                       struct babeltrace2_class *of_class);
 

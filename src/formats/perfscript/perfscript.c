@@ -1,15 +1,16 @@
-/* Lines as `perf script` prints them, or as `trace-cmd report` does, so that scripts made for their
- * output go on working.
+/* Text output byte-identical to that of `perf script`, or of `trace-cmd report`, for scripts that
+ * parse it.
  *
- *   perf       %16s %5d [%03d] %12s: EVENT: TEXT          comm, tid, cpu, time as sec.usec of the
- * trace's own clock with a callchain: %s in place of %16s, a line for each address behind, and an
- * empty one trace-cmd  %16s-%-5d [%03d] %5d.%06d: %-21s TEXT      time rounded
+ *   perf        %16s %5d [%03d] %12s: EVENT: TEXT           comm, tid, CPU, time in s.us by the
+ * clock of the trace, truncated with a callchain: %s instead of %16s, a line per address, and an
+ * empty line trace-cmd   %16s-%-5d [%03d] %5d.%06d: %-21s TEXT       time rounded
  *
- * The name of the event is as wide as the longest of the trace where the trace tells how wide that
- * is.  Columns that a sample has nothing for are left out.  Of events that no perf has (other
- * formats, EventHeader's own fields) the text is the fields, as name=value. Left out: gaps (but for
- * trace-cmd), definitions and what describes objects, which those programs do not print by
- * themselves; and reading. */
+ * perf aligns the name of the event to the longest one in the trace, if the trace declares that.
+ * Columns that a sample has no data for are omitted.  The text of an event that perf cannot record
+ * (other formats, fields of EventHeader) is its fields, as name=value.
+ *
+ * Left out: gaps (except for trace-cmd), definitions and objects, which those programs do not print
+ * by default; reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/perf_data/perf_layout.h"
@@ -18,24 +19,24 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* of a line without names */
+#define HEAD_ROOM 128u /* bytes of the columns of a line without its names */
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u /* trace-cmd, without the colon */
+#define NAME_WIDTH 20u /* trace-cmd: columns of the event name, colon not counted */
 #define WIDTH_MAX 1024u
 
 struct perfscript_lines {
-    uint32_t width; /* of names */
+    uint32_t width; /* columns of event names */
     bool is_known, has_reads;
-    bool has_ticks; /* times are shown as numbers */
+    bool has_ticks; /* times are printed as plain numbers */
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    bool shows_controls;            /* control characters as "\x1b" */
-    struct buffer shown;            /* lines with such */
-    struct perfscript_lines *lines; /* by source */
+    bool shows_controls;            /* control characters are escaped as "\x1b" */
+    struct buffer shown;            /* scratch: the current lines with escapes */
+    struct perfscript_lines *lines; /* by index of the source */
     size_t lines_n, lines_capacity;
-    struct perfscript_lines spare; /* where there is no room for those of a source */
+    struct perfscript_lines spare; /* used if `lines` cannot grow for a source */
     struct perfscript_counters counters;
 };
 
@@ -56,7 +57,7 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Columns --- */
 
-/* The thread that an event happened on: of switches and wake-ups `link` is that one. */
+/* Returns the thread that an event happened on.  For switches and wake-ups that is `link`. */
 static ttr_id thread_of(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
@@ -82,7 +83,8 @@ static char *put_right(char *at, ttr_text text, size_t width)
     return put_piece(at, text);
 }
 
-/* A number that is as wide at least, with zeros or blanks before it, or blanks behind. */
+/* Appends a number padded to `width`: with zeros or spaces on the left, or ('-') spaces on the
+ * right. */
 static char *put_wide(char *at, uint64_t x, unsigned width, char with)
 {
     char text[NUMBER_MAX];
@@ -96,7 +98,7 @@ static char *put_wide(char *at, uint64_t x, unsigned width, char with)
     return at;
 }
 
-/* Ids are what the kernel has: -1 stands for a thread that is gone. */
+/* Appends a thread id; -1 is printed for a thread that has exited, as in the kernel. */
 static char *put_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
@@ -109,7 +111,7 @@ static char *put_tid(char *at, uint64_t tid, bool is_left)
     return is_left ? put_spaces(at, blanks) : at;
 }
 
-/* A thread that nobody named is called by its number. */
+/* Returns the name of a thread; a thread without a name is printed by its id. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
     const struct perfscript *own = out->own;
@@ -132,7 +134,7 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
 }
 
-/* perf shows the time as it is stored, trace-cmd what it means. */
+/* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
 static uint64_t time_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *own = out->own;
@@ -157,7 +159,7 @@ static char *put_cpu(char *at, const ttr_event *event)
     return put_text(at, "] ");
 }
 
-/* Where what a trace says of its lines is kept. */
+/* Returns the entry of a source, or the spare one if memory is exhausted. */
 static struct perfscript_lines *lines_at(struct ttr_writer *out, uint16_t source)
 {
     struct perfscript *own = out->own;
@@ -172,8 +174,8 @@ static struct perfscript_lines *lines_at(struct ttr_writer *out, uint16_t source
     return &own->lines[source];
 }
 
-/* What a trace says of its lines: how wide the names of its events are, whether samples have values
- * of counters. */
+/* Returns the line attributes of a source: width of event names, whether samples have counter
+ * values. */
 static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
 {
     struct perfscript_lines *lines = lines_at(out, source);
@@ -193,7 +195,7 @@ static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t 
     return lines;
 }
 
-/* The columns before the event's own. */
+/* Appends the columns before the event name. */
 static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
     const struct perfscript *own = out->own;
@@ -238,7 +240,7 @@ static void put_name(struct ttr_writer *out, ttr_text system, ttr_text name, siz
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
-/* "sched:sched_switch", or the name alone. */
+/* Appends "sched:sched_switch", or the event name alone. */
 static void add_name(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
 {
     const struct perfscript *own = out->own;
@@ -280,7 +282,7 @@ static void add_value(struct buffer *to, const ttr_value *value)
     buffer_add(to, text, (size_t)(at - text));
 }
 
-/* Fields as name=value; elements of arrays and members of structs by their values. */
+/* Appends fields as name=value; elements of arrays and structs as bare values. */
 static void add_fields(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_fields fields;
@@ -302,7 +304,7 @@ static void add_fields(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* A sample of something else than a tracepoint: how much it counts, where it was. */
+/* Appends what a sample without a tracepoint has: its period, and its address or callchain. */
 static void add_period(struct ttr_writer *out, const ttr_event *event,
                        const struct perfscript_counter *counter)
 {
@@ -327,7 +329,7 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
     perfscript_add_code(out, event, thread_of(event), address);
 }
 
-/* The text of an event; what a text ends its line with itself, trace-cmd does not end again. */
+/* Appends the text of an event.  trace-cmd adds no line feed if the text ends with one. */
 static void add_text(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
 {
     const struct perfscript *own = out->own;
@@ -339,7 +341,8 @@ static void add_text(struct ttr_writer *out, const ttr_event *event, const struc
         out->buffer.n--;
 }
 
-/* `counter` NULL: the event is of itself. */
+/* Appends the line of an event.  `counter` is NULL unless the line is for one counter of a sample.
+ */
 static void add_line(struct ttr_writer *out, const ttr_event *event,
                      const struct perfscript_counter *counter)
 {
@@ -363,7 +366,7 @@ static void add_line(struct ttr_writer *out, const ttr_event *event,
     buffer_add_byte(&out->buffer, '\n');
 }
 
-/* "CPU:0 [5 EVENTS DROPPED]", as trace-cmd tells of them. */
+/* Appends "CPU:0 [5 EVENTS DROPPED]", as trace-cmd prints lost events. */
 static void add_gap(struct ttr_writer *out, const ttr_event *event)
 {
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM), *begin = at;
@@ -376,7 +379,7 @@ static void add_gap(struct ttr_writer *out, const ttr_event *event)
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
-/* A sample that holds values of counters is a line for each that has counted since its last one. */
+/* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *own = out->own;
@@ -398,13 +401,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Control characters --- */
 
-/* Bytes of the control character at p: 0 where it is none, or one that lines are made of. */
+/* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
 static size_t control_at(const uint8_t *p, size_t n)
 {
     return *p == '\n' || *p == '\t' ? 0 : utf8_control(p, n);
 }
 
-/* Makes control characters of the lines from `begin` on harmless. */
+/* Escapes control characters in the lines from `begin` on, so that terminals ignore them. */
 static void show_controls(struct ttr_writer *out, size_t begin)
 {
     struct perfscript *own = out->own;
@@ -430,7 +433,8 @@ static void show_controls(struct ttr_writer *out, size_t begin)
     }
 }
 
-/* Those that perf and trace-cmd print by themselves: of perf's records samples alone. */
+/* Returns whether the imitated program prints the event by default: of perf records only samples.
+ */
 static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *own = out->own;

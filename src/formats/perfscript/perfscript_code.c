@@ -1,13 +1,12 @@
-/* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in
- * their file.  Functions are those that the trace tells of itself; perf looks into files and the
- * running kernel too. */
+/* Code addresses as perf script prints them: memory addresses for samples, file addresses for
+ * callchains.  Symbols come only from the trace; perf also reads files and the running kernel. */
 #include "encodings/perf_data/perf_layout.h"
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* of an address without names */
-#define FRAMES_MAX 127u /* that perf shows, whatever a stack has */
+#define CODE_ROOM 128u  /* bytes of a line without its names */
+#define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
 static bool begins_with(ttr_text text, const char *word)
@@ -15,9 +14,8 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* How perf calls a file: by its path, but the kernel by what is in brackets, and a module of it
- * whose build id it was not told
- * ("/lib/.../snd-pcm.ko.xz") as "[snd_pcm]". */
+/* Appends the file as perf names it: its path; the kernel without the part after the brackets; a
+ * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
 static char *put_file(char *at, ttr_text path, bool has_build_id)
 {
     if (begins_with(path, "memfd:"))
@@ -39,7 +37,7 @@ static char *put_file(char *at, ttr_text path, bool has_build_id)
     return at;
 }
 
-/* What is in no file: its addresses are those of memory. */
+/* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
 static bool is_memory(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
@@ -48,17 +46,17 @@ static bool is_memory(ttr_text path)
            begins_with(path, "/anon_hugepage");
 }
 
-/* A walk over addresses of an event: those of the kernel come first. */
+/* Iteration over the addresses of an event; kernel addresses come first. */
 struct walk {
     struct ttr_writer *out;
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* an address was of the program: so are all behind it */
+    bool is_user; /* an address was in user space; so are all later ones */
 };
 
-/* What holds an address.  The kernel is in the upper half, but on machines of 32 bits; one that
- * hides its addresses says that it is everywhere. */
+/* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
+ * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
 static const struct symbol_range *mapping_of(struct walk *walk, uint64_t address)
 {
     const ttr *t = walk->out->t;
@@ -77,7 +75,7 @@ static const struct symbol_module *module_of(const struct ttr_writer *out,
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* The file of a module, as the trace has it. */
+/* Returns the file of a module, as the trace has it. */
 static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
@@ -86,8 +84,7 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
     return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
 }
 
-/* Appends "            1234 name+0x10 (file)"; in callchains code of programs has its place in the
- * file for an address. */
+/* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
 static void add_code(struct walk *walk, uint64_t address)
 {
     struct ttr_writer *out = walk->out;
@@ -103,7 +100,7 @@ static void add_code(struct walk *walk, uint64_t address)
     char digits[NUMBER_MAX];
     if (!begin)
         return;
-    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* without "0x" */
+    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* skips "0x" */
     for (size_t i = n; i < 16; i++)
         *at++ = ' ';
     at = put_piece(at, (ttr_text){digits + 2, n});

@@ -1,8 +1,8 @@
-/* Values of counters that samples hold (groups of events: perf record -e '{a,b}:S'): perf script
- * prints a line for each that has counted since the sample before, with how much as its period.
+/* Counter values in samples of event groups (perf record -e '{a,b}:S'): perf script prints a line
+ * for each counter that has advanced since the previous sample, with the increase as its period.
  *
- * In the field "values" of a sample each is a struct {event, id, value, lost}.  Counters are told
- * apart by their ids; one that is met for the first time has counted from 0. */
+ * The field "values" of a sample has a struct {event, id, value, lost} per counter.  Counters are
+ * identified by id; a new one starts at 0. */
 #include "formats/perfscript/perfscript.h"
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc)
@@ -17,7 +17,7 @@ void perfscript_counters_free(struct perfscript_counters *counters)
     alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
 }
 
-/* The value that a counter had, 0 at first; NULL when memory is out. */
+/* Returns the last value of a counter, 0 for a new one.  NULL if memory is exhausted. */
 static uint64_t *value_of(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
     const uint32_t *known = pairmap_get(&counters->by_id, id, source);
@@ -68,7 +68,8 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         if (!value)
             return false;
         counter->period =
-            counter->event.n ? field.value.v.u - *value : 0; /* nobody knows what others count */
+            /* perf ignores counters of an unknown event */
+            counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;
     }

@@ -1,10 +1,11 @@
-/* Switches and wake-ups as trace-cmd prints them: a plugin of its library has words of its own for
- * these.
+/* Texts of switches and wake-ups as trace-cmd prints them: its sched plugin replaces their print
+ * formats.
  *
  *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
  *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
- * What a kernel's event has no field for is left out.  States are the letters of old kernels,
- * whatever the kernel, as there. */
+ *
+ * Parts without a field in the event are omitted.  As in the plugin, state letters are those of old
+ * kernels for every kernel. */
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 
@@ -31,7 +32,7 @@ static void add_number(const struct words *words, int64_t x)
     buffer_add(words->to, text, number_put_i64(text, x));
 }
 
-/* "COMM:PID", and the priority in brackets. */
+/* Appends "COMM:PID" and the priority in brackets.  Returns false if the event lacks the pid. */
 static bool add_thread(const struct words *words, const char *comm, const char *pid,
                        const char *priority)
 {

@@ -1,4 +1,4 @@
-/* Lines expected here are what perf script 6.1 and trace-cmd report print for such events. */
+/* Expected lines are the output of perf script 6.1 and trace-cmd report for the same events. */
 #include "encodings/tracepoint/tracepoints.h"
 #include "support/hexa.h"
 #include "support/support.h"
@@ -86,7 +86,7 @@ static void write(struct scene *scene, ttr_event *event)
                      TTR_OK);
 }
 
-/* An event of the tracepoint on a thread. */
+/* Writes a sched_switch event of a thread. */
 static void write_switch(struct scene *scene, uint64_t tid, const char *comm, uint64_t ns,
                          uint32_t stack)
 {
@@ -159,7 +159,7 @@ static void names_are_as_wide_as_the_trace_tells(void **state)
                    "next=cd:9\n");
 }
 
-/* Many traces in turn, each of which is asked once. */
+/* Reading alternates between many traces; the attributes of each are looked up once. */
 static void each_of_many_traces_has_names_of_its_own_width(void **state)
 {
     enum { TRACES = 40 };
@@ -239,7 +239,7 @@ static void code_has_its_function_and_file(void **state)
                    "[unknown] (/bin/find)\n\n");
 }
 
-/* The lines of a vector of perf.data. */
+/* Checks the lines printed for a vector of perf.data. */
 static void expect_lines(const char *vector, const char *expected)
 {
     char path[100];

@@ -1,8 +1,8 @@
-/* trace.dat as a format: what it is called, what it can do.  The reader's parts are in trace_dat.h.
- */
+/* Registration of trace.dat: its name, its tables of functions, and its bid.  trace_dat.h describes
+ * the reader. */
 #include "formats/trace_dat/trace_dat.h"
 
-/* The magic, and what stands behind the version: byte order and size of `long`. */
+/* Bids the magic, and the byte order and size of `long` after the version if they are possible. */
 static unsigned bid(const struct peek *peek)
 {
     struct tracing_data data = {0};

@@ -1,4 +1,4 @@
-/* Bytes of anywhere in the file. */
+/* Reading at any offset of the file, and decompression of sections and chunks. */
 #define ZLIB_CONST
 #include <zlib.h>
 #include <zstd.h>
@@ -7,9 +7,9 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define HOLD_BYTES ((size_t)1 << 20)
-#define PIECE ((size_t)4096) /* of what is compressed */
+#define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
-/* Keeps what comes through a pipe or a decoder in a temporary file. */
+/* Stores an input that cannot be read at any offset in a temporary file. */
 static ttr_status keep_all(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
@@ -73,7 +73,7 @@ ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint
     return status;
 }
 
-/* In pieces: of a frame that is all there zstd gives all or nothing. */
+/* Feeds zstd in pieces: given a complete but damaged frame at once, it produces nothing. */
 static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};

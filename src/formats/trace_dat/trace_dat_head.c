@@ -1,11 +1,10 @@
-/* The head of version 6: the description of tracepoints, options, and where each CPU's pages are.
- */
+/* The header of version 6: description of tracepoints, options, and a table of CPUs per buffer. */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
 #define FIRST_LOAD ((uint64_t)1 << 20)
 
-/* A buffer beside the main one, whose table of CPUs stands elsewhere. */
+/* A buffer other than the main one; its table of CPUs is at `offset`. */
 struct instance {
     uint64_t offset;
     char name[64];
@@ -22,8 +21,8 @@ static ttr_status head_is_cut(struct trace_dat_reader *reader, const char *where
                         "the file ends inside %s: it has no events that can be found", where);
 }
 
-/* Loads from the beginning until the description of tracepoints is whole, and gives where it ends;
- * `*end` 0: the file ends in it. */
+/* Loads the start of the file until it holds the complete description of tracepoints.  *end is set
+ * to the offset after it, 0 if the file ends within it. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
@@ -58,7 +57,7 @@ static ttr_status add_instance(struct trace_dat_reader *reader, struct instances
     return TTR_OK;
 }
 
-/* Options up to the zero behind them. */
+/* Parses options up to the terminating option 0. */
 static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c,
                                struct instances *instances)
 {
@@ -82,7 +81,7 @@ static bool is_mark(const uint8_t *p, const char *mark)
     return p && memcmp(p, mark, TRACE_DAT_MARK) == 0;
 }
 
-/* The table of CPUs behind "flyrecord". */
+/* Parses the table of CPUs after "flyrecord", and adds a lane for each. */
 static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus,
                             const char *buffer)
 {
@@ -98,8 +97,8 @@ static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, u
     return status;
 }
 
-/* What stands behind the count of CPUs, or at a buffer's place: maybe options, then the pages'
- * places.  `cpus` of the main table. */
+/* Parses the header of a buffer, main or other: options if present, then its table of CPUs.  *cpus
+ * is set to the size of the main table. */
 static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c, uint32_t *cpus,
                               const char *name, struct instances *instances)
 {
@@ -131,12 +130,12 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c,
         return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
                             "a machine of %u CPUs cannot be", *cpus);
     status = take_cpus(reader, c, *cpus, name);
-    if (stored < *cpus) /* an empty entry for readers that do not know the option */
+    if (stored < *cpus) /* the entry count is rounded up for readers that ignore option CPUCOUNT */
         (void)cursor_skip(c, 16);
     return status;
 }
 
-/* The place of the table of a buffer, from where on bytes are at hand. */
+/* Loads the bytes from the table of a buffer on. */
 static ttr_status load_from(struct trace_dat_reader *reader, uint64_t offset, struct cursor *c)
 {
     ttr_status status = trace_dat_load(reader, offset, FIRST_LOAD * 64);

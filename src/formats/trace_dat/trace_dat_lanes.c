@@ -1,11 +1,12 @@
-/* Pages of one CPU, one behind another. */
+/* Lanes: reads the pages of one CPU in one buffer, and decodes their events in order. */
 #include <inttypes.h>
 
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-#define BUFFERS_BYTES ((size_t)8 << 20)  /* of all lanes together, if they are many */
-#define BUFFER_BYTES ((size_t)256 << 10) /* of one */
+/* limit for all lanes together; with many lanes each gets less */
+#define BUFFERS_BYTES ((size_t)8 << 20)
+#define BUFFER_BYTES ((size_t)256 << 10) /* limit for one lane */
 
 ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
                               ttr_text buffer)
@@ -37,7 +38,7 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     added->track = track;
     added->is_stuck = true;
     if (lane->is_compressed && lane->left <= UINT64_MAX - sizeof lane->chunks)
-        added->left += sizeof lane->chunks; /* trace-cmd does not count the count */
+        added->left += sizeof lane->chunks; /* trace-cmd does not include the count itself */
     if (added->left <= room)
         return TTR_OK;
     added->left = room;
@@ -53,7 +54,7 @@ static struct ring_buffer_layout layout_of(const struct trace_dat_reader *reader
                                        reader->data.page_data};
 }
 
-/* Begins the next page in the buffer that is good; false: none is left, or one is not. */
+/* Starts the next valid page in `buffer`.  Returns false if there is none, or if it is damaged. */
 static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     struct ring_buffer_layout layout = layout_of(reader);
@@ -107,7 +108,7 @@ static ttr_status read_plain(struct trace_dat_reader *reader, struct trace_dat_l
     return status;
 }
 
-/* A number of four bytes at the lane's place; false at its end. */
+/* Reads a u32 at the offset of the lane.  *is_there is false at its end. */
 static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                            uint32_t *value, bool *is_there)
 {
@@ -124,7 +125,7 @@ static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lan
     return status;
 }
 
-/* All that is left of a lane cannot be read. */
+/* Reports that the rest of a lane cannot be read, and ends the lane. */
 static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                           const char *why)
 {
@@ -135,7 +136,7 @@ static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane
                         "CPU %u ends here: %s", lane->cpu, why);
 }
 
-/* Decompresses the chunk at hand; what came before damage is kept. */
+/* Decompresses the current chunk.  Keeps the pages before any damage. */
 static ttr_status open_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                              uint32_t packed, uint32_t whole)
 {
@@ -191,8 +192,9 @@ static bool may_be_event(const void *own, const uint8_t *p, size_t n)
     return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* An event reaches over the end of its page, perhaps because one before it has another size than it
- * says: goes on behind it, or with the next page. */
+/* Resynchronizes after an event that extends over the end of its page, possibly because of a
+ * damaged size earlier in the page: continues at the next plausible event, or with the next page.
+ */
 static ttr_status pass_events(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     const uint8_t *from = lane->page.sure;
@@ -208,7 +210,7 @@ static ttr_status pass_events(struct trace_dat_reader *reader, struct trace_dat_
                         lane->cpu);
 }
 
-/* Tells of what cannot be read, and passes over it: a part of a page, or a page. */
+/* Reports damage and skips the damaged part of a page, or the page. */
 static ttr_status pass_damage(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     size_t left = lane->n - lane->next;

@@ -1,4 +1,4 @@
-/* What options say, of both versions. */
+/* Contents of options that both versions have. */
 #include <inttypes.h>
 
 #include "base/number.h"
@@ -30,7 +30,7 @@ void trace_dat_clock(struct trace_dat_reader *reader, ttr_text text)
     reader->said.clock[text.n] = 0;
 }
 
-/* "0x1f", "-12": as C reads numbers; false when it is none. */
+/* Parses a number in the notation of C ("0x1f", "-12").  Returns false if it is malformed. */
 static bool take_number(ttr_text text, int64_t *value)
 {
     bool is_negative = text.n && text.p[0] == '-';
@@ -66,7 +66,7 @@ static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_
     reader->said.is_dated |= unit != 1;
 }
 
-/* Multiplier and shift by which ticks of the processor become nanoseconds. */
+/* TSC2NSEC: u32 multiplier, u32 shift, u64 offset, from TSC ticks to nanoseconds. */
 static void take_tsc(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
@@ -89,7 +89,7 @@ static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
-/* The number behind "\nKEY: " in the statistics of a CPU's buffer. */
+/* Returns the number after "\nKEY: " in the statistics of a CPU, 0 if it is missing. */
 static uint64_t statistic(ttr_text text, const char *key)
 {
     const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;
@@ -103,7 +103,7 @@ static uint64_t statistic(ttr_text text, const char *key)
     return n && number_get_u64(at, n, &value) ? value : 0;
 }
 
-/* Counts that nobody can have reached end there. */
+/* Adds two counts; saturates at INT64_MAX, which only damaged text can reach. */
 static uint64_t add_counts(uint64_t a, uint64_t b)
 {
     const uint64_t most = INT64_MAX;
@@ -111,7 +111,7 @@ static uint64_t add_counts(uint64_t a, uint64_t b)
     return b < most - a ? a + b : most;
 }
 
-/* "CPU: 0", and behind it what tracefs' per_cpu/cpu0/stats says. */
+/* CPUSTAT: "CPU: 0", then the text of per_cpu/cpu0/stats in tracefs. */
 static void take_statistics(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;

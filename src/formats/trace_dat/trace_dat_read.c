@@ -1,4 +1,4 @@
-/* Opening, and events of all CPUs by time. */
+/* Opening of a trace.dat, and the merge of the events of all lanes by time. */
 #include "base/clockmath.h"
 #include "base/status.h"
 #include "base/wide.h"
@@ -14,7 +14,7 @@ static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 
 static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
 
-/* Ticks as nanoseconds: unchanged, or by the factor of the processor's clock. */
+/* Converts ticks to nanoseconds by TSC2NSEC; without it ticks are nanoseconds. */
 static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ticks;
@@ -38,7 +38,7 @@ static void give_place(struct trace_dat_reader *reader, const struct trace_dat_l
         event->offset += (uint64_t)(lane->event.p - lane->buffer);
 }
 
-/* Gives the next event of a lane. */
+/* Emits the next event of a lane.  Returns false if memory is exhausted. */
 static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     struct input *in = reader->in;
@@ -67,7 +67,7 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
     return true;
 }
 
-/* --- Order: a heap of lanes by the time of their next events; equal times by CPU --- */
+/* --- Merge: binary heap of lanes by the time of their next event; equal times by CPU --- */
 
 static bool is_before(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
 {
@@ -97,7 +97,7 @@ static void heap_add(struct trace_dat_reader *reader, uint32_t lane)
     reader->heap[at] = lane;
 }
 
-/* Lets every lane that is stuck go on; those that have events are in the heap then. */
+/* Continues each stuck lane, and adds it to the heap if it has an event. */
 static ttr_status go_on(struct trace_dat_reader *reader)
 {
     for (uint32_t i = 0; i < reader->lanes_n; i++) {
@@ -113,8 +113,8 @@ static ttr_status go_on(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-/* What the kernel counted and no page tells: events it dropped, those overwritten behind the last
- * page, and where a page only says that there are some. */
+/* Emits one gap for events that the kernel counted as lost, but no page did: dropped ones, those
+ * overwritten after the last page, and pages that record a loss without a number. */
 static void give_rest(struct trace_dat_reader *reader)
 {
     uint64_t rest =
@@ -151,14 +151,14 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
         reader->heap[0] = reader->heap[--reader->heap_n];
         if (reader->heap_n)
             sift_down(reader);
-        break; /* its next page may take the place of the one that these events are in */
+        break; /* reading the next page may overwrite the one that holds the events of the batch */
     }
     if (in->n)
         return TTR_OK;
     give_rest(reader);
     if (in->n)
         return TTR_OK;
-    status = input_fill(in, reader->size, 0, error); /* all of it was read */
+    status = input_fill(in, reader->size, 0, error); /* everything was read */
     return status == TTR_OK ? TTR_END : status;
 }
 
@@ -201,7 +201,7 @@ static ttr_status set_clock(struct trace_dat_reader *reader)
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* Whether trace-cmd shows times of the clock as numbers, not as seconds. */
+/* Returns whether trace-cmd prints times of the clock as plain numbers instead of seconds. */
 static bool has_ticks(const struct trace_dat_said *said)
 {
     return !said->multiplier &&

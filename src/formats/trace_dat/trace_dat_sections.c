@@ -1,10 +1,12 @@
-/* Version 7: options tell where sections are, the description of tracepoints among them. */
+/* Version 7: sections found by options, the description of tracepoints among them.  If the options
+ * of the buffers are missing (the recorder died), the sections are searched in the order of the
+ * file. */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads a section's data, decompressed, and gives a cursor over it whose offsets are those of the
- * file where that makes sense. The cursor has failed where there is no such section, which was told
- * then. */
+/* Loads the data of a section, decompressed if needed.  Offsets of the cursor are file offsets if
+ * the section is not compressed.  If there is no such section, a note is added and the cursor
+ * fails. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
@@ -60,7 +62,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     return status;
 }
 
-/* Whether a buffer's pages are compressed: the head of its section tells. */
+/* Sets *is to whether the pages of a buffer are compressed, by the flags of its section. */
 static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
@@ -118,8 +120,8 @@ static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, 
     return trace_dat_option(reader, option, part);
 }
 
-/* All sections of options, one naming the next.  The data of options are copied, because what they
- * name is loaded on the way. */
+/* Parses all sections of options; each ends with the offset of the next.  Their data is copied,
+ * since parsing loads other sections. */
 static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
                                struct buffer *copy)
 {
@@ -188,12 +190,12 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
     return status;
 }
 
-/* --- Without the options that tell where events are --- */
+/* --- Salvage without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define WALK_MAX 4096u /* sections that are walked over */
+#define WALK_MAX 4096u /* sections that are searched */
 
-/* Adds the pages from `at` on as those of the next CPU, and gives where they end; false where there
- * are none. */
+/* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  Returns
+ * *end == at if there are none. */
 static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                            uint64_t at, uint64_t *end)
 {
@@ -212,13 +214,12 @@ static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lan
     *end = chunks && got ? next : 0;
     if (status != TTR_OK || !*end || lane->left <= 4)
         return status;
-    lane->left -= 4; /* the count is not counted */
+    lane->left -= 4; /* the count itself is not included, as trace-cmd does */
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-/* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.
- * Where they are compressed, each says how much it is; where not, a page that begins before the end
- * of the one before it is the next CPU's first. */
+/* Adds uncompressed pages of all CPUs as lanes.  They are contiguous, each CPU aligned to the page
+ * size: a page with a start time before the end of the previous page starts the next CPU. */
 static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                              uint64_t at, uint64_t end)
 {
@@ -271,8 +272,8 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
     return status;
 }
 
-/* Walks over the sections as they stand in the file, for those that no option named, and for that
- * of events: `*events` is where its data are. */
+/* Iterates over sections in the order of the file, and records those that no option refers to.
+ * *events is set to the offset of the data of the events section. */
 static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events,
                                 bool *is_compressed)
 {

@@ -1,4 +1,4 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md). */
+/* Golden vectors of trace.dat, derived from its manual pages and the decisions in README.md. */
 #include <zlib.h>
 #include <zstd.h>
 
@@ -14,7 +14,7 @@ static void fill(uint8_t *bytes, size_t n)
         bytes[i] = (uint8_t)(support_random(&random) % 9 ? 'a' + i % 26 : support_random(&random));
 }
 
-/* Cut anywhere, or overwritten: what comes out stands at the begin, and is most of what could. */
+/* Damaged compressed data yields a prefix of the original, most of what precedes the damage. */
 static void what_is_compressed_gives_what_stands_before_damage(void **state)
 {
     enum { N = 600000, BLOCK = 128 << 10 };
@@ -58,7 +58,8 @@ static bool goes_on_as_told(void *own)
     return *(const bool *)own;
 }
 
-/* A pipe is kept before it is read, which may take long. */
+/* A pipe is stored completely before it is read, which may take long: progress callbacks can cancel
+ * it. */
 static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
 {
     (void)state;

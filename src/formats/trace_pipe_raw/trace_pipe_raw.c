@@ -1,14 +1,14 @@
-/* trace_pipe_raw as a format: its name, its tables, and its bid.
+/* Registration of trace_pipe_raw: its name, its tables of functions, and its bid.
  *
- * The bid: pages have no magic, so a page counts if its events fill exactly the size that its head
- * declares. */
+ * The bid: pages have no magic, so a page counts if its events fill exactly the size that its
+ * header declares. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
 #define BITS_A_PAGE 12u
-#define BITS_MOST 24u   /* less than any magic */
-#define COMMON_BYTES 8u /* every event has */
+#define BITS_MOST 24u   /* below the bid of any format with a magic */
+#define COMMON_BYTES 8u /* size of the common fields, which every event starts with */
 
-/* Walks over a page; false where it cannot be one. */
+/* Checks the events of a page.  Returns false if it cannot be a page. */
 static bool is_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, uint64_t *last)
 {
     struct ring_buffer_page page;

@@ -1,14 +1,14 @@
-/* What tells of the events: a directory of tracefs, a file of format texts, or one that holds the
- * description of tracepoints. */
+/* The option `formats`: event formats from the events directory of tracefs, from a file of format
+ * texts, or from the tracepoint description within a perf.data or trace.dat. */
 #include <sys/stat.h>
 
 #include "base/status.h"
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 #include "io/folder.h"
 
-#define FORMAT_MAX ((uint64_t)1 << 20) /* bytes of a format */
-#define FILE_MAX ((uint64_t)1 << 28)   /* of a file with many, or with the description */
-#define FOLDERS 3u                     /* levels: events/SYSTEM/NAME/format */
+#define FORMAT_MAX ((uint64_t)1 << 20) /* size limit of a format file */
+#define FILE_MAX ((uint64_t)1 << 28)   /* size limit of a file of format texts or a trace */
+#define FOLDERS 3u                     /* directory levels below `events`: SYSTEM/NAME/format */
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 {
@@ -44,8 +44,8 @@ static ttr_status add(struct trace_pipe_raw_reader *reader, ttr_text system, ttr
     return status;
 }
 
-/* The name of the folder two above a file: "sched/sched_switch/format" is of sched; "" where there
- * is none. */
+/* Returns the directory two levels above a file: "sched" for "sched/sched_switch/format"; "" if
+ * there is none. */
 static ttr_text system_of(const char *name)
 {
     const char *end = strrchr(name, '/');
@@ -84,7 +84,7 @@ static ttr_status take_folder(struct trace_pipe_raw_reader *reader, const char *
     return status;
 }
 
-/* Formats one behind another: each begins with a line "name: ". */
+/* Parses concatenated format texts; each starts with a line "name: ". */
 static ttr_status take_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
 {
     static const char begin[] = "\nname: ";

@@ -1,4 +1,4 @@
-/* Pages and their events. */
+/* Reading of ring buffer pages and their events; options of the format. */
 #include "base/clockmath.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -39,7 +39,7 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
 
 /* --- Pages --- */
 
-/* Begins the page at reader->at, the window being there; TTR_END behind the last one. */
+/* Starts the page at reader->at, which is in the window.  Returns TTR_END after the last page. */
 static ttr_status begin_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
@@ -72,7 +72,8 @@ static bool has_page(const struct trace_pipe_raw_reader *reader)
     return skip <= window->n && window->n - skip >= reader->page_bytes;
 }
 
-/* Gives events of the page under way; false when memory is out. */
+/* Emits events of the current page until the batch is full.  Returns false if memory is exhausted.
+ */
 static bool give_page(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;
@@ -97,8 +98,9 @@ static bool may_be_event(const void *own, const uint8_t *p, size_t n)
     return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* An event reaches over the end of its page, perhaps because one before it has another size than it
- * says: goes on behind it, or with the next page. */
+/* Resynchronizes after an event that extends over the end of its page, possibly because of a
+ * damaged size earlier in the page: continues at the next plausible event, or with the next page.
+ */
 static ttr_status pass_events(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
@@ -148,7 +150,7 @@ static ttr_status bad_option(struct trace_pipe_raw_reader *reader, const char *k
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
-/* A number given as an option; as it was where it is not. */
+/* Reads a numeric option of at most `most`.  *number is unchanged if the option is not set. */
 static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char *key,
                                 uint64_t most, uint32_t *number, bool *is_given)
 {
@@ -163,7 +165,7 @@ static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char
     return TTR_OK;
 }
 
-/* The number in the name of the folder or file, ".../cpu3/trace_pipe_raw". */
+/* Reads the CPU from the last "cpuN" in a path such as ".../cpu3/trace_pipe_raw". */
 static bool cpu_of_path(const char *path, uint32_t *cpu)
 {
     bool is_found = false;
@@ -181,7 +183,7 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
     return is_found;
 }
 
-/* The layout of the first page that can be. */
+/* Chooses byte order and size of `long`: the first layout by which the first page is valid. */
 static void guess_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
