@@ -1,6 +1,9 @@
-/* Fields.  A value that was chosen by an optional or a variant stands in braces of its own, as do
- * structs; what has to be closed behind a value is kept by level. Left out: nesting below 64 levels
- * is flattened. */
+/* Field-by-field printing, for events without a plan (babeltrace2_plan.c).
+ *
+ * The values of optional fields and variants have braces of their own, like structs; each level
+ * counts the braces to close.  The text between two values repeats in all events of a schema, so it
+ * is cached as a step and copied the next time.  Left out: nesting of more than 64 levels is
+ * flattened. */
 #include <string.h>
 
 #include "formats/babeltrace2/babeltrace2_walk.h"
@@ -31,8 +34,7 @@ static void open_level(struct walk *walk, bool is_array, uint8_t choices)
     walk->level[++walk->depth] = (struct level){.is_array = is_array, .choices = choices};
 }
 
-/* ", NAME = " as it was made for this name before; copied whole, of which only its length counts.
- */
+/* Appends ", NAME = " from the cache.  Copies the complete slot; only its length counts. */
 static char *put_known_name(struct walk *walk, const ttr_field *field, char *at)
 {
     struct babeltrace2_name *known = &walk->cache->name[field->name_id % BABELTRACE2_NAMES];
@@ -58,7 +60,7 @@ char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, cha
     return at + known->n;
 }
 
-/* The comma and the name of a field; then there is room for VALUE_ROOM. */
+/* Appends the comma and the name of a field.  Afterwards VALUE_ROOM bytes are reserved. */
 static bool add_name(struct walk *walk, const ttr_field *field)
 {
     struct level *level = &walk->level[walk->depth];
@@ -86,8 +88,8 @@ static bool add_name(struct walk *walk, const ttr_field *field)
     return true;
 }
 
-/* What stands before a value: braces of fields before it, its name, its own braces.  False where no
- * value follows. */
+/* Appends everything between the previous value and that of `field`.  Returns false if no value
+ * follows. */
 static bool begin_field(struct walk *walk, const ttr_field *field, unsigned choices)
 {
     while (walk->depth > field->depth)
@@ -155,16 +157,15 @@ static void open_part(struct parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
-/* Whether a part without fields is printed.  A packet context of nothing but sizes and times, which
- * are not shown, is not. */
+/* Returns whether a part without fields is printed as "{ }".  babeltrace2 omits a packet context of
+ * only sizes and times, which it does not print. */
 static bool is_there(const struct event_class *event_class, const struct part *part)
 {
     const struct type *root = event_class ? event_class->root[part->root] : NULL;
     return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
 }
 
-/* Opens all parts up to (and with) the one of a group; those that the class has though they are
- * empty are there too. */
+/* Opens the part of a group.  Parts before it that the class has are printed empty. */
 static void open_up_to(struct parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
@@ -177,10 +178,10 @@ static void open_up_to(struct parts *parts, ttr_group group)
     }
 }
 
-/* --- What comes again --- */
+/* --- Cache of steps --- */
 
-/* What stands for a field before the first one of an event, where the packet's part was printed or
- * not; for those that are not known; and for the end. */
+/* Pseudo field numbers for the cache key: start of an event without or with its packet part,
+ * unknown field, end of the line.  Greater than the number of any field that is cached. */
 enum { BEFORE_ALL = 0, STEPS_TOLD = 0xfff0, BEHIND_PACKET, UNKNOWN, LINE_END };
 
 static inline uint64_t key_of(ttr_id schema, uint32_t step, uint32_t before)
@@ -193,14 +194,14 @@ static inline struct babeltrace2_step *place_of(const struct walk *walk, uint64_
     return &walk->cache->step[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_STEPS];
 }
 
-/* What the way to print a value depends on. */
+/* Returns the properties of a value that decide how it is printed. */
 static inline uint32_t look_of(const ttr_value *value)
 {
     return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 |
            (uint32_t)value->base << 24;
 }
 
-/* Keeps what was written from a place of the buffer on. */
+/* Caches the text from offset `from` of the buffer on. */
 static void keep_step(const struct walk *walk, uint64_t key, struct babeltrace2_step step,
                       size_t from)
 {
@@ -213,7 +214,7 @@ static void keep_step(const struct walk *walk, uint64_t key, struct babeltrace2_
     *place_of(walk, key) = step;
 }
 
-/* A field that was met before, behind the same one; false where it was not. */
+/* Appends a field by its cached step.  Returns false if the step is not cached. */
 static inline bool add_known(struct parts *parts, const ttr_field *field, uint64_t key)
 {
     struct walk *walk = &parts->walk;
@@ -256,7 +257,7 @@ static inline bool add_known(struct parts *parts, const ttr_field *field, uint64
     return true;
 }
 
-/* Elements of an array that are plain numbers, from one on; gives how many. */
+/* Appends array elements that are plain integers.  Returns how many of the n fields it consumed. */
 static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t n)
 {
     const uint32_t look = look_of(&field->value), step = field->value.step;
@@ -291,7 +292,7 @@ bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field)
     return begin_field(&parts->walk, field, choices_of(field));
 }
 
-/* Any field; what stands before its value is kept where it may come again. */
+/* Appends any field, and caches the text before its value if it can repeat. */
 static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
 {
     struct walk *walk = &parts->walk;
@@ -316,8 +317,8 @@ static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
         close_choices(walk, choices);
 }
 
-/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.
- * Of schema 0 nothing is kept. */
+/* Prints all fields after field number `before` (or UNKNOWN).  Returns the number of the last one.
+ * Nothing is cached for schema 0. */
 static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id schema, uint32_t before)
 {
     struct walk *walk = &parts->walk;
@@ -343,8 +344,8 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id sche
     return before;
 }
 
-/* Events that were sorted are out of their packets; where these say nothing else of their own, the
- * processor is known still. */
+/* Prints the CPU as the packet context of an event that was sorted out of its packet: the class
+ * declares cpu_id there, and the event still has its CPU. */
 static void add_processor(struct parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
@@ -361,8 +362,8 @@ static void add_processor(struct parts *parts, const ttr_event *event)
     add_field(parts, &field, 0);
 }
 
-/* The part of the packet is the same for all its events: it is kept until another packet of that
- * input comes. */
+/* Appends the packet part.  All events of a packet have the same, so it is cached until the input
+ * has an event of another packet. */
 static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
@@ -401,13 +402,13 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
 
 void babeltrace2_end_parts(struct parts *parts)
 {
-    open_up_to(parts, TTR_GROUP_HEADER); /* no part has it: all that are left */
+    open_up_to(parts, TTR_GROUP_HEADER); /* no part has this group, so all others are opened */
     close_part(parts);
     if (room_for(&parts->walk, 1))
         *parts->walk.at++ = '\n';
 }
 
-/* The end of a line; it may come again, too. */
+/* Appends the end of the line; its text is a cached step, too. */
 static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
 {
     struct walk *walk = &parts->walk;

@@ -15,16 +15,15 @@
  *   make_plan           lists the parts of the record (layout/layout_record_parts.h), prints one
  * event without its values by the code in babeltrace2_fields.c, and records the text before each
  * value: so plans and field-by-field output cannot differ. babeltrace2_follow  runs the plan for an
- * event: reserves room, appends head, packet part, values.
- *
- * Parts after one of variable size have no fixed offset: their base is the end of that part (`back`
- * and `reach` of layout_part).
+ * event: reserves room, appends packet part and values.
  *
  * Invariants:
  *   - The output of a plan equals that of field-by-field printing (babeltrace2_plan_test.c).
+ *   - Offsets are relative to a base.  A value of variable size moves the base to its end.
+ *   - `reach` bytes after the base are checked each time it moves; an event that is too short is
+ *     printed field by field.
  *   - Room for the complete event is reserved before its first byte: room + per_byte * payload
  * bytes.
- *   - Payload bytes are checked before each load; an event that is too short is printed by fields.
  *   - Texts are padded by BLOCK bytes, so that they are copied in blocks.
  *
  * Cost: one indirect branch per value.  All plans together use at most 1 MiB; a class without a

@@ -1,8 +1,10 @@
-/* The line up to the fields:
+/* Lines as babeltrace2 prints them, up to the fields, and the options of that program:
+ *
  *   [HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) HOST:PROCNAME:(VPID) NAME: { ... }, { ... }
- * What stands between the times and the fields is the same for all events of a class, and is made
- * once a class.  The time of a second is made once a second. Left out: gaps (that program tells of
- * them on standard error, as the command does), definitions, and reading. */
+ *
+ * The text from the times to the fields is the same for all events of a class, and is cached per
+ * class; the time of day is formatted once per second.  Left out: gaps (babeltrace2 reports them on
+ * standard error, and so does the command), definitions, reading. */
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +17,7 @@
 
 enum time_style { TIME_WALL, TIME_SECONDS, TIME_CYCLES };
 
-/* Attributes of the trace and the class that are printed before the name, in order. */
+/* Attributes of the trace and the class, printed before the event name in this order. */
 enum shown {
     SHOW_TRACE = 1u << 0,
     SHOW_HOSTNAME = 1u << 1,
@@ -30,21 +32,21 @@ enum shown {
 
 struct babeltrace2 {
     struct arena arena;
-    struct babeltrace2_class *classes; /* by schema */
+    struct babeltrace2_class *classes; /* indexed by schema */
     size_t classes_n;
-    struct buffer head; /* of an event that has no class */
+    struct buffer head; /* scratch for an event without a class */
     enum time_style style;
     struct babeltrace2_cache cache;
     unsigned shown;
     bool is_gmt, with_date, with_delta, has_last;
-    bool has_usual_times;         /* "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
-    int64_t last_time, second_ns; /* the latter: when the second of `prefix` begins */
+    bool has_usual_times;         /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    int64_t last_time, second_ns; /* second_ns: start of the second in `prefix` */
     uint64_t last_cycles;
-    size_t prefix_n; /* 0: none yet */
-    char prefix[64]; /* with the bracket before it */
+    size_t prefix_n; /* 0 = not made yet */
+    char prefix[64]; /* cached text of a second, bracket included */
 };
 
-/* Whether a list "a,b,c" has a word. */
+/* Returns whether a list "a,b,c" contains a word. */
 static bool has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
@@ -54,7 +56,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* `usual` are those of `known` that there is a use for, for the message. */
+/* Fails unless each word of the list is in `known`.  `usual`: the words to name in the error. */
 static ttr_status check_words(const char *key, const char *list, const char *const *known,
                               const char *usual, ttr_error *error)
 {
@@ -163,7 +165,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Times --- */
 
-/* "[2026-11-21 10:11:12." of a second. */
+/* Caches the text "[2026-11-21 10:11:12." of a second. */
 static void make_prefix(struct babeltrace2 *own, int64_t second)
 {
     struct tm parts = {0};
@@ -186,7 +188,7 @@ static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
         memcpy(at, own->prefix + 1, own->prefix_n - 1);
         at += own->prefix_n - 1;
     } else {
-        /* There is no time of day before the epoch. */
+        /* babeltrace2 prints times before the epoch in seconds. */
         at = put_text(at, time < 0 ? "-" : "");
         at = put_text(put_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
@@ -231,7 +233,7 @@ static char *put_scope_name(char *at, const struct babeltrace2 *own, const char 
     return put_text(put_text(at, name), " = ");
 }
 
-/* What the time since the event before is told from. */
+/* Stores the time that the next delta is relative to. */
 static void keep_time(struct babeltrace2 *own, const ttr_event *event)
 {
     own->last_time = event->time;
@@ -244,7 +246,7 @@ static bool has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-/* Only the last event with a time counts. */
+/* Updates the delta base for skipped events: only the last one with a time matters. */
 static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
@@ -257,8 +259,8 @@ static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
     }
 }
 
-/* Times within a second of the one before and in the same as that, as nearly all are; NULL where
- * they are not. */
+/* Appends the times if they share the second of the previous event and are less than a second after
+ * it, the usual case.  Returns NULL otherwise. */
 static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
     const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns,
@@ -266,7 +268,8 @@ static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr
     if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 ||
         part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
-    memcpy(at, own->prefix, sizeof own->prefix); /* of which prefix_n bytes count */
+    /* copies the complete array; only prefix_n bytes count */
+    memcpy(at, own->prefix, sizeof own->prefix);
     at += own->prefix_n;
     number_put_nine(at, (uint32_t)part);
     at = put_text(at + 9, "] (+0.");
@@ -292,7 +295,7 @@ static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event
     return at;
 }
 
-/* --- What is the same for all events of a class --- */
+/* --- Text that is the same for all events of a class --- */
 
 static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
 {
@@ -312,8 +315,7 @@ struct head {
     bool starts_line, has_any;
 };
 
-/* Begins an attribute: its name where names are wanted, else what divides it from the one before.
- */
+/* Appends the separator of an attribute, and its name if names are printed. */
 static void begin_attribute(struct head *head, const char *name)
 {
     char text[64];
@@ -340,7 +342,7 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
         return;
     bool has_place = find_attribute(t, source, "trace.place", &place),
          has_path = find_attribute(t, source, "trace.path", &path);
-    /* By what that program names traces: not by the name that CTF 2 may give. */
+    /* babeltrace2 names traces by host and path, even if CTF 2 metadata has a name. */
     if (!find_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
     if (!name.text.n && !has_place && !has_path)
@@ -433,7 +435,7 @@ static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *ev
     buffer_add_text(to, own->cache.names.header ? ", " : ": ");
 }
 
-/* Makes room for what is kept of a schema; NULL when memory is out. */
+/* Returns the state of a schema, growing the array.  NULL if memory is exhausted. */
 static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id schema)
 {
     size_t n = own->classes_n ? own->classes_n : 64;
@@ -451,15 +453,15 @@ static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id sc
     return &own->classes[schema];
 }
 
-/* Makes the head of an event, kept where its schema is that of one class; false when memory is out.
- */
+/* Makes the text from the times to the fields; caches it if the schema has an event class.  Returns
+ * false if memory is exhausted. */
 static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
                          struct babeltrace2_class **of_class, ttr_text *head)
 {
     buffer_clear(&own->head);
     make_head(own, t, event, &own->head);
     const size_t n = own->head.n;
-    buffer_add_zeros(&own->head, BLOCK); /* to be read with the last block */
+    buffer_add_zeros(&own->head, BLOCK); /* padding for the last block copy */
     *head = (ttr_text){(const char *)own->head.bytes, n};
     *of_class = NULL;
     if (own->head.failed || !context_schema(t, event->schema)->event_class)

@@ -1,4 +1,4 @@
-/* Lines expected here are what that program prints for such fields. */
+/* Expected lines are the output of babeltrace2 2.0 for the same fields. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,9 +12,9 @@ static void open_with(struct writing *w, const char *const *options)
     writing_open(w, "babeltrace2", 0, options);
 }
 
-/* Fields as a format that describes its own would give them. */
+/* Fields of a scripted event: a schema that emits the given arrays. */
 struct script {
-    const ttr_field *packet, *field; /* each ends with a field without a name */
+    const ttr_field *packet, *field; /* arrays; the last element has no name */
 };
 
 static void script_begin(ttr_fields *fields)
@@ -102,10 +102,10 @@ static void integers_are_shown_in_the_base_they_ask_for(void **state)
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     static const ttr_field fields[] = {
         NUMBER("a", TTR_TYPE_UINT, 0xbeef, 16, 16),
-        NUMBER("b", TTR_TYPE_INT, -2, 16, 5), /* rounded up to 8 bits */
+        NUMBER("b", TTR_TYPE_INT, -2, 16, 5), /* prints the value rounded up to 8 bits */
         NUMBER("c", TTR_TYPE_INT, -1, 16, 64),
         NUMBER("d", TTR_TYPE_UINT, 8, 8, 32),
-        NUMBER("e", TTR_TYPE_INT, -1, 8, 4), /* rounded up to 6 bits */
+        NUMBER("e", TTR_TYPE_INT, -1, 8, 4), /* prints the value rounded up to 6 bits */
         NUMBER("f", TTR_TYPE_UINT, 5, 2, 4),
         NUMBER("g", TTR_TYPE_UINT, UINT64_MAX, 8, 64),
         NUMBER("h", TTR_TYPE_UINT, 0, 8, 8),
@@ -360,13 +360,13 @@ static void failures_are_told_and_leak_nothing(void **state)
     writing_fails_cleanly("babeltrace2");
 }
 
-/* Fields of a made-up class, as a walk over its description would number them: members that may
- * lack, arrays of any length. */
+/* Random fields of one class, numbered like those of a compiled layout: optional members, arrays of
+ * any length. */
 struct made {
     ttr_field field[300];
     unsigned n;
     uint64_t seed;
-    bool is_told; /* steps are */
+    bool is_told; /* fields have step numbers, so that their texts are cached */
 };
 
 static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const char *name,

@@ -194,8 +194,8 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
 
 #define WALK_MAX 4096u /* sections that are searched */
 
-/* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  Returns
- * *end == at if there are none. */
+/* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  *end is 0
+ * if there are none. */
 static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
                            uint64_t at, uint64_t *end)
 {
@@ -273,7 +273,7 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
 }
 
 /* Iterates over sections in the order of the file, and records those that no option refers to.
- * *events is set to the offset of the data of the events section. */
+ * *events is set to the offset of the data of the events section, unchanged if there is none. */
 static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events,
                                 bool *is_compressed)
 {
