@@ -72,7 +72,7 @@ struct babeltrace2_class {
     ttr_text head; /* text from the environment to the event name; p is NULL until it is made */
     const struct babeltrace2_plan *plan; /* NULL if the class has none */
     /* events seen, counted up to the threshold for making a plan */
-    uint32_t met;
+    uint32_t seen;
 };
 
 /* Decimal text of an eight-bit number. */
@@ -109,21 +109,22 @@ struct babeltrace2_cache {
 };
 
 /* Counts an event of a class, before its first field is printed (see babeltrace2_meet). */
-struct parts;
-typedef void (*babeltrace2_meet_function)(const struct parts *parts, const struct schema *schema,
-                                          struct babeltrace2_class *of_class);
+struct bt2_parts;
+typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
+                                           const struct schema *schema,
+                                           struct babeltrace2_class *of_class);
 
 /* Appends "{ ... }, { ... }" and the line feed, field by field.  `of_class` is NULL if the event
  * has no class; else its plan is made once it is frequent.  Large events are flushed to the output
  * in parts. */
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
-                           babeltrace2_meet_function meet);
+                           babeltrace2_count_event_fn meet);
 
 /* Appends the same by the plan of the class.  Returns false, and appends nothing, if the event does
  * not fit the plan. */
-bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event,
-                        const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
+bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
+                          const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"

@@ -10,12 +10,12 @@
  *   op 2  text "\" }\n"        PUT_END
  *
  * Order of calls:
- *   babeltrace2_meet    counts the events of a class.  The first one looks for the plan of the same
- *                       class in another stream; the PLAN_FROM-th one compiles a plan.
- *   make_plan           lists the parts of the record (layout/layout_record_parts.h), prints one
- * event without its values by the code in babeltrace2_fields.c, and records the text before each
- * value: so plans and field-by-field output cannot differ. babeltrace2_follow  runs the plan for an
- * event: reserves room, appends packet part and values.
+ *   babeltrace2_count_event    counts the events of a class.  The first one looks for the plan of
+ * the same class in another stream; the PLAN_FROM-th one compiles a plan. make_plan           lists
+ * the parts of the record (layout/layout_record_parts.h), prints one event without its values by
+ * the code in babeltrace2_fields.c, and records the text before each value: so plans and
+ * field-by-field output cannot differ. babeltrace2_run_plan  runs the plan for an event: reserves
+ * room, appends packet part and values.
  *
  * Invariants:
  *   - The output of a plan equals that of field-by-field printing (babeltrace2_plan_test.c).
@@ -30,20 +30,20 @@
  * plan is only slower.
  *
  * Left out, printed field by field: colors, arrays without indices, values with several labels,
- * optional fields and variants, payloads of more than PAYLOAD_MOST bytes. */
+ * optional fields and variants, payloads of more than PLAN_PAYLOAD_MAX bytes. */
 #include "formats/babeltrace2/babeltrace2_quote.h"
 #include "formats/babeltrace2/babeltrace2_walk.h"
 #include "layout/layout_record_parts.h"
 
-#define PARTS_MOST 128u /* parts of a class with a plan */
-#define PLAN_FROM 16u   /* events of a class before a plan is made */
-#define PLANS_MOST \
+#define PLAN_PARTS_MAX 128u /* parts of a class with a plan */
+#define PLAN_FROM 16u       /* events of a class before a plan is made */
+#define PLAN_BYTES_MAX \
     ((size_t)1024 * 1024) /* bytes of all plans; traces with very many classes would exceed it */
-#define PAYLOAD_MOST 4096u
+#define PLAN_PAYLOAD_MAX 4096u
 /* bytes of an index and a number; each element has at least one payload byte */
 #define ELEMENT_ROOM 64u
 
-enum put_code {
+enum plan_op_code {
     /* + enum load; PUT_DECIMAL_S64.. for signed 64-bit, whose load is the unsigned one */
     PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
@@ -61,10 +61,10 @@ enum put_code {
     PUT_END
 };
 
-struct put {
+struct plan_op {
     const char *text; /* text before the value; BLOCK bytes after it are readable */
     uint32_t text_n;
-    uint8_t code; /* enum put_code */
+    uint8_t code; /* enum plan_op_code */
     struct layout_part part;
     uint64_t mask; /* PUT_HEX: bits that are printed */
 };
@@ -78,15 +78,15 @@ struct babeltrace2_plan {
     size_t room;       /* output bytes that do not depend on the payload */
     /* events may have a packet part; it is printed before the operations */
     bool has_packet, is_behind_packet;
-    struct put put[];
+    struct plan_op put[];
 };
 
 /* --- Making --- */
 
 /* Returns the operation for a number, PUT_ANY unless it is a plain decimal, hex or float. */
-static uint8_t code_of_number(const ttr_value *value, uint8_t load)
+static uint8_t op_code_of_number(const ttr_value *value, uint8_t load)
 {
-    const uint8_t kind = kind_of(value);
+    const uint8_t kind = value_kind_of(value);
     const bool is_64 = load == LOAD_U64LE || load == LOAD_U64BE, is_signed = load >= LOAD_S8;
     if (kind == VALUE_SIGNED && is_64)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
@@ -97,9 +97,9 @@ static uint8_t code_of_number(const ttr_value *value, uint8_t load)
     return kind == VALUE_OTHER && value->base == 16 && !value->hint ? PUT_HEX : PUT_ANY;
 }
 
-static uint8_t code_of(const struct layout_part *part)
+static uint8_t op_code_of_part(const struct layout_part *part)
 {
-    const bool is_text = kind_of(&part->field->value) == VALUE_TEXT;
+    const bool is_text = value_kind_of(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END:
         return PUT_END;
@@ -108,7 +108,7 @@ static uint8_t code_of(const struct layout_part *part)
     case LAYOUT_PART_ENUM:
         return PUT_LABEL;
     case LAYOUT_PART_NUMBER:
-        return code_of_number(&part->field->value, part->load);
+        return op_code_of_number(&part->field->value, part->load);
     case LAYOUT_PART_TEXT:
         return is_text ? PUT_TEXT : PUT_ANY;
     case LAYOUT_PART_STRING:
@@ -119,7 +119,7 @@ static uint8_t code_of(const struct layout_part *part)
         return PUT_COUNTED_TEXT;
     case LAYOUT_PART_ELEMENTS:
         return part->element_load == LOAD_U8 && part->stride == 1 &&
-                       kind_of(&part->element->value) == VALUE_UNSIGNED
+                       value_kind_of(&part->element->value) == VALUE_UNSIGNED
                    ? PUT_BYTES
                    : PUT_ELEMENTS;
     default:
@@ -128,9 +128,9 @@ static uint8_t code_of(const struct layout_part *part)
 }
 
 /* Returns whether a plan can print a part. */
-static bool is_plain_part(const struct parts *parts, const struct layout_part *part)
+static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_part *part)
 {
-    const uint8_t kind = kind_of(&part->field->value);
+    const uint8_t kind = value_kind_of(&part->field->value);
     const bool is_named =
         part->field->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     switch (part->kind) {
@@ -141,23 +141,24 @@ static bool is_plain_part(const struct parts *parts, const struct layout_part *p
     case LAYOUT_PART_COUNTED_TEXT:
         return kind == VALUE_TEXT && !part->field->choices;
     case LAYOUT_PART_ELEMENTS:
-        return kind == VALUE_ARRAY && is_named && kind_of(&part->element->value) < VALUE_TEXT &&
-               !part->field->choices;
+        return kind == VALUE_ARRAY && is_named &&
+               value_kind_of(&part->element->value) < VALUE_TEXT && !part->field->choices;
     default:
         return kind != VALUE_ARRAY && !part->field->choices;
     }
 }
 
-static bool is_quoted(uint8_t code)
+static bool is_quoted_op(uint8_t code)
 {
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
 
 /* Prints an event without its values, and sets the length of the text before each value.  Returns
  * the number of operations, PUT_END included. */
-static uint32_t print_texts(struct parts *parts, const struct layout_part *part, struct put *put)
+static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layout_part *part,
+                                     struct plan_op *put)
 {
-    struct walk *walk = &parts->walk;
+    struct bt2_output *walk = &parts->walk;
     uint32_t n = 0;
     for (size_t from = 0;; part++) {
         if (part->kind == LAYOUT_PART_END) {
@@ -166,24 +167,24 @@ static uint32_t print_texts(struct parts *parts, const struct layout_part *part,
                    part->kind != LAYOUT_PART_ELEMENTS) {
             continue; /* the struct itself has no value */
         }
-        put[n] = (struct put){.code = code_of(part),
-                              .part = *part,
-                              .mask = babeltrace2_hex_mask(&part->field->value)};
-        if (is_quoted(put[n].code) && room_for(walk, 1))
+        put[n] = (struct plan_op){.code = op_code_of_part(part),
+                                  .part = *part,
+                                  .mask = babeltrace2_hex_mask(&part->field->value)};
+        if (is_quoted_op(put[n].code) && reserve_room(walk, 1))
             *walk->at++ = '"';
-        put[n].text_n = (uint32_t)(place_in(walk) - from);
-        from = place_in(walk);
+        put[n].text_n = (uint32_t)(output_offset(walk) - from);
+        from = output_offset(walk);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
-        if (is_quoted(put[n++].code) && room_for(walk, 1))
+        if (is_quoted_op(put[n++].code) && reserve_room(walk, 1))
             *walk->at++ = '"';
     }
 }
 
-static void set_room(struct babeltrace2_plan *plan, const struct put *put)
+static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *put)
 {
     const uint32_t per_byte = put->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
-                              : is_quoted(put->code)                 ? 4
+                              : is_quoted_op(put->code)              ? 4
                                                                      : 0;
     plan->room += put->text_n + BLOCK + VALUE_ROOM;
     if (per_byte > plan->per_byte)
@@ -191,11 +192,12 @@ static void set_room(struct babeltrace2_plan *plan, const struct put *put)
 }
 
 /* Copies operations and texts into one allocation.  Returns NULL if plans use too much memory. */
-static struct babeltrace2_plan *assemble(struct babeltrace2_cache *cache, const struct put *put,
-                                         uint32_t n, const struct buffer *texts)
+static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
+                                              const struct plan_op *put, uint32_t n,
+                                              const struct buffer *texts)
 {
     const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *put + texts->n + BLOCK;
-    struct babeltrace2_plan *plan = texts->failed || size > PLANS_MOST - cache->plans_size
+    struct babeltrace2_plan *plan = texts->failed || size > PLAN_BYTES_MAX - cache->plans_size
                                         ? NULL
                                         : arena_take(cache->arena, size);
     if (!plan)
@@ -207,15 +209,15 @@ static struct babeltrace2_plan *assemble(struct babeltrace2_cache *cache, const 
     memcpy(text, texts->bytes, texts->n);
     for (uint32_t i = 0; i < n; text += put[i++].text_n) {
         plan->put[i].text = text;
-        set_room(plan, &put[i]);
+        set_plan_room(plan, &put[i]);
     }
     return plan;
 }
 
-static void make_numbers(struct babeltrace2_cache *cache)
+static void make_byte_texts(struct babeltrace2_cache *cache)
 {
     for (uint32_t i = 0; i < BABELTRACE2_INDEXES; i++)
-        (void)babeltrace2_put_index(cache, i, (char[NUMBER_MAX]){0});
+        (void)babeltrace2_emit_index(cache, i, (char[NUMBER_MAX]){0});
     for (unsigned i = 0; i < 256; i++) {
         char text[NUMBER_MAX];
         cache->byte[i].n = (uint8_t)number_put_u64(text, i);
@@ -223,18 +225,18 @@ static void make_numbers(struct babeltrace2_cache *cache)
     }
 }
 
-static struct babeltrace2_plan **plans_with(struct babeltrace2_cache *cache,
-                                            const struct schema *schema)
+static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
+                                                const struct schema *schema)
 {
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
 /* Returns the plan that another stream made for the same class.  Hundreds of streams would not fit
  * into the CPU caches with a plan each. */
-static const struct babeltrace2_plan *find_plan(const struct parts *line,
+static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    const struct babeltrace2_plan *plan = *plans_with(line->walk.cache, schema);
+    const struct babeltrace2_plan *plan = *plans_of_start(line->walk.cache, schema);
     while (plan && (plan->start != schema->start || plan->is_behind_packet != line->has_part ||
                     memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
         plan = plan->next;
@@ -243,21 +245,22 @@ static const struct babeltrace2_plan *find_plan(const struct parts *line,
 
 /* Compiles the plan of a schema, `line` being at the start of an event.  Returns NULL if the class
  * has a part that plans cannot print. */
-static const struct babeltrace2_plan *make_plan(const struct parts *line,
+static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    struct layout_part part[PARTS_MOST];
-    struct put put[PARTS_MOST];
+    struct layout_part part[PLAN_PARTS_MAX];
+    struct plan_op put[PLAN_PARTS_MAX];
     struct buffer texts;
-    struct parts parts;
+    struct bt2_parts parts;
     struct babeltrace2_plan *plan;
-    uint32_t reach, n = line->walk.with_color ? 0 : layout_parts(schema, part, PARTS_MOST, &reach);
+    uint32_t reach,
+        n = line->walk.with_color ? 0 : layout_parts(schema, part, PLAN_PARTS_MAX, &reach);
     for (uint32_t i = 0; i < n; i++)
-        n = is_plain_part(line, &part[i]) ? n : 0;
+        n = is_part_in_plan(line, &part[i]) ? n : 0;
     if (n == 0)
         return NULL;
     if (!line->walk.cache->byte[0].n)
-        make_numbers(line->walk.cache);
+        make_byte_texts(line->walk.cache);
     buffer_init(&texts, line->walk.cache->arena->alloc);
     parts.walk.to = &texts;
     parts.walk.cache = line->walk.cache;
@@ -268,10 +271,10 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line,
     parts.has_part = line->has_part;
     parts.is_open = line->is_open;
     parts.next = line->next;
-    begin_room(&parts.walk, 0);
-    n = print_texts(&parts, part, put);
-    end_room(&parts.walk);
-    plan = assemble(line->walk.cache, put, n, &texts);
+    output_begin_room(&parts.walk, 0);
+    n = print_constant_texts(&parts, part, put);
+    output_end_room(&parts.walk);
+    plan = assemble_plan(line->walk.cache, put, n, &texts);
     buffer_free(&texts);
     if (!plan)
         return NULL;
@@ -280,18 +283,19 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line,
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_behind_packet = line->has_part;
     memcpy(plan->root, line->event_class->root, sizeof plan->root);
-    struct babeltrace2_plan **const plans = plans_with(line->walk.cache, schema);
+    struct babeltrace2_plan **const plans = plans_of_start(line->walk.cache, schema);
     plan->next = *plans;
     return *plans = plan;
 }
 
-void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
-                      struct babeltrace2_class *of_class)
+void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
+                             struct babeltrace2_class *of_class)
 {
-    if (of_class->met == PLAN_FROM) /* the decision is made: there is a plan, or none is possible */
+    if (of_class->seen ==
+        PLAN_FROM) /* the decision is made: there is a plan, or none is possible */
         return;
-    const bool is_time = ++of_class->met == PLAN_FROM;
-    if (!of_class->plan && (of_class->met == 1 || is_time))
+    const bool is_time = ++of_class->seen == PLAN_FROM;
+    if (!of_class->plan && (of_class->seen == 1 || is_time))
         of_class->plan = find_plan(parts, schema);
     if (!of_class->plan && is_time)
         of_class->plan = make_plan(parts, schema);
@@ -300,7 +304,7 @@ void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
 /* --- Running --- */
 
 /* The event that a plan prints. */
-struct event {
+struct plan_run {
     struct buffer *to;
     struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
@@ -309,12 +313,12 @@ struct event {
 };
 
 /* Prints a value by the general code.  Returns NULL if that needs more room than reserved. */
-static __attribute__((noinline)) char *put_any(const struct event *event,
-                                               const struct layout_part *part, const uint8_t *at,
-                                               char *to)
+static __attribute__((noinline)) char *emit_any_value(const struct plan_run *event,
+                                                      const struct layout_part *part,
+                                                      const uint8_t *at, char *to)
 {
     static const ttr_fields none;
-    struct walk walk;
+    struct bt2_output walk;
     ttr_value value;
     layout_part_value(part, &event->record, at, &value);
     if (value.hint == TTR_HINT_ENUM && value.count > 1)
@@ -325,21 +329,21 @@ static __attribute__((noinline)) char *put_any(const struct event *event,
     walk.fields = &none;
     walk.with_color = false;
     babeltrace2_add_value(&walk, &value);
-    end_room(&walk);
+    output_end_room(&walk);
     return (char *)buffer_room(event->to, event->room);
 }
 
 /* Appends a number with its labels; caches the text of the last ones. */
-static inline char *put_label(const struct event *event, const struct put *put, const uint8_t *at,
-                              char *to)
+static inline char *emit_label(const struct plan_run *event, const struct plan_op *put,
+                               const uint8_t *at, char *to)
 {
     const uint64_t number = load_plain((enum load)put->part.load, at);
     struct babeltrace2_label *kept =
         &event->cache->label[((uintptr_t)put / sizeof *put + number) % BABELTRACE2_LABELS];
     if (kept->place == put && kept->number == number)
-        return put_blocks(to, kept->text, kept->n);
+        return emit_blocks(to, kept->text, kept->n);
     const size_t from = (size_t)(to - (const char *)event->to->bytes);
-    to = put_any(event, &put->part, at, to);
+    to = emit_any_value(event, &put->part, at, to);
     const size_t n = to ? (size_t)(to - (const char *)event->to->bytes) - from : SIZE_MAX;
     if (n <= sizeof kept->text) {
         *kept = (struct babeltrace2_label){.place = put, .number = number, .n = (uint32_t)n};
@@ -349,7 +353,7 @@ static inline char *put_label(const struct event *event, const struct put *put, 
 }
 
 /* Returns the number of elements, or of bytes of a text. */
-static inline uint64_t count_of(const struct layout_part *part, const uint8_t *at)
+static inline uint64_t load_element_count(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
                                     : load_plain((enum load)part->load, at - part->back);
@@ -361,38 +365,38 @@ static inline double load_float(const struct layout_part *part, const uint8_t *p
     return part->kind == LAYOUT_PART_SINGLE ? load_single((uint32_t)bits) : double_of_bits(bits);
 }
 
-static char *put_element(const struct layout_part *part, const uint8_t *p, char *to)
+static char *emit_plan_element(const struct layout_part *part, const uint8_t *p, char *to)
 {
     ttr_value value = part->element->value;
     const uint64_t number = load_plain((enum load)part->element_load, p);
     if (value.type == TTR_TYPE_FLOAT)
-        return babeltrace2_put_float(to, part->has_single_elements ? load_single((uint32_t)number)
-                                                                   : double_of_bits(number));
+        return babeltrace2_emit_float(to, part->has_single_elements ? load_single((uint32_t)number)
+                                                                    : double_of_bits(number));
     value.v.u = number;
-    switch (kind_of(&value)) {
+    switch (value_kind_of(&value)) {
     case VALUE_SIGNED:
-        return put_signed(to, number);
+        return emit_signed(to, number);
     case VALUE_UNSIGNED:
-        return put_unsigned(to, number);
+        return emit_unsigned(to, number);
     default:
-        return babeltrace2_put_based(to, &value);
+        return babeltrace2_emit_based(to, &value);
     }
 }
 
-static char *put_elements(struct babeltrace2_cache *cache, const struct layout_part *part,
-                          const uint8_t *p, uint64_t n, char *to)
+static char *emit_plan_elements(struct babeltrace2_cache *cache, const struct layout_part *part,
+                                const uint8_t *p, uint64_t n, char *to)
 {
     for (uint64_t i = 0; i < n; i++, p += part->stride)
-        to = put_element(part, p, put_index(cache, i, to));
+        to = emit_plan_element(part, p, emit_index(cache, i, to));
     return to;
 }
 
-static inline char *put_bytes(struct babeltrace2_cache *cache, const uint8_t *p, uint64_t n,
-                              char *to)
+static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const uint8_t *p,
+                                       uint64_t n, char *to)
 {
     for (uint64_t i = 0; i < n; i++) {
         const struct babeltrace2_byte *byte = &cache->byte[p[i]];
-        to = put_index(cache, i, to);
+        to = emit_index(cache, i, to);
         memcpy(to, byte, sizeof *byte); /* copies the complete slot; only n bytes count */
         to += byte->n;
     }
@@ -407,40 +411,40 @@ static inline char *put_bytes(struct babeltrace2_cache *cache, const uint8_t *p,
 
 /* Appends the values of an event.  Returns NULL if the event does not fit the plan. */
 /* long: one case for each kind of value */
-static char *put_event(const struct event *event, char *to)
+static char *run_plan_ops(const struct plan_run *event, char *to)
 {
     const uint8_t *const base = event->record.base, *const end = event->record.end,
                          *p = event->record.begin;
-    const struct put *put = event->plan->put;
+    const struct plan_op *put = event->plan->put;
     if ((uint64_t)(end - p) < event->plan->reach)
         return NULL;
     for (uint64_t n;; put++) {
         const struct layout_part *const part = &put->part;
         const uint8_t *const at = p + part->at;
-        to = put_blocks(to, put->text, put->text_n);
+        to = emit_blocks(to, put->text, put->text_n);
         switch (put->code) {
-            DECIMAL(LOAD_U8, put_unsigned, *at);
-            DECIMAL(LOAD_U16LE, put_unsigned, load_u16le(at));
-            DECIMAL(LOAD_U32LE, put_unsigned, load_u32le(at));
-            DECIMAL(LOAD_U64LE, put_unsigned, load_u64le(at));
-            DECIMAL(LOAD_U16BE, put_unsigned, load_u16be(at));
-            DECIMAL(LOAD_U32BE, put_unsigned, load_u32be(at));
-            DECIMAL(LOAD_U64BE, put_unsigned, load_u64be(at));
-            DECIMAL(LOAD_S8, put_signed, (uint64_t)(int8_t)*at);
-            DECIMAL(LOAD_S16LE, put_signed, (uint64_t)(int16_t)load_u16le(at));
-            DECIMAL(LOAD_S32LE, put_signed, (uint64_t)(int32_t)load_u32le(at));
-            DECIMAL(LOAD_S16BE, put_signed, (uint64_t)(int16_t)load_u16be(at));
-            DECIMAL(LOAD_S32BE, put_signed, (uint64_t)(int32_t)load_u32be(at));
-            DECIMAL(LOAD_COUNT, put_signed, load_u64le(at));
-            DECIMAL(LOAD_COUNT + 1, put_signed, load_u64be(at));
+            DECIMAL(LOAD_U8, emit_unsigned, *at);
+            DECIMAL(LOAD_U16LE, emit_unsigned, load_u16le(at));
+            DECIMAL(LOAD_U32LE, emit_unsigned, load_u32le(at));
+            DECIMAL(LOAD_U64LE, emit_unsigned, load_u64le(at));
+            DECIMAL(LOAD_U16BE, emit_unsigned, load_u16be(at));
+            DECIMAL(LOAD_U32BE, emit_unsigned, load_u32be(at));
+            DECIMAL(LOAD_U64BE, emit_unsigned, load_u64be(at));
+            DECIMAL(LOAD_S8, emit_signed, (uint64_t)(int8_t)*at);
+            DECIMAL(LOAD_S16LE, emit_signed, (uint64_t)(int16_t)load_u16le(at));
+            DECIMAL(LOAD_S32LE, emit_signed, (uint64_t)(int32_t)load_u32le(at));
+            DECIMAL(LOAD_S16BE, emit_signed, (uint64_t)(int16_t)load_u16be(at));
+            DECIMAL(LOAD_S32BE, emit_signed, (uint64_t)(int32_t)load_u32be(at));
+            DECIMAL(LOAD_COUNT, emit_signed, load_u64le(at));
+            DECIMAL(LOAD_COUNT + 1, emit_signed, load_u64be(at));
         case PUT_HEX:
-            to = babeltrace2_put_hex(to, load_plain((enum load)part->load, at) & put->mask);
+            to = babeltrace2_emit_hex(to, load_plain((enum load)part->load, at) & put->mask);
             continue;
         case PUT_FLOAT:
-            to = babeltrace2_put_float(to, load_float(part, at));
+            to = babeltrace2_emit_float(to, load_float(part, at));
             continue;
         case PUT_TEXT:
-            to = put_quotable(to, base, at, at + part->count);
+            to = emit_quotable_text(to, base, at, at + part->count);
             continue;
         case PUT_END:
             return to;
@@ -448,40 +452,40 @@ static char *put_event(const struct event *event, char *to)
             p = find_zero(base, at, end);
             if (!p)
                 return NULL;
-            to = put_quotable(to, base, at, p++);
+            to = emit_quotable_text(to, base, at, p++);
             break;
         case PUT_LAST_STRING:
             p = end - part->reach;
             if (p <= at || p[-1])
                 return NULL;
-            to = put_quotable(to, base, at, p - 1);
+            to = emit_quotable_text(to, base, at, p - 1);
             break;
         case PUT_COUNTED_TEXT:
-            n = count_of(part, at);
+            n = load_element_count(part, at);
             if (n > (uint64_t)(end - at))
                 return NULL;
             p = at + n;
-            to = put_quotable(to, base, at, p);
+            to = emit_quotable_text(to, base, at, p);
             break;
         case PUT_BYTES:
         case PUT_ELEMENTS:
-            n = count_of(part, at);
+            n = load_element_count(part, at);
             if (n > (uint64_t)(end - at) ||
                 n * part->stride - (n ? part->gap : 0) > (uint64_t)(end - at))
                 return NULL;
             p = at + n * part->stride - (n ? part->gap : 0);
-            to = put->code == PUT_BYTES ? put_bytes(event->cache, at, n, to)
-                                        : put_elements(event->cache, part, at, n, to);
+            to = put->code == PUT_BYTES ? emit_byte_elements(event->cache, at, n, to)
+                                        : emit_plan_elements(event->cache, part, at, n, to);
             break;
         case PUT_LABEL:
         case PUT_ANY:
-            to = put->code == PUT_LABEL ? put_label(event, put, at, to)
-                                        : put_any(event, part, at, to);
+            to = put->code == PUT_LABEL ? emit_label(event, put, at, to)
+                                        : emit_any_value(event, part, at, to);
             if (!to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* code_of returns no others */
+            __builtin_unreachable(); /* op_code_of_part returns no others */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
@@ -490,33 +494,34 @@ static char *put_event(const struct event *event, char *to)
 
 /* Sets *text to the packet part of an event.  Returns false if it is not cached, or if the plan was
  * made for events without one. */
-static inline bool get_packet(const struct event *event, const struct schema *schema,
-                              const ttr_event *of, ttr_text *text)
+static inline bool find_packet_text(const struct plan_run *event, const struct schema *schema,
+                                    const ttr_event *of, ttr_text *text)
 {
     const struct babeltrace2_plan *plan = event->plan;
     *text = (ttr_text){event->cache->packet[0].text, 0};
     if (!plan->has_packet)
         return true;
-    const struct babeltrace2_packet *known = known_packet(event->cache, of, packet_of(schema, of));
+    const struct babeltrace2_packet *known =
+        find_cached_packet(event->cache, of, packet_of(schema, of));
     if (!known || (known->n > 0) != plan->is_behind_packet)
         return false;
     *text = (ttr_text){known->text, known->n};
     return true;
 }
 
-bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event,
-                        const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache)
+bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
+                          const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache)
 {
-    struct event tried = {.to = to, .cache = cache, .plan = plan};
+    struct plan_run tried = {.to = to, .cache = cache, .plan = plan};
     ttr_text packet;
-    if (plan->start != schema->start || event->payload_size > PAYLOAD_MOST ||
+    if (plan->start != schema->start || event->payload_size > PLAN_PAYLOAD_MAX ||
         !layout_record_of(schema, event, &tried.record) ||
-        !get_packet(&tried, schema, event, &packet))
+        !find_packet_text(&tried, schema, event, &packet))
         return false;
     const size_t begin = to->n;
     tried.room = plan->room + (size_t)plan->per_byte * event->payload_size;
     char *at = (char *)buffer_room(to, tried.room + sizeof cache->packet[0].text);
-    at = at ? put_event(&tried, put_blocks(at, packet.p, packet.n)) : NULL;
+    at = at ? run_plan_ops(&tried, emit_blocks(at, packet.p, packet.n)) : NULL;
     if (at)
         to->n = (size_t)(at - (char *)to->bytes);
     else

@@ -3,8 +3,8 @@
 #include "support/layout_test.h"
 #include "support/writing.h"
 
-#define ENOUGH 20u /* events after which a class has a plan */
-#define EVENTS 12u /* compared events of a class; below the threshold for a plan */
+#define PLANNED_EVENTS 20u /* events after which a class has a plan */
+#define EVENTS 12u         /* compared events of a class; below the threshold for a plan */
 #define BYTES 160u
 
 struct events {
@@ -47,8 +47,8 @@ static void write_event(struct writing *w, const struct printed *printed, ttr_ev
 }
 
 /* Prints the events after `before` repetitions of the first one. */
-static void print(struct writing *w, const char *type_text, const struct events *events,
-                  unsigned before)
+static void print_events(struct writing *w, const char *type_text, const struct events *events,
+                         unsigned before)
 {
     struct table table;
     struct printed printed;
@@ -63,19 +63,19 @@ static void print(struct writing *w, const char *type_text, const struct events 
     table_close(&table);
 }
 
-static const char *behind_lines(const char *text, unsigned n)
+static const char *skip_lines(const char *text, unsigned n)
 {
     for (; n > 0; n--)
         text = strchr(text, '\n') + 1;
     return text;
 }
 
-static void compare(const char *type_text, const struct events *events)
+static void compare_plan_with_fields(const char *type_text, const struct events *events)
 {
     struct writing by_fields, by_plan;
-    print(&by_fields, type_text, events, 0);
-    print(&by_plan, type_text, events, ENOUGH);
-    const char *text = behind_lines(by_plan.text, ENOUGH);
+    print_events(&by_fields, type_text, events, 0);
+    print_events(&by_plan, type_text, events, PLANNED_EVENTS);
+    const char *text = skip_lines(by_plan.text, PLANNED_EVENTS);
     if (strcmp(text, by_fields.text) != 0)
         fail_msg("%s:\n%s\n%s", type_text, text, by_fields.text);
     writing_close(&by_fields);
@@ -83,7 +83,7 @@ static void compare(const char *type_text, const struct events *events)
 }
 
 /* Returns a random byte; frequent ones are digits of lengths and characters that need escapes. */
-static uint8_t any_byte(uint64_t *seed)
+static uint8_t random_byte(uint64_t *seed)
 {
     static const uint8_t usual[] = {0,   0,   1,   2,    3,    7,    'a', 'b',  'c', 'd',
                                     'x', 'y', ' ', 0xc3, 0xa4, 0xff, '"', '\\', '?', 0x7f};
@@ -101,7 +101,7 @@ static void make_events(struct events *events, uint64_t *seed)
                        body = (uint32_t)(support_random(seed) % 20);
         uint8_t *payload = malloc(size + 1);
         for (uint32_t k = 0; k < size; k++)
-            payload[k] = any_byte(seed);
+            payload[k] = random_byte(seed);
         events->event[i] = (ttr_event){.time = i,
                                        .kind = TTR_KIND_INSTANT,
                                        .payload = realloc(payload, size ? size : 1),
@@ -110,13 +110,13 @@ static void make_events(struct events *events, uint64_t *seed)
     }
 }
 
-static void drop_events(struct events *events)
+static void free_events(struct events *events)
 {
     for (unsigned i = 0; i < EVENTS; i++)
         free((void *)(uintptr_t)events->event[i].payload);
 }
 
-static void plans_print_what_fields_print(void **state)
+static void plan_output_equals_field_output(void **state)
 {
     static const char *const members[] = {"a%u:u8",
                                           "a%u:i8",
@@ -186,12 +186,12 @@ static void plans_print_what_fields_print(void **state)
             strncat(text, " ", 2);
         }
         make_events(&events, &seed);
-        compare(text, &events);
-        drop_events(&events);
+        compare_plan_with_fields(text, &events);
+        free_events(&events);
     }
 }
 
-static void names_that_are_many_are_printed_field_by_field(void **state)
+static void class_with_many_labels_prints_by_fields(void **state)
 {
     static const uint8_t bytes[] = {2, 9, 200};
     struct events events;
@@ -199,14 +199,14 @@ static void names_that_are_many_are_printed_field_by_field(void **state)
     for (unsigned i = 0; i < EVENTS; i++)
         events.event[i] = (ttr_event){
             .kind = TTR_KIND_INSTANT, .payload = bytes + (i + 1) % 3, .payload_size = 1};
-    compare("a:u8=A=0..3,B=2..9;", &events);
+    compare_plan_with_fields("a:u8=A=0..3,B=2..9;", &events);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_print_what_fields_print),
-        cmocka_unit_test(names_that_are_many_are_printed_field_by_field),
+        cmocka_unit_test(plan_output_equals_field_output),
+        cmocka_unit_test(class_with_many_labels_prints_by_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 
 /* Copies fewer than 16 bytes and returns their mask of special bytes.  If 16 bytes before `limit`
  * are readable, it loads them at once. */
-static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p,
-                                 const uint8_t *limit)
+static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
+                                       const uint8_t *limit)
 {
     const unsigned n = (unsigned)(limit - p);
     uint32_t specials = 0;
@@ -58,7 +58,8 @@ static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p
 
 /* Copies [p, limit) up to the first zero.  Returns the end, NULL if a byte needs an escape.  Bytes
  * from `from` (at or before p) on are readable. */
-static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
+                                    const uint8_t *limit)
 {
     uint32_t specials = 0;
     for (; limit - p >= 16 && !specials; p += 16, at += 16) {
@@ -68,7 +69,7 @@ static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, c
     if (specials)
         p -= 16, at -= 16;
     else
-        specials = copy_rest(at, from, p, limit);
+        specials = copy_last_bytes(at, from, p, limit);
     if (__builtin_expect(!specials, 1))
         return at + (limit - p);
     const unsigned n = (unsigned)__builtin_ctz(specials);
@@ -76,13 +77,13 @@ static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, c
 }
 
 /* Copies [p, limit) with escapes, up to the first zero.  Returns the end. */
-char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit);
+char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
-static inline char *put_quotable(char *at, const uint8_t *from, const uint8_t *p,
-                                 const uint8_t *limit)
+static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,
+                                       const uint8_t *limit)
 {
-    char *behind = put_plain(at, from, p, limit);
-    return behind ? behind : babeltrace2_put_escaped(at, p, limit);
+    char *behind = emit_plain_text(at, from, p, limit);
+    return behind ? behind : babeltrace2_emit_escaped(at, p, limit);
 }
 
 #endif

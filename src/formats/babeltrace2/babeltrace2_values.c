@@ -6,7 +6,7 @@
 #include "formats/babeltrace2/babeltrace2_walk.h"
 #include "layout/layout.h"
 
-static char *put_special(char *at, uint8_t byte)
+static char *emit_special(char *at, uint8_t byte)
 {
     static const char letters[256] = {
         ['\\'] = '\\', ['\''] = '\'', ['"'] = '"',  ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
@@ -22,43 +22,43 @@ static char *put_special(char *at, uint8_t byte)
     return at;
 }
 
-char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit)
+char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
 {
     for (; p < limit && *p; p++) {
         if (is_special(*p))
-            at = put_special(at, *p);
+            at = emit_special(at, *p);
         else
             *at++ = (char)*p;
     }
     return at;
 }
 
-void babeltrace2_add_quoted(struct walk *walk, ttr_text text)
+void babeltrace2_add_quoted(struct bt2_output *walk, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
-    if (!room_for(walk, 4 * text.n + 2 + TEXT_BEYOND))
+    if (!reserve_room(walk, 4 * text.n + 2 + TEXT_BEYOND))
         return;
     *walk->at++ = '"';
-    walk->at = put_quotable(walk->at, p, p, p + text.n);
+    walk->at = emit_quotable_text(walk->at, p, p, p + text.n);
     *walk->at++ = '"';
 }
 
 /* Appends n digits in base 2, 8 or 16, the most significant first. */
-static char *put_digits(char *at, uint64_t x, unsigned shift, unsigned n)
+static char *emit_digits(char *at, uint64_t x, unsigned shift, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         at[i] = "0123456789ABCDEF"[x >> shift * (n - 1 - i) & ((1u << shift) - 1)];
     return at + n;
 }
 
-static unsigned digits_of(uint64_t x, unsigned shift)
+static unsigned count_digits(uint64_t x, unsigned shift)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(x | 1);
     return (bits + shift - 1) / shift;
 }
 
 /* Returns the lowest `bits` of a number, rounded up to complete digits of `per` bits. */
-static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
+static uint64_t mask_to_digits(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
@@ -66,7 +66,7 @@ static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
 
 /* Returns eight hex digits, the first in the highest byte: spreads nibbles to bytes, then adds '0'
  * or 'A' - 10 in all bytes at once. */
-static inline uint64_t spread_eight(uint32_t x)
+static inline uint64_t eight_hex_digits(uint32_t x)
 {
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
     digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
@@ -76,48 +76,48 @@ static inline uint64_t spread_eight(uint32_t x)
     return digits + UINT64_C(0x3030303030303030) + letters * ('A' - '9' - 1);
 }
 
-char *babeltrace2_put_hex(char *at, uint64_t x)
+char *babeltrace2_emit_hex(char *at, uint64_t x)
 {
     const bool is_long = x >> 32 != 0;
     const uint32_t first = (uint32_t)(is_long ? x >> 32 : x);
-    const unsigned n = digits_of(first, 4);
+    const unsigned n = count_digits(first, 4);
     at = put_text(at, "0x");
-    store_u64be(at, spread_eight(first << 4 * (8 - n)));
+    store_u64be(at, eight_hex_digits(first << 4 * (8 - n)));
     at += n;
     if (!is_long)
         return at;
-    store_u64be(at, spread_eight((uint32_t)x));
+    store_u64be(at, eight_hex_digits((uint32_t)x));
     return at + 8;
 }
 
 uint64_t babeltrace2_hex_mask(const ttr_value *value)
 {
-    return masked(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
+    return mask_to_digits(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
 }
 
-char *babeltrace2_put_based(char *at, const ttr_value *value)
+char *babeltrace2_emit_based(char *at, const ttr_value *value)
 {
     unsigned bits = value->bits && value->bits <= 64 ? value->bits : 64;
     uint64_t x = value->v.u;
     if (value->base == 2)
-        return put_digits(put_text(at, "0b"), x, 1, bits);
+        return emit_digits(put_text(at, "0b"), x, 1, bits);
     if (value->base == 8) {
-        x = value->type == TTR_TYPE_INT ? masked(x, bits, 3) : x;
-        return put_digits(put_text(at, "0"), x, 3, digits_of(x, 3));
+        x = value->type == TTR_TYPE_INT ? mask_to_digits(x, bits, 3) : x;
+        return emit_digits(put_text(at, "0"), x, 3, count_digits(x, 3));
     }
-    return babeltrace2_put_hex(at, x & babeltrace2_hex_mask(value));
+    return babeltrace2_emit_hex(at, x & babeltrace2_hex_mask(value));
 }
 
-static inline char *put_integer(char *at, const ttr_value *value)
+static inline char *emit_integer(char *at, const ttr_value *value)
 {
     if (value->base == 2 || value->base == 8 || value->base == 16)
-        return babeltrace2_put_based(at, value);
+        return babeltrace2_emit_based(at, value);
     return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
 }
 
 /* Appends a float as %g does, for magnitudes that %g prints without an exponent.  Returns NULL if
  * the sixth digit is close to a rounding boundary: scaling may be off by a millionth of it. */
-static char *put_plain_float(char *at, double x)
+static char *emit_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
     static const double limits[] = {1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
@@ -158,52 +158,52 @@ static char *put_plain_float(char *at, double x)
     return at + n + 1;
 }
 
-char *babeltrace2_put_float(char *at, double x)
+char *babeltrace2_emit_float(char *at, double x)
 {
-    char *behind = put_plain_float(at, x);
+    char *behind = emit_plain_float(at, x);
     return behind ? behind : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
 /* Appends the labels of a value, separated by commas. */
-static void add_labels(struct walk *walk, const ttr_value *value)
+static void add_labels(struct bt2_output *walk, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
         ttr_text label = {"", 0};
         (void)ttr_fields_label(walk->fields, value, i, &label);
-        if (!room_for(walk, VALUE_ROOM))
+        if (!reserve_room(walk, VALUE_ROOM))
             return;
         walk->at = put_text(walk->at, i ? ", " : "");
-        color(walk, COLOR_VALUE);
+        emit_color(walk, COLOR_VALUE);
         babeltrace2_add_quoted(walk, label);
-        if (!room_for(walk, VALUE_ROOM))
+        if (!reserve_room(walk, VALUE_ROOM))
             return;
-        color(walk, COLOR_OFF);
+        emit_color(walk, COLOR_OFF);
     }
 }
 
-static void add_enum(struct walk *walk, const ttr_value *value)
+static void add_enum(struct bt2_output *walk, const ttr_value *value)
 {
     walk->at = put_text(walk->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
         add_labels(walk, value);
     } else {
-        color(walk, COLOR_UNKNOWN);
+        emit_color(walk, COLOR_UNKNOWN);
         walk->at = put_text(walk->at, "<unknown>");
-        color(walk, COLOR_OFF);
+        emit_color(walk, COLOR_OFF);
     }
-    if (!room_for(walk, VALUE_ROOM))
+    if (!reserve_room(walk, VALUE_ROOM))
         return;
     walk->at = put_text(walk->at, value->count > 1 ? " } : container = " : " : container = ");
-    color(walk, COLOR_VALUE);
-    walk->at = put_integer(walk->at, value);
-    color(walk, COLOR_OFF);
+    emit_color(walk, COLOR_VALUE);
+    walk->at = emit_integer(walk->at, value);
+    emit_color(walk, COLOR_OFF);
     walk->at = put_text(walk->at, " )");
 }
 
 /* Appends bytes as "{ 59 6f }". */
-static void add_bytes(struct walk *walk, ttr_text bytes)
+static void add_bytes(struct bt2_output *walk, ttr_text bytes)
 {
-    if (!room_for(walk, 3 * bytes.n + 3))
+    if (!reserve_room(walk, 3 * bytes.n + 3))
         return;
     char *at = walk->at;
     *at++ = '{';
@@ -223,7 +223,7 @@ static int compare_texts(ttr_text a, ttr_text b)
 }
 
 /* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
-static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
+static uint32_t sort_labels(const struct bt2_output *walk, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS])
 {
     uint32_t n = 0;
@@ -243,50 +243,50 @@ static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
 }
 
 /* Appends a bit map: 0xA2 { "a", "b" }, or 0x40 if no flag matches. */
-static void add_flags(struct walk *walk, const ttr_value *value)
+static void add_flags(struct bt2_output *walk, const ttr_value *value)
 {
-    color(walk, COLOR_VALUE);
-    walk->at = babeltrace2_put_hex(walk->at, value->v.u);
-    color(walk, COLOR_OFF);
+    emit_color(walk, COLOR_VALUE);
+    walk->at = babeltrace2_emit_hex(walk->at, value->v.u);
+    emit_color(walk, COLOR_OFF);
     ttr_text labels[LAYOUT_LABELS];
     const uint32_t n = sort_labels(walk, value, labels);
-    for (uint32_t i = 0; i < n && room_for(walk, VALUE_ROOM); i++) {
+    for (uint32_t i = 0; i < n && reserve_room(walk, VALUE_ROOM); i++) {
         walk->at = put_text(walk->at, i ? ", " : " { ");
-        color(walk, COLOR_VALUE);
+        emit_color(walk, COLOR_VALUE);
         babeltrace2_add_quoted(walk, labels[i]);
-        if (!room_for(walk, VALUE_ROOM))
+        if (!reserve_room(walk, VALUE_ROOM))
             return;
-        color(walk, COLOR_OFF);
+        emit_color(walk, COLOR_OFF);
     }
-    if (value->count && room_for(walk, 2))
+    if (value->count && reserve_room(walk, 2))
         walk->at = put_text(walk->at, " }");
 }
 
 /* Appends a text or a number, in the color of values. */
-static void add_colored(struct walk *walk, const ttr_value *value)
+static void add_colored_value(struct bt2_output *walk, const ttr_value *value)
 {
-    color(walk, COLOR_VALUE);
+    emit_color(walk, COLOR_VALUE);
     switch (value->type) {
     case TTR_TYPE_BOOL:
         walk->at = put_text(walk->at, value->v.u ? "true" : "false");
         break;
     case TTR_TYPE_FLOAT:
-        walk->at = babeltrace2_put_float(walk->at, value->v.f);
+        walk->at = babeltrace2_emit_float(walk->at, value->v.f);
         break;
     case TTR_TYPE_TEXT:
         if (value->hint != TTR_HINT_NUMBER)
             babeltrace2_add_quoted(walk, value->text);
-        else if (room_for(walk, value->text.n))
+        else if (reserve_room(walk, value->text.n))
             walk->at = put_piece(walk->at, value->text);
         break;
     default:
-        walk->at = put_integer(walk->at, value);
+        walk->at = emit_integer(walk->at, value);
     }
-    if (walk->with_color && room_for(walk, 8))
-        color(walk, COLOR_OFF);
+    if (walk->with_color && reserve_room(walk, 8))
+        emit_color(walk, COLOR_OFF);
 }
 
-void babeltrace2_add_value(struct walk *walk, const ttr_value *value)
+void babeltrace2_add_value(struct bt2_output *walk, const ttr_value *value)
 {
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_integer && value->hint == TTR_HINT_ENUM)
@@ -298,5 +298,5 @@ void babeltrace2_add_value(struct walk *walk, const ttr_value *value)
     else if (value->type == TTR_TYPE_NULL)
         walk->at = put_text(walk->at, "<none>");
     else
-        add_colored(walk, value);
+        add_colored_value(walk, value);
 }

@@ -1,7 +1,7 @@
 /* Output position and open levels of the event that is printed; included by this folder only.
  *
  * Text is written directly into reserved room of the buffer.  A function first reserves all that it
- * may write (room_for), then only advances `at`. */
+ * may write (reserve_room), then only advances `at`. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 
@@ -12,32 +12,32 @@
 #define ROOM_MIN ((size_t)4096)
 #define VALUE_ROOM 192u /* bytes of any value without text, braces included */
 
-struct level {
+struct bt2_level {
     bool is_array;
     uint8_t choices;  /* closing braces to print after the field of this level */
     uint64_t printed; /* members or elements printed so far */
 };
 
-struct walk {
+struct bt2_output {
     struct buffer *to;
     char *at, *end; /* [at, end) is reserved in the buffer but not counted in buffer->n */
     struct babeltrace2_cache *cache;
     const ttr_fields *fields;
     bool with_names, with_color;
     unsigned depth; /* levels 0 to depth are open */
-    struct level level[DEPTH_MAX + 1];
+    struct bt2_level level[DEPTH_MAX + 1];
 };
 
 /* The parts of an event in order, and whether the current one must be closed. */
-struct parts {
-    struct walk walk;
+struct bt2_parts {
+    struct bt2_output walk;
     const struct babeltrace2_names *names;
     const struct event_class *event_class;
     bool has_part, is_open;
     unsigned next; /* index in `order` of the next part */
 };
 
-static inline void begin_room(struct walk *walk, size_t n)
+static inline void output_begin_room(struct bt2_output *walk, size_t n)
 {
     if (n < ROOM_MIN)
         n = ROOM_MIN;
@@ -46,7 +46,7 @@ static inline void begin_room(struct walk *walk, size_t n)
         walk->end = walk->at + n;
 }
 
-static inline void end_room(struct walk *walk)
+static inline void output_end_room(struct bt2_output *walk)
 {
     if (walk->at)
         buffer_filled(walk->to, (size_t)(walk->at - (char *)(walk->to->bytes + walk->to->n)));
@@ -54,23 +54,23 @@ static inline void end_room(struct walk *walk)
 }
 
 /* Reserves n bytes.  Returns false if memory is exhausted. */
-static inline bool room_for(struct walk *walk, size_t n)
+static inline bool reserve_room(struct bt2_output *walk, size_t n)
 {
     if ((size_t)(walk->end - walk->at) >= n)
         return true;
-    end_room(walk);
-    begin_room(walk, n);
+    output_end_room(walk);
+    output_begin_room(walk, n);
     return (size_t)(walk->end - walk->at) >= n;
 }
 
-static inline void color(struct walk *walk, const char *code)
+static inline void emit_color(struct bt2_output *walk, const char *code)
 {
     if (walk->with_color)
         walk->at = put_text(walk->at, code);
 }
 
 /* Returns the offset in the buffer of the next byte written. */
-static inline size_t place_in(const struct walk *walk)
+static inline size_t output_offset(const struct bt2_output *walk)
 {
     return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
 }
@@ -85,7 +85,7 @@ enum value_kind {
     VALUE_ARRAY
 };
 
-static inline uint8_t kind_of(const ttr_value *value)
+static inline uint8_t value_kind_of(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
@@ -106,7 +106,7 @@ static inline uint8_t kind_of(const ttr_value *value)
 }
 
 /* Appends a number.  One digit, the usual case in arrays, avoids a function call. */
-static inline char *put_unsigned(char *at, uint64_t x)
+static inline char *emit_unsigned(char *at, uint64_t x)
 {
     if (x >= 10)
         return put_u64(at, x);
@@ -114,49 +114,49 @@ static inline char *put_unsigned(char *at, uint64_t x)
     return at + 1;
 }
 
-static inline char *put_signed(char *at, uint64_t x)
+static inline char *emit_signed(char *at, uint64_t x)
 {
-    return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : put_unsigned(at, x);
+    return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : emit_unsigned(at, x);
 }
 
 /* Appends ", [N] = ", and caches it for the first elements. */
-char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
+char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
 
-/* Like babeltrace2_put_index; copies the text if it is cached. */
-static inline char *put_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
+/* Like babeltrace2_emit_index; copies the text if it is cached. */
+static inline char *emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
 {
     const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
     if (index >= BABELTRACE2_INDEXES || known->n == 0)
-        return babeltrace2_put_index(cache, index, at);
+        return babeltrace2_emit_index(cache, index, at);
     memcpy(at, known, sizeof *known); /* copies the complete slot; only n bytes count */
     return at + known->n;
 }
 
 /* Appends a text in quotes, up to its first zero. */
-void babeltrace2_add_quoted(struct walk *walk, ttr_text text);
+void babeltrace2_add_quoted(struct bt2_output *walk, ttr_text text);
 
 /* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
-void babeltrace2_add_value(struct walk *walk, const ttr_value *value);
+void babeltrace2_add_value(struct bt2_output *walk, const ttr_value *value);
 
 /* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
-char *babeltrace2_put_float(char *at, double x);
-char *babeltrace2_put_based(char *at, const ttr_value *value);
+char *babeltrace2_emit_float(char *at, double x);
+char *babeltrace2_emit_based(char *at, const ttr_value *value);
 
 /* Appends a number in base 16, and returns the mask of the bits that babeltrace2 prints. */
-char *babeltrace2_put_hex(char *at, uint64_t x);
+char *babeltrace2_emit_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
 /* Appends everything between the previous value and that of `field`, opening the level of a struct
  * or array.  Returns false if no value follows. */
-bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
+bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field);
 
 /* Appends everything after the last value: braces, empty parts, the line feed. */
-void babeltrace2_end_parts(struct parts *parts);
+void babeltrace2_end_parts(struct bt2_parts *parts);
 
 #define BLOCK 32u /* bytes per copy */
 
 /* Copies a text in blocks; BLOCK bytes after it must be readable and writable. */
-static inline char *put_blocks(char *at, const char *text, size_t n)
+static inline char *emit_blocks(char *at, const char *text, size_t n)
 {
     memcpy(at, text, BLOCK);
     for (size_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
@@ -171,8 +171,8 @@ static inline uint64_t packet_of(const struct schema *schema, const ttr_event *e
 }
 
 /* Returns the cached packet part of an event, NULL if another packet was printed since. */
-static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache,
-                                                            const ttr_event *event, uint64_t number)
+static inline const struct babeltrace2_packet *find_cached_packet(
+    const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
 {
     const struct babeltrace2_packet *known = &cache->packet[event->source % BABELTRACE2_PACKETS];
     return number && known->number == number && known->source == event->source ? known : NULL;
@@ -180,7 +180,7 @@ static inline const struct babeltrace2_packet *known_packet(const struct babeltr
 
 /* Counts an event whose first part is about to be printed, and makes the plan of its class when the
  * threshold is reached. */
-void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
-                      struct babeltrace2_class *of_class);
+void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
+                             struct babeltrace2_class *of_class);
 
 #endif

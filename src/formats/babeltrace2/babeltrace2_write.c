@@ -47,7 +47,7 @@ struct babeltrace2 {
 };
 
 /* Returns whether a list "a,b,c" contains a word. */
-static bool has_word(const char *list, const char *word)
+static bool list_has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
@@ -57,8 +57,8 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* Fails unless each word of the list is in `known`.  `usual`: the words to name in the error. */
-static ttr_status check_words(const char *key, const char *list, const char *const *known,
-                              const char *usual, ttr_error *error)
+static ttr_status check_list_words(const char *key, const char *list, const char *const *known,
+                                   const char *usual, ttr_error *error)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
@@ -72,8 +72,8 @@ static ttr_status check_words(const char *key, const char *list, const char *con
     return TTR_OK;
 }
 
-static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_names *names,
-                             ttr_error *error)
+static ttr_status read_names_option(const struct ttr_writer *out, struct babeltrace2_names *names,
+                                    ttr_error *error)
 {
     static const char *const known[] = {"all",     "none", "payload", "arg",    "args",
                                         "context", "ctx",  "scope",   "header", NULL};
@@ -81,17 +81,18 @@ static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_na
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
-    bool is_all = has_word(list, "all");
-    names->payload =
-        is_all || has_word(list, "payload") || has_word(list, "arg") || has_word(list, "args");
-    names->context = is_all || has_word(list, "context") || has_word(list, "ctx");
-    names->scope = is_all || has_word(list, "scope");
-    names->header = is_all || has_word(list, "header");
-    return check_words("names", list, known, "payload, context, scope and header, or all or none",
-                       error);
+    bool is_all = list_has_word(list, "all");
+    names->payload = is_all || list_has_word(list, "payload") || list_has_word(list, "arg") ||
+                     list_has_word(list, "args");
+    names->context = is_all || list_has_word(list, "context") || list_has_word(list, "ctx");
+    names->scope = is_all || list_has_word(list, "scope");
+    names->header = is_all || list_has_word(list, "header");
+    return check_list_words("names", list, known,
+                            "payload, context, scope and header, or all or none", error);
 }
 
-static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_error *error)
+static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *shown,
+                                     ttr_error *error)
 {
     static const char *const known[] = {"trace",
                                         "trace:hostname",
@@ -107,15 +108,15 @@ static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_
     const char *list = output_option(out, "fields");
     *shown = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
-        if (has_word(list, known[i]) || has_word(list, "all"))
+        if (list_has_word(list, known[i]) || list_has_word(list, "all"))
             *shown |= 1u << i;
     static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
                                 "loglevel and emf, or all or none";
-    return list ? check_words("fields", list, known, usual, error) : TTR_OK;
+    return list ? check_list_words("fields", list, known, usual, error) : TTR_OK;
 }
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool otherwise,
-                              bool *answer, ttr_error *error)
+static ttr_status read_bool_option(const struct ttr_writer *out, const char *key, bool otherwise,
+                                   bool *answer, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = value ? strcmp(value, "yes") == 0 : otherwise;
@@ -125,7 +126,8 @@ static ttr_status read_answer(const struct ttr_writer *out, const char *key, boo
                 key, value);
 }
 
-static ttr_status read_style(const struct ttr_writer *out, enum time_style *style, ttr_error *error)
+static ttr_status read_time_style(const struct ttr_writer *out, enum time_style *style,
+                                  ttr_error *error)
 {
     static const char *const words[] = {"wall", "seconds", "cycles"};
     const char *value = output_option(out, "time");
@@ -147,17 +149,17 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&own->head, &out->t->counted);
     own->cache.arena = &own->arena;
     own->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
-    ttr_status status = read_names(out, &own->cache.names, error);
+    ttr_status status = read_names_option(out, &own->cache.names, error);
     if (status == TTR_OK)
-        status = read_shown(out, &own->shown, error);
+        status = read_fields_option(out, &own->shown, error);
     if (status == TTR_OK)
-        status = read_style(out, &own->style, error);
+        status = read_time_style(out, &own->style, error);
     if (status == TTR_OK)
-        status = read_answer(out, "gmt", false, &own->is_gmt, error);
+        status = read_bool_option(out, "gmt", false, &own->is_gmt, error);
     if (status == TTR_OK)
-        status = read_answer(out, "date", false, &own->with_date, error);
+        status = read_bool_option(out, "date", false, &own->with_date, error);
     if (status == TTR_OK)
-        status = read_answer(out, "delta", true, &own->with_delta, error);
+        status = read_bool_option(out, "delta", true, &own->with_delta, error);
     own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header &&
                            !own->cache.with_color;
     return status;
@@ -166,7 +168,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 /* --- Times --- */
 
 /* Caches the text "[2026-11-21 10:11:12." of a second. */
-static void make_prefix(struct babeltrace2 *own, int64_t second)
+static void make_second_prefix(struct babeltrace2 *own, int64_t second)
 {
     struct tm parts = {0};
     time_t time = (time_t)second;
@@ -178,12 +180,12 @@ static void make_prefix(struct babeltrace2 *own, int64_t second)
                              own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
 }
 
-static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
+static char *emit_wall_time(char *at, struct babeltrace2 *own, int64_t time)
 {
     int64_t second = time / NS_PER_S;
     if (time >= 0 && own->style == TIME_WALL &&
         (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
-        make_prefix(own, second);
+        make_second_prefix(own, second);
     if (time >= 0 && own->style == TIME_WALL && own->prefix_n) {
         memcpy(at, own->prefix + 1, own->prefix_n - 1);
         at += own->prefix_n - 1;
@@ -197,7 +199,7 @@ static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
     return at + 9;
 }
 
-static char *put_padded(char *at, uint64_t x, unsigned digits)
+static char *emit_padded(char *at, uint64_t x, unsigned digits)
 {
     char number[NUMBER_MAX];
     size_t n = number_put_u64(number, x);
@@ -207,12 +209,12 @@ static char *put_padded(char *at, uint64_t x, unsigned digits)
     return at + n;
 }
 
-static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event *event)
+static char *emit_delta(char *at, const struct babeltrace2 *own, const ttr_event *event)
 {
     if (own->style == TIME_CYCLES && !own->has_last)
         return put_text(at, "+????????????");
     if (own->style == TIME_CYCLES)
-        return put_padded(put_text(at, "+"), event->ticks - own->last_cycles, 12);
+        return emit_padded(put_text(at, "+"), event->ticks - own->last_cycles, 12);
     if (!own->has_last)
         return put_text(at, "+?.?????????");
     uint64_t delta = (uint64_t)event->time - (uint64_t)own->last_time;
@@ -226,7 +228,7 @@ static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event 
     return at + 9;
 }
 
-static char *put_scope_name(char *at, const struct babeltrace2 *own, const char *name)
+static char *emit_scope_name(char *at, const struct babeltrace2 *own, const char *name)
 {
     if (own->cache.with_color)
         return put_text(put_text(put_text(at, COLOR_SCOPE), name), COLOR_OFF " = ");
@@ -234,7 +236,7 @@ static char *put_scope_name(char *at, const struct babeltrace2 *own, const char 
 }
 
 /* Stores the time that the next delta is relative to. */
-static void keep_time(struct babeltrace2 *own, const ttr_event *event)
+static void set_delta_base(struct babeltrace2 *own, const ttr_event *event)
 {
     own->last_time = event->time;
     own->last_cycles = event->ticks;
@@ -247,21 +249,21 @@ static bool has_clock(const struct event_class *event_class)
 }
 
 /* Updates the delta base for skipped events: only the last one with a time matters. */
-static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
+static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        keep_time(out->own, event);
+        set_delta_base(out->own, event);
         return;
     }
 }
 
 /* Appends the times if they share the second of the previous event and are less than a second after
  * it, the usual case.  Returns NULL otherwise. */
-static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+static inline char *emit_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
     const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns,
                    delta = (uint64_t)event->time - (uint64_t)own->last_time;
@@ -274,30 +276,30 @@ static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr
     number_put_nine(at, (uint32_t)part);
     at = put_text(at + 9, "] (+0.");
     number_put_nine(at, (uint32_t)delta);
-    keep_time(own, event);
+    set_delta_base(own, event);
     return put_text(at + 9, ") ");
 }
 
-static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+static char *emit_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
     bool is_named = own->cache.names.header;
-    at = is_named ? put_scope_name(at, own, "timestamp") : put_text(at, "[");
+    at = is_named ? emit_scope_name(at, own, "timestamp") : put_text(at, "[");
     at = put_text(at, own->cache.with_color ? COLOR_TIME : "");
-    at = own->style == TIME_CYCLES ? put_padded(at, event->ticks, 20)
-                                   : put_wall(at, own, event->time);
+    at = own->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
+                                   : emit_wall_time(at, own, event->time);
     at = put_text(at, own->cache.with_color ? COLOR_OFF : "");
     at = put_text(at, is_named ? "" : "] ");
     if (own->with_delta && is_named)
-        at = put_delta(put_scope_name(put_text(at, ", "), own, "delta"), own, event);
+        at = emit_delta(emit_scope_name(put_text(at, ", "), own, "delta"), own, event);
     else if (own->with_delta)
-        at = put_text(put_delta(put_text(at, "("), own, event), ") ");
-    keep_time(own, event);
+        at = put_text(emit_delta(put_text(at, "("), own, event), ") ");
+    set_delta_base(own, event);
     return at;
 }
 
 /* --- Text that is the same for all events of a class --- */
 
-static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
+static bool find_source_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
 {
     ttr_attribute attribute;
     size_t n = strlen(name);
@@ -309,20 +311,20 @@ static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_
     return false;
 }
 
-struct head {
+struct line_head {
     struct babeltrace2 *own;
     struct buffer *to;
     bool starts_line, has_any;
 };
 
 /* Appends the separator of an attribute, and its name if names are printed. */
-static void begin_attribute(struct head *head, const char *name)
+static void begin_attribute(struct line_head *head, const char *name)
 {
     char text[64];
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
     if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, name) - text));
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->own, name) - text));
     else if (head->has_any)
         buffer_add_byte(head->to, ':');
     head->has_any = true;
@@ -334,23 +336,23 @@ static void add_number(struct buffer *to, int64_t x)
     buffer_add(to, text, (size_t)(put_text(put_i64(put_text(text, "("), x), ")") - text));
 }
 
-static void add_trace(struct head *head, const ttr *t, uint16_t source)
+static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source)
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
     char text[64];
     if (!(head->own->shown & SHOW_TRACE))
         return;
-    bool has_place = find_attribute(t, source, "trace.place", &place),
-         has_path = find_attribute(t, source, "trace.path", &path);
+    bool has_place = find_source_attribute(t, source, "trace.place", &place),
+         has_path = find_source_attribute(t, source, "trace.path", &path);
     /* babeltrace2 names traces by host and path, even if CTF 2 metadata has a name. */
-    if (!find_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
+    if (!find_source_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
     if (!name.text.n && !has_place && !has_path)
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
     if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, "trace") - text));
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->own, "trace") - text));
     buffer_add(head->to, name.text.p, name.text.n);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
@@ -359,7 +361,7 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
         buffer_add(head->to, ", ", 2);
 }
 
-static void add_environment(struct head *head, const ttr *t, uint16_t source)
+static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t source)
 {
     static const struct {
         enum shown bit;
@@ -371,7 +373,7 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
     ttr_value value;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!(head->own->shown & rows[i].bit) ||
-            !find_attribute(t, source, rows[i].attribute, &value))
+            !find_source_attribute(t, source, rows[i].attribute, &value))
             continue;
         bool is_text = value.type == TTR_TYPE_TEXT;
         if (is_text == (rows[i].bit == SHOW_VPID))
@@ -384,7 +386,7 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
     }
 }
 
-static void add_class(struct head *head, const struct event_class *event_class)
+static void add_class_attributes(struct line_head *head, const struct event_class *event_class)
 {
     static const char *const levels[] = {
         "EMERG",        "ALERT",      "CRIT",           "ERR",           "WARNING",
@@ -406,18 +408,18 @@ static void add_class(struct head *head, const struct event_class *event_class)
     }
 }
 
-static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
-                      struct buffer *to)
+static void make_line_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+                           struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct head head = {.own = own,
-                        .to = to,
-                        .starts_line =
-                            !own->cache.names.header || (event_class && !event_class->has_clock)};
+    struct line_head head = {.own = own,
+                             .to = to,
+                             .starts_line = !own->cache.names.header ||
+                                            (event_class && !event_class->has_clock)};
     ttr_text name = ttr_text_get(t, event->name);
-    add_trace(&head, t, event->source);
-    add_environment(&head, t, event->source);
-    add_class(&head, event_class);
+    add_trace_name(&head, t, event->source);
+    add_trace_environment(&head, t, event->source);
+    add_class_attributes(&head, event_class);
     if (head.has_any && !own->cache.names.header)
         buffer_add_byte(to, ' ');
     if (!head.starts_line)
@@ -436,7 +438,7 @@ static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *ev
 }
 
 /* Returns the state of a schema, growing the array.  NULL if memory is exhausted. */
-static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id schema)
+static struct babeltrace2_class *add_class_state(struct babeltrace2 *own, ttr_id schema)
 {
     size_t n = own->classes_n ? own->classes_n : 64;
     while (n <= schema)
@@ -455,18 +457,18 @@ static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id sc
 
 /* Makes the text from the times to the fields; caches it if the schema has an event class.  Returns
  * false if memory is exhausted. */
-static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
-                         struct babeltrace2_class **of_class, ttr_text *head)
+static bool make_class_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+                            struct babeltrace2_class **of_class, ttr_text *head)
 {
     buffer_clear(&own->head);
-    make_head(own, t, event, &own->head);
+    make_line_head(own, t, event, &own->head);
     const size_t n = own->head.n;
     buffer_add_zeros(&own->head, BLOCK); /* padding for the last block copy */
     *head = (ttr_text){(const char *)own->head.bytes, n};
     *of_class = NULL;
     if (own->head.failed || !context_schema(t, event->schema)->event_class)
         return !own->head.failed;
-    *of_class = add_class_of(own, event->schema);
+    *of_class = add_class_state(own, event->schema);
     if (!*of_class)
         return false;
     head->p = arena_copy(&own->arena, own->head.bytes, own->head.n);
@@ -474,7 +476,7 @@ static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event 
     return head->p != NULL;
 }
 
-static bool write_event(struct ttr_writer *out, const ttr_event *event)
+static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
 {
     struct babeltrace2 *own = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
@@ -484,20 +486,20 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text head = {NULL, 0};
     if (of_class)
         head = of_class->head;
-    if (!head.p && !make_head_of(own, out->t, event, &of_class, &head))
+    if (!head.p && !make_class_head(own, out->t, event, &of_class, &head))
         return false;
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n + BLOCK), *at = begin;
     if (!begin)
         return false;
     if (has_clock(event_class)) {
-        char *behind = put_usual_times(at, own, event);
-        at = behind ? behind : put_times(at, own, event);
+        char *behind = emit_usual_times(at, own, event);
+        at = behind ? behind : emit_times(at, own, event);
     }
-    at = put_blocks(at, head.p, head.n);
+    at = emit_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
-        !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_meet);
+        !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &own->cache))
+        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_count_event);
     out->events++;
     return true;
 }
@@ -509,7 +511,8 @@ static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *bat
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        ttr_status status = write_event(out, event) ? output_drain(out, error) : fail_memory(error);
+        ttr_status status =
+            write_event_line(out, event) ? output_drain(out, error) : fail_memory(error);
         status = output_event_status(out, event, status, error);
         if (status != TTR_OK)
             return status;
@@ -547,7 +550,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
-    .pass = babeltrace2_pass,
+    .pass = babeltrace2_skip,
     .finish = babeltrace2_finish,
     .drop = babeltrace2_drop,
 };

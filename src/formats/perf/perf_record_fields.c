@@ -16,7 +16,7 @@ enum form {
     FORM_FLAG
 };
 
-struct item {
+struct record_item {
     const char *name;
     uint16_t at;  /* offset in the record; FORM_FLAG: bit of misc */
     uint8_t form; /* enum form */
@@ -24,7 +24,7 @@ struct item {
 
 #define ITEMS_MAX 14u
 
-static const struct item items[][ITEMS_MAX] = {
+static const struct record_item items[][ITEMS_MAX] = {
     [0] = {{"record", 8, FORM_BYTES}},
     [PERF_MMAP] = {{"pid", 8, FORM_I32},
                    {"tid", 12, FORM_I32},
@@ -87,24 +87,24 @@ static const struct item items[][ITEMS_MAX] = {
     [PERF_AUX_OUTPUT_HW_ID] = {{"hw_id", 8, FORM_U64}},
 };
 
-struct walk {
-    const struct item *item; /* the next item to emit */
-    struct perf_cursor at;   /* elements of the current array */
-    uint64_t left;           /* fields of the array that were not emitted yet */
-    uint32_t end;            /* size of the record without its sample_id trailer */
-    uint8_t part;            /* member of the current struct element; 0 = the struct itself */
+struct record_iter {
+    const struct record_item *item; /* the next item to emit */
+    struct perf_cursor at;          /* elements of the current array */
+    uint64_t left;                  /* fields of the array that were not emitted yet */
+    uint32_t end;                   /* size of the record without its sample_id trailer */
+    uint8_t part; /* member of the current struct element; 0 = the struct itself */
     uint8_t parts;
     uint8_t form; /* enum form of the array */
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static void begin(ttr_fields *fields)
+static void record_fields_begin(ttr_fields *fields)
 {
     const struct perf_trace *trace = fields->own;
     const ttr_event *event = fields->event;
-    struct walk *walk = (struct walk *)fields->state;
-    *walk =
-        (struct walk){.end = event->part < event->payload_size ? event->part : event->payload_size};
+    struct record_iter *walk = (struct record_iter *)fields->state;
+    *walk = (struct record_iter){.end = event->part < event->payload_size ? event->part
+                                                                          : event->payload_size};
     if (event->kind == TTR_KIND_DEFINITION)
         return;
     uint32_t type =
@@ -114,14 +114,14 @@ static void begin(ttr_fields *fields)
     walk->at.is_big = trace->is_big;
 }
 
-static void set_number(ttr_field *field, uint64_t value, uint8_t bits)
+static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
 {
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
 /* Emits an item of fixed width.  Returns false if the record is too short. */
-static bool give_plain(const ttr_event *event, const struct walk *walk, const struct item *item,
-                       ttr_field *field)
+static bool emit_fixed_item(const ttr_event *event, const struct record_iter *walk,
+                            const struct record_item *item, ttr_field *field)
 {
     const uint8_t *p = event->payload + item->at;
     bool is_big = walk->at.is_big;
@@ -137,17 +137,17 @@ static bool give_plain(const ttr_event *event, const struct walk *walk, const st
         return false;
     switch (item->form) {
     case FORM_U16:
-        set_number(field, perf_u16(p, is_big), 16);
+        set_record_number(field, perf_u16(p, is_big), 16);
         break;
     case FORM_U32:
-        set_number(field, perf_u32(p, is_big), 32);
+        set_record_number(field, perf_u32(p, is_big), 32);
         break;
     case FORM_I32:
         field->value =
             (ttr_value){.v.s = (int32_t)perf_u32(p, is_big), .type = TTR_TYPE_INT, .bits = 32};
         break;
     default:
-        set_number(field, perf_u64(p, is_big), 0);
+        set_record_number(field, perf_u64(p, is_big), 0);
         break;
     }
     if (item->form == FORM_POINTER)
@@ -155,8 +155,8 @@ static bool give_plain(const ttr_event *event, const struct walk *walk, const st
     return true;
 }
 
-static bool give_text(const ttr_event *event, const struct walk *walk, const struct item *item,
-                      ttr_field *field)
+static bool emit_text_item(const ttr_event *event, const struct record_iter *walk,
+                           const struct record_item *item, ttr_field *field)
 {
     if (item->at > walk->end)
         return false;
@@ -171,12 +171,12 @@ static bool give_text(const ttr_event *event, const struct walk *walk, const str
 }
 
 /* Emits the build id, else the device: u32 major, u32 minor, u64 inode, u64 generation. */
-static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *field)
+static bool emit_build_id(const ttr_event *event, struct record_iter *walk, ttr_field *field)
 {
-    static const struct item device[] = {{"major", 40, FORM_U32},
-                                         {"minor", 44, FORM_U32},
-                                         {"inode", 48, FORM_U64},
-                                         {"generation", 56, FORM_U64}};
+    static const struct record_item device[] = {{"major", 40, FORM_U32},
+                                                {"minor", 44, FORM_U32},
+                                                {"inode", 48, FORM_U64},
+                                                {"generation", 56, FORM_U64}};
     const bool may_have = perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID;
     const uint32_t n = may_have && walk->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
     if (n) {
@@ -184,22 +184,23 @@ static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *
             (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
         return true;
     }
-    const struct item *item = &device[walk->part++];
+    const struct record_item *item = &device[walk->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
     if (walk->part < sizeof device / sizeof *device)
         walk->item--; /* the next call emits the next member */
-    return give_plain(event, walk, item, field);
+    return emit_fixed_item(event, walk, item, field);
 }
 
-static bool begin_array(const struct perf_trace *trace, const ttr_event *event, struct walk *walk,
-                        const struct item *item, ttr_field *field)
+static bool emit_array_item(const struct perf_trace *trace, const ttr_event *event,
+                            struct record_iter *walk, const struct record_item *item,
+                            ttr_field *field)
 {
     walk->form = item->form;
     walk->at.c = cursor_over(event->payload, walk->end, 0);
     (void)cursor_skip(&walk->at.c, item->at);
     walk->parts = 2;
     if (item->form == FORM_NAMESPACES) {
-        walk->left = perf_take64(&walk->at);
+        walk->left = perf_read_u64(&walk->at);
     } else {
         const struct perf_kind *kind = trace->kinds_n ? trace->kind[0] : NULL;
         walk->left = kind ? cursor_left(&walk->at.c) / 8 : 0;
@@ -214,7 +215,7 @@ static bool begin_array(const struct perf_trace *trace, const ttr_event *event, 
     return true;
 }
 
-static void give_element(struct walk *walk, ttr_field *field)
+static void emit_record_element(struct record_iter *walk, ttr_field *field)
 {
     static const char *const names[] = {"device", "inode"};
     field->depth = 1;
@@ -224,7 +225,7 @@ static void give_element(struct walk *walk, ttr_field *field)
         walk->part = 1;
         return;
     }
-    set_number(field, perf_take64(&walk->at), 0);
+    set_record_number(field, perf_read_u64(&walk->at), 0);
     if (walk->parts == 1)
         return;
     field->depth = 2;
@@ -232,16 +233,16 @@ static void give_element(struct walk *walk, ttr_field *field)
     walk->part = (uint8_t)((walk->part + 1) % (walk->parts + 1));
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool record_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct record_iter *walk = (struct record_iter *)fields->state;
     const ttr_event *event = fields->event;
     field_clear(field);
     if (walk->left > 0) {
-        give_element(walk, field);
+        emit_record_element(walk, field);
         return true;
     }
-    const struct item *item = walk->item;
+    const struct record_item *item = walk->item;
     if (!item || !item->name)
         return false;
     walk->item++;
@@ -249,15 +250,16 @@ static bool next(ttr_fields *fields, ttr_field *field)
     switch (item->form) {
     case FORM_TEXT:
     case FORM_BYTES:
-        return give_text(event, walk, item, field);
+        return emit_text_item(event, walk, item, field);
     case FORM_BUILD_ID:
-        return give_build_id(event, walk, field);
+        return emit_build_id(event, walk, field);
     case FORM_READ:
     case FORM_NAMESPACES:
-        return begin_array(fields->own, event, walk, item, field);
+        return emit_array_item(fields->own, event, walk, item, field);
     default:
-        return give_plain(event, walk, item, field);
+        return emit_fixed_item(event, walk, item, field);
     }
 }
 
-const struct field_ops perf_record_field_ops = {.begin = begin, .next = next};
+const struct field_ops perf_record_field_ops = {.begin = record_fields_begin,
+                                                .next = record_fields_next};

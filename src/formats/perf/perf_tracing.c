@@ -4,7 +4,7 @@
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
-static struct tracepoint_raw raw(const void *own, const ttr_event *event)
+static struct tracepoint_raw tracepoint_raw_of(const void *own, const ttr_event *event)
 {
     const struct perf_trace *trace = own;
     const uint8_t *p = event->payload + event->body;
@@ -12,27 +12,30 @@ static struct tracepoint_raw raw(const void *own, const ttr_event *event)
     return (struct tracepoint_raw){p, n < left ? n : left};
 }
 
-static bool extra(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool tracepoint_common_field(const void *own, const ttr_event *event, uint32_t i,
+                                    ttr_field *field)
 {
     const struct perf_trace *trace = own;
     return perf_common_field(trace->kind[event->part], event, i, field);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t tracepoint_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                                  uint32_t room)
 {
     const struct perf_trace *trace = own;
     return perf_frames(trace->kind[event->part], event, addresses, room);
 }
 
-static const struct tracepoint_container container = {.raw = raw, .extra = extra, .frames = frames};
+static const struct tracepoint_container container = {
+    .raw = tracepoint_raw_of, .extra = tracepoint_common_field, .frames = tracepoint_frames};
 
-static void tell_odd(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *own, uint64_t offset, const char *what)
 {
     const struct perf_reader *reader = own;
     input_note(reader->in, TTR_NOTE_ODD, offset, "perf.bad-tracepoint", "%s", what);
 }
 
-void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
+void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 {
     bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT &&
                    kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
@@ -40,10 +43,10 @@ void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
         kind->tracepoint = tracepoints_find(trace->tracepoints, (uint32_t)kind->request.config);
 }
 
-ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = tell_odd, .own = reader};
+    struct tracing_data data = {.odd = note_odd_format, .own = reader};
     uint64_t offset = at->c.offset;
     if (!tracing_data_head(&data, &at->c))
         return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
@@ -63,15 +66,15 @@ ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
     data.all = trace->tracepoints;
     ttr_status status = tracing_data_take(&data, &at->c, reader->error);
     for (size_t i = 0; i < trace->kinds_n; i++)
-        perf_tracing_find(trace, trace->kind[i]);
+        perf_kind_find_tracepoint(trace, trace->kind[i]);
     if (status == TTR_OK && at->c.failed)
         status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
                               "the formats of tracepoints end too early");
     return status;
 }
 
-bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
-                          ttr_event *event)
+bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
+                            ttr_event *event)
 {
     const char *why;
     if (kind->raw_at) {
@@ -87,8 +90,8 @@ bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *ki
         event->flags |= TTR_EVENT_PARTIAL;
         return true;
     }
-    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint, raw(reader->trace, event),
-                         event, &why))
+    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint,
+                         tracepoint_raw_of(reader->trace, event), event, &why))
         return false;
     if (PERF_UNLIKELY(why != NULL))
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event",

@@ -2,7 +2,7 @@
  *
  *   perf_write.c    options, choice of copy or encoding per output, losses
  *   perf_copy.c     copies records of a perf.data, and corrects its header if records are missing
- *   perf_encode.c   encodes all other events as samples of user_events
+ *   perf_encode_event.c   encodes all other events as samples of user_events
  *
  * The first event decides.  If it is the header of a perf.data, the output is a copy of that trace.
  * Otherwise events are encoded: as a file if the header can be overwritten at the end, else in the
@@ -64,8 +64,8 @@ struct perf_writer {
     uint32_t tracepoints_n;
     uint64_t *kind; /* by index: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pairmap told; /* last name written: (thread, 0) and (process, 1) to text id */
-    struct buffer event; /* encoded EventHeader of the current event */
+    struct pairmap written_names; /* last name written: (thread, 0) and (process, 1) to text id */
+    struct buffer event;          /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
     int64_t base; /* source time that is stored as 0, in ns */
@@ -80,11 +80,11 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 
-/* --- perf_encode.c --- */
+/* --- perf_encode_event.c --- */
 
 TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first,
                                       ttr_error *error);
-void perf_encode(struct ttr_writer *out, const ttr_event *event);
+void perf_encode_event(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error);
 
 /* --- perf_write.c --- */

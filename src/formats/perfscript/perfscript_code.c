@@ -16,7 +16,7 @@ static bool begins_with(ttr_text text, const char *word)
 
 /* Appends the file as perf names it: its path; the kernel without the part after the brackets; a
  * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
-static char *put_file(char *at, ttr_text path, bool has_build_id)
+static char *emit_file(char *at, ttr_text path, bool has_build_id)
 {
     if (begins_with(path, "memfd:"))
         *at++ = '/';
@@ -38,7 +38,7 @@ static char *put_file(char *at, ttr_text path, bool has_build_id)
 }
 
 /* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
-static bool is_memory(ttr_text path)
+static bool is_anonymous_mapping(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
            begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
@@ -47,7 +47,7 @@ static bool is_memory(ttr_text path)
 }
 
 /* Iteration over the addresses of an event; kernel addresses come first. */
-struct walk {
+struct address_iter {
     struct ttr_writer *out;
     const ttr_event *event;
     ttr_id thread;
@@ -57,7 +57,7 @@ struct walk {
 
 /* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
  * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
-static const struct symbol_range *mapping_of(struct walk *walk, uint64_t address)
+static const struct symbol_range *find_mapping_of(struct address_iter *walk, uint64_t address)
 {
     const ttr *t = walk->out->t;
     const struct symbol_range *mapping =
@@ -85,17 +85,17 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
 }
 
 /* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
-static void add_code(struct walk *walk, uint64_t address)
+static void add_code_line(struct address_iter *walk, uint64_t address)
 {
     struct ttr_writer *out = walk->out;
     ttr_symbol symbol = {.name = 0};
     (void)ttr_symbol_get(out->t, walk->thread, address, walk->event->time, &symbol);
-    const struct symbol_range *mapping = mapping_of(walk, address);
+    const struct symbol_range *mapping = find_mapping_of(walk, address);
     const struct symbol_module *module = module_of(out, mapping);
     ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
     bool has_build_id =
         module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
-    bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_memory(file);
+    bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_anonymous_mapping(file);
     char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
     char digits[NUMBER_MAX];
     if (!begin)
@@ -109,7 +109,7 @@ static void add_code(struct walk *walk, uint64_t address)
     if (name.n)
         at = put_hex(put_text(at, "+"), address - symbol.start);
     at = put_text(at, " (");
-    at = file.n ? put_file(at, file, has_build_id) : put_text(at, "[unknown]");
+    at = file.n ? emit_file(at, file, has_build_id) : put_text(at, "[unknown]");
     at = put_text(at, ")");
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
@@ -117,13 +117,13 @@ static void add_code(struct walk *walk, uint64_t address)
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
                          uint64_t address)
 {
-    struct walk walk = {.out = out, .event = event, .thread = thread};
-    add_code(&walk, address);
+    struct address_iter walk = {.out = out, .event = event, .thread = thread};
+    add_code_line(&walk, address);
 }
 
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread)
 {
-    struct walk walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
+    struct address_iter walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
     uint64_t addresses[FRAMES_MAX];
     uint32_t n = event->stack == PERF_STACK_EMPTY
                      ? 0
@@ -131,7 +131,7 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
     buffer_add_byte(&out->buffer, '\n');
     for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
         buffer_add_byte(&out->buffer, '\t');
-        add_code(&walk, addresses[i]);
+        add_code_line(&walk, addresses[i]);
         buffer_add_byte(&out->buffer, '\n');
     }
 }

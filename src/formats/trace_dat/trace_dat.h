@@ -19,8 +19,8 @@
  * Order of calls: trace_dat_open finds the version, reads the description of the tracepoints and
  * adds a lane per CPU (trace_dat_lane_add).  trace_dat_next emits the earliest event and advances
  * its lane by trace_dat_lane_next.  That returns false at the end of a page buffer, and the lane is
- * then stuck.  Reading more pages may overwrite events of the batch, so trace_dat_lane_go does it
- * only while the batch is empty.
+ * then stuck.  Reading more pages may overwrite events of the batch, so trace_dat_lane_continue
+ * does it only while the batch is empty.
  *
  * Algorithm: k-way merge by a binary heap of lanes, O(log lanes) per event.  Memory: 256 KiB per
  * lane, at most 8 MiB for all.
@@ -58,11 +58,11 @@ struct trace_dat_lane {
     /* the next event; if is_gap, the time and number of lost events */
     struct ring_buffer_event event;
     bool is_gap;   /* a gap before the current page is next */
-    bool is_stuck; /* no event in memory: trace_dat_lane_go must read on */
+    bool is_stuck; /* no event in memory: trace_dat_lane_continue must read on */
 };
 
 /* Contents of options, of both versions. */
-struct trace_dat_said {
+struct trace_dat_options {
     int64_t add_ns; /* nanoseconds added to times */
     bool is_dated;  /* times with add_ns are Unix times */
     /* of TSC2NSEC: ns = ticks * multiplier >> shift; 0 = ticks are nanoseconds */
@@ -83,7 +83,7 @@ struct trace_dat_reader {
     struct spill spill;
     uint64_t size; /* file size in bytes */
     struct tracing_data data;
-    struct trace_dat_said said;
+    struct trace_dat_options options;
     struct buffer bytes,
         /* `bytes`: a part of the file that is being parsed; `inflated`: a decompressed section */
         inflated;
@@ -95,7 +95,7 @@ struct trace_dat_reader {
     char compression[16]; /* "none", "zlib", "zstd" */
     uint64_t last;        /* ticks of the event emitted last */
     uint64_t kernel_lost; /* events lost according to the statistics of all buffers */
-    uint64_t told_lost;   /* events lost according to pages; those are already emitted as gaps */
+    uint64_t page_lost;   /* events lost according to pages; those are already emitted as gaps */
 };
 
 /* --- trace_dat_read.c --- */
@@ -109,14 +109,14 @@ bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
 /* --- trace_dat_bytes.c --- */
 
 /* Makes the whole file readable at any offset, and sets reader->size. */
-TTR_MUST ttr_status trace_dat_hold(struct trace_dat_reader *reader);
+TTR_MUST ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader);
 
 /* Copies up to n bytes at a file offset.  *got is less than n only at the end of the file. */
-TTR_MUST ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to,
-                                   size_t n, size_t *got);
+TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t offset, void *to,
+                                      size_t n, size_t *got);
 
 /* Loads up to n bytes at a file offset into reader->bytes; fewer at the end of the file. */
-TTR_MUST ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
+TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
 /* Decompresses to exactly `to_n` bytes and returns the number produced.  It is less if the input is
  * cut or damaged: zlib emits everything before the damage, zstd only complete blocks of up to 128
@@ -126,23 +126,23 @@ size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from
 
 /* --- trace_dat_head.c --- */
 
-TTR_MUST ttr_status trace_dat_head6(struct trace_dat_reader *reader);
+TTR_MUST ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader);
 
 /* --- trace_dat_sections.c --- */
 
-TTR_MUST ttr_status trace_dat_head7(struct trace_dat_reader *reader);
+TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
 
 /* --- trace_dat_options.c --- */
 
 /* Parses an option that both versions have; the cursor is at its data. */
-TTR_MUST ttr_status trace_dat_option(struct trace_dat_reader *reader, unsigned option,
-                                     struct cursor c);
+TTR_MUST ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option,
+                                           struct cursor c);
 
 /* Sets the clock from the text of trace_clock: the name in brackets, or the complete text. */
-void trace_dat_clock(struct trace_dat_reader *reader, ttr_text text);
+void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text);
 
 /* Reads characters up to a zero byte or the end of the cursor. */
-ttr_text trace_dat_string(struct cursor *c);
+ttr_text trace_dat_read_string(struct cursor *c);
 
 /* --- trace_dat_lanes.c --- */
 
@@ -155,7 +155,7 @@ bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane 
 
 /* Continues a stuck lane: reads pages and reports damage.  Call it only while the batch is empty.
  * *has_event is false if the lane is at its end. */
-TTR_MUST ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                                      bool *has_event);
+TTR_MUST ttr_status trace_dat_lane_continue(struct trace_dat_reader *reader,
+                                            struct trace_dat_lane *lane, bool *has_event);
 
 #endif

@@ -10,7 +10,7 @@
 #define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
 /* Stores an input that cannot be read at any offset in a temporary file. */
-static ttr_status keep_all(struct trace_dat_reader *reader)
+static ttr_status store_in_spill(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     for (uint64_t at = 0;;) {
@@ -32,20 +32,20 @@ static ttr_status keep_all(struct trace_dat_reader *reader)
     }
 }
 
-ttr_status trace_dat_hold(struct trace_dat_reader *reader)
+ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     if (source_is_seekable(in->source)) {
         reader->size = source_disk_size(in->source);
         return TTR_OK;
     }
-    ttr_status status = keep_all(reader);
+    ttr_status status = store_in_spill(reader);
     in->size = reader->size;
     return status;
 }
 
-ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n,
-                          size_t *got)
+ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n,
+                             size_t *got)
 {
     uint64_t left = offset < reader->size ? reader->size - offset : 0;
     *got = n < left ? n : (size_t)left;
@@ -60,7 +60,7 @@ ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void
     return TTR_OK;
 }
 
-ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint64_t n)
+ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n)
 {
     uint64_t left = offset < reader->size ? reader->size - offset : 0;
     size_t want = (size_t)(n < left ? n : left), got = 0;
@@ -68,7 +68,7 @@ ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint
     uint8_t *to = buffer_room(&reader->bytes, want + 1);
     if (!to)
         return fail_memory(reader->error);
-    ttr_status status = trace_dat_copy(reader, offset, to, want, &got);
+    ttr_status status = trace_dat_read_at(reader, offset, to, want, &got);
     buffer_filled(&reader->bytes, got);
     return status;
 }

@@ -28,7 +28,7 @@
 #define TRACETTA_TRACE_DAT_FORMAT_H
 
 /* Numbers of options; those from HEADER_INFO on are also the ids of sections. */
-enum trace_dat_option {
+enum trace_dat_parse_option {
     TRACE_DAT_DONE = 0,
     TRACE_DAT_DATE = 1,    /* text: microseconds to add to times */
     TRACE_DAT_CPUSTAT = 2, /* text: statistics of the buffer of a CPU */

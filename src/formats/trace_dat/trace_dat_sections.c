@@ -11,7 +11,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
                                struct cursor *data)
 {
     *data = (struct cursor){.failed = true};
-    ttr_status status = trace_dat_load(reader, offset, TRACE_DAT_SECTION);
+    ttr_status status = trace_dat_load_at(reader, offset, TRACE_DAT_SECTION);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
@@ -28,7 +28,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
         return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
                             "trace_dat.bad-section", reader->error,
                             "expected section %u here; what it says is missing", id);
-    status = trace_dat_load(reader, begin, size);
+    status = trace_dat_load_at(reader, begin, size);
     if (status != TTR_OK)
         return status;
     c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
@@ -67,26 +67,26 @@ static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset
 {
     uint8_t head[4];
     size_t got;
-    ttr_status status = trace_dat_copy(reader, offset, head, sizeof head, &got);
+    ttr_status status = trace_dat_read_at(reader, offset, head, sizeof head, &got);
     struct cursor c = cursor_over(head, got, offset);
     (void)cursor_skip(&c, 2);
     *is = (tracing_data_number(&reader->data, &c, 2) & TRACE_DAT_COMPRESSED) != 0;
     return status;
 }
 
-static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
+static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cursor c)
 {
     struct trace_dat_lane lane = {0};
     uint64_t place = c.offset, offset = tracing_data_number(&reader->data, &c, 8);
-    ttr_text name = trace_dat_string(&c), clock = trace_dat_string(&c);
+    ttr_text name = trace_dat_read_string(&c), clock = trace_dat_read_string(&c);
     uint64_t pages = tracing_data_number(&reader->data, &c, 4),
              cpus = tracing_data_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                             "the table of a buffer is not whole; its events are missing");
-    reader->said.has_buffers = true;
-    if (name.n == 0 || !reader->said.clock[0])
-        trace_dat_clock(reader, clock);
+    reader->options.has_buffers = true;
+    if (name.n == 0 || !reader->options.clock[0])
+        trace_dat_parse_clock(reader, clock);
     ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
     lane.page_bytes = (uint32_t)pages;
     for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
@@ -102,28 +102,28 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
     return status;
 }
 
-static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, struct cursor part)
+static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor part)
 {
     if (option == TRACE_DAT_BUFFER)
-        return take_buffer(reader, part);
+        return parse_buffer_option(reader, part);
     if (option == TRACE_DAT_BUFFER_TEXT) {
-        reader->said.has_buffers = true;
+        reader->options.has_buffers = true;
         input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
                    "the trace of a latency tracer: it is text for people, without events");
         return TTR_OK;
     }
     if (option >= TRACE_DAT_HEADER_INFO && option <= TRACE_DAT_CMDLINES) {
         uint64_t offset = tracing_data_number(&reader->data, &part, 8);
-        reader->said.section[option] = part.failed ? 0 : offset;
+        reader->options.section[option] = part.failed ? 0 : offset;
         return TTR_OK;
     }
-    return trace_dat_option(reader, option, part);
+    return trace_dat_parse_option(reader, option, part);
 }
 
 /* Parses all sections of options; each ends with the offset of the next.  Their data is copied,
  * since parsing loads other sections. */
-static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
-                               struct buffer *copy)
+static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
+                                        struct buffer *copy)
 {
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
@@ -149,7 +149,7 @@ static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
                 offset = tracing_data_number(&reader->data, &part, 8);
                 break;
             }
-            status = take_option(reader, option, part);
+            status = parse_option(reader, option, part);
         }
         if (status != TTR_OK)
             return status;
@@ -157,10 +157,10 @@ static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
     return TTR_OK;
 }
 
-static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
+static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 {
     struct cursor c;
-    uint64_t offset = reader->said.section[id];
+    uint64_t offset = reader->options.section[id];
     ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
     if (status != TTR_OK || !offset || c.failed)
         return status;
@@ -192,20 +192,20 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
 
 /* --- Salvage without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define WALK_MAX 4096u /* sections that are searched */
+#define SALVAGED_SECTIONS_MAX 4096u /* sections that are searched */
 
 /* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  *end is 0
  * if there are none. */
-static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                           uint64_t at, uint64_t *end)
+static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
+                                         struct trace_dat_lane *lane, uint64_t at, uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
-    ttr_status status = trace_dat_copy(reader, at, bytes, 4, &got);
+    ttr_status status = trace_dat_read_at(reader, at, bytes, 4, &got);
     struct cursor c = cursor_over(bytes, got, at);
     uint64_t chunks = tracing_data_number(&reader->data, &c, 4), next = at + 4;
     for (uint64_t i = 0; i < chunks && next < reader->size && status == TTR_OK; i++) {
-        status = trace_dat_copy(reader, next, bytes, sizeof bytes, &got);
+        status = trace_dat_read_at(reader, next, bytes, sizeof bytes, &got);
         c = cursor_over(bytes, got, next);
         next += TRACE_DAT_CHUNK_HEAD + tracing_data_number(&reader->data, &c, 4);
     }
@@ -220,8 +220,8 @@ static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lan
 
 /* Adds uncompressed pages of all CPUs as lanes.  They are contiguous, each CPU aligned to the page
  * size: a page with a start time before the end of the previous page starts the next CPU. */
-static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                             uint64_t at, uint64_t end)
+static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                                       uint64_t at, uint64_t end)
 {
     const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
                                               reader->data.page_data};
@@ -229,7 +229,7 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
     lane->at = at;
     for (uint64_t next = at; next < end; next += lane->page_bytes) {
         struct ring_buffer_page page;
-        ttr_status status = trace_dat_load(reader, next, lane->page_bytes);
+        ttr_status status = trace_dat_load_at(reader, next, lane->page_bytes);
         if (status == TTR_OK &&
             !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
             continue;
@@ -250,7 +250,8 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, bool is_compressed)
+static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64_t at,
+                                         bool is_compressed)
 {
     struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes,
                                   .is_compressed = is_compressed};
@@ -263,10 +264,10 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
                "the options that tell which CPU's events these are are missing: they are read one "
                "CPU behind another, numbered from 0");
     if (!is_compressed)
-        return at < end ? save_plain(reader, &lane, at, end) : TTR_OK;
+        return at < end ? salvage_uncompressed(reader, &lane, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
         uint64_t stop;
-        status = save_cpu(reader, &lane, at, &stop);
+        status = salvage_compressed_cpu(reader, &lane, at, &stop);
         at = stop ? (stop + page - 1) / page * page : end;
     }
     return status;
@@ -274,13 +275,13 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
 
 /* Iterates over sections in the order of the file, and records those that no option refers to.
  * *events is set to the offset of the data of the events section, unchanged if there is none. */
-static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events,
-                                bool *is_compressed)
+static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
+                                          uint64_t *events, bool *is_compressed)
 {
-    for (unsigned i = 0; i < WALK_MAX && at < reader->size; i++) {
+    for (unsigned i = 0; i < SALVAGED_SECTIONS_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
         size_t got;
-        ttr_status status = trace_dat_copy(reader, at, head, sizeof head, &got);
+        ttr_status status = trace_dat_read_at(reader, at, head, sizeof head, &got);
         struct cursor c = cursor_over(head, got, at);
         unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2),
                  flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
@@ -294,24 +295,24 @@ static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, ui
             *is_compressed = (flags & TRACE_DAT_COMPRESSED) != 0;
             return TTR_OK;
         }
-        if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->said.section[id])
-            reader->said.section[id] = at - TRACE_DAT_SECTION;
+        if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->options.section[id])
+            reader->options.section[id] = at - TRACE_DAT_SECTION;
         at += size;
     }
     return TTR_OK;
 }
 
-ttr_status trace_dat_head7(struct trace_dat_reader *reader)
+ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
 {
     struct buffer copy;
-    ttr_status status = trace_dat_load(reader, 0, 1024);
+    ttr_status status = trace_dat_load_at(reader, 0, 1024);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
     if (!tracing_data_head(&reader->data, &c))
         c.failed = true;
-    ttr_text name = trace_dat_string(&c);
-    (void)trace_dat_string(&c);
+    ttr_text name = trace_dat_read_string(&c);
+    (void)trace_dat_read_string(&c);
     memcpy(reader->compression, name.p,
            name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
     uint64_t offset = tracing_data_number(&reader->data, &c, 8);
@@ -320,13 +321,14 @@ ttr_status trace_dat_head7(struct trace_dat_reader *reader)
                             "the file ends inside its head");
     buffer_init(&copy, &reader->t->counted);
     uint64_t sections = c.offset;
-    status = take_options(reader, offset, &copy);
+    status = parse_option_sections(reader, offset, &copy);
     buffer_free(&copy);
     uint64_t events = 0;
-    bool is_compressed = false, has_options = reader->lanes_n || reader->said.has_buffers;
+    bool is_compressed = false, has_options = reader->lanes_n || reader->options.has_buffers;
     if (status == TTR_OK && !has_options)
-        status = walk_sections(reader, sections, &events, &is_compressed);
+        status = salvage_section_offsets(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
-        status = take_section(reader, id);
-    return status == TTR_OK && events ? save_section(reader, events, is_compressed) : status;
+        status = parse_section(reader, id);
+    return status == TTR_OK && events ? salvage_buffer_section(reader, events, is_compressed)
+                                      : status;
 }

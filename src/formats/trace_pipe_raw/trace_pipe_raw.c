@@ -4,12 +4,13 @@
  * header declares. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
-#define BITS_A_PAGE 12u
-#define BITS_MOST 24u   /* below the bid of any format with a magic */
-#define COMMON_BYTES 8u /* size of the common fields, which every event starts with */
+#define BID_BITS_PER_PAGE 12u
+#define BID_BITS_MAX 24u /* below the bid of any format with a magic */
+#define COMMON_BYTES 8u  /* size of the common fields, which every event starts with */
 
 /* Checks the events of a page.  Returns false if it cannot be a page. */
-static bool is_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, uint64_t *last)
+static bool is_plausible_page(const struct ring_buffer_layout *layout, const uint8_t *bytes,
+                              uint64_t *last)
 {
     struct ring_buffer_page page;
     struct ring_buffer_event event;
@@ -30,13 +31,13 @@ static unsigned trace_pipe_raw_bid(const struct peek *peek)
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         uint64_t last = 1;
         unsigned bits = 0;
-        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BITS_MOST;
+        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BID_BITS_MAX;
              at += TRACE_PIPE_RAW_PAGE) {
-            if (!is_page(&layouts[i], peek->bytes + at, &last)) {
+            if (!is_plausible_page(&layouts[i], peek->bytes + at, &last)) {
                 bits = 0;
                 break;
             }
-            bits += BITS_A_PAGE;
+            bits += BID_BITS_PER_PAGE;
         }
         if (bits)
             return bits;

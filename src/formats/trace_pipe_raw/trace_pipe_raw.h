@@ -2,7 +2,8 @@
  * (per_cpu/cpuN/trace_pipe_raw), one after the other.  Pages do not describe their events.
  *
  *   trace_pipe_raw_read.c     options, pages and their events
- *   trace_pipe_raw_formats.c  the option `formats`: formats of events, read from another file */
+ *   trace_pipe_raw_read_formats.c  the option `formats`: formats of events, read from another file
+ */
 #ifndef TRACETTA_TRACE_PIPE_RAW_H
 #define TRACETTA_TRACE_PIPE_RAW_H
 
@@ -20,7 +21,7 @@ struct trace_pipe_raw_reader {
     ttr_error *error;
     struct tracing_data data; /* tracepoints, byte order, layout of pages */
     uint32_t page_bytes, cpu;
-    bool has_cpu, is_walking; /* is_walking: `page` has been started and not finished */
+    bool has_cpu, is_in_page; /* is_in_page: `page` has been started and not finished */
     ttr_id track;
     uint64_t at; /* file offset of the next page */
     struct ring_buffer_page page;
@@ -36,13 +37,14 @@ void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
                              uint64_t *events); /* implements format_description.describe */
 
-/* --- trace_pipe_raw_formats.c --- */
+/* --- trace_pipe_raw_read_formats.c --- */
 
 /* Reads formats of events from a file or directory (the option `formats`).  Sets the byte order
  * found there before `data.all` is created. */
-TTR_MUST ttr_status trace_pipe_raw_formats(struct trace_pipe_raw_reader *reader, const char *path);
+TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
+                                                const char *path);
 
 /* Creates `data.all`.  Returns false if memory is exhausted. */
-TTR_MUST bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader);
+TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
 #endif
