@@ -12,32 +12,32 @@
 
 #define FIELDS_AT_ONCE 32u
 
-static void close_choices(struct bt2_output *walk, unsigned choices)
+static void close_choices(struct bt2_output *output, unsigned choices)
 {
-    if (!reserve_room(walk, 2 * (size_t)choices))
+    if (!reserve_room(output, 2 * (size_t)choices))
         return;
     while (choices-- > 0)
-        walk->at = put_text(walk->at, " }");
+        output->at = put_text(output->at, " }");
 }
 
-static void close_level(struct bt2_output *walk)
+static void close_level(struct bt2_output *output)
 {
-    const struct bt2_level *level = &walk->level[walk->depth--];
-    if (reserve_room(walk, 2))
-        walk->at = put_text(walk->at, level->is_array ? " ]" : " }");
-    close_choices(walk, level->choices);
+    const struct bt2_level *level = &output->level[output->depth--];
+    if (reserve_room(output, 2))
+        output->at = put_text(output->at, level->is_array ? " ]" : " }");
+    close_choices(output, level->choices);
 }
 
-static void open_level(struct bt2_output *walk, bool is_array, uint8_t choices)
+static void open_level(struct bt2_output *output, bool is_array, uint8_t choices)
 {
-    *walk->at++ = is_array ? '[' : '{';
-    walk->level[++walk->depth] = (struct bt2_level){.is_array = is_array, .choices = choices};
+    *output->at++ = is_array ? '[' : '{';
+    output->level[++output->depth] = (struct bt2_level){.is_array = is_array, .choices = choices};
 }
 
 /* Appends ", NAME = " from the cache.  Copies the complete slot; only its length counts. */
-static char *emit_cached_name(struct bt2_output *walk, const ttr_field *field, char *at)
+static char *emit_cached_name(struct bt2_output *output, const ttr_field *field, char *at)
 {
-    struct babeltrace2_name *known = &walk->cache->name[field->name_id % BABELTRACE2_NAMES];
+    struct babeltrace2_name *known = &output->cache->name[field->name_id % BABELTRACE2_NAMES];
     if (known->id != field->name_id) {
         known->id = field->name_id;
         known->n = (uint8_t)(put_text(put_piece(put_text(known->text, ", "), field->name), " = ") -
@@ -61,49 +61,49 @@ char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, ch
 }
 
 /* Appends the comma and the name of a field.  Afterwards VALUE_ROOM bytes are reserved. */
-static bool add_name(struct bt2_output *walk, const ttr_field *field)
+static bool add_name(struct bt2_output *output, const ttr_field *field)
 {
-    struct bt2_level *level = &walk->level[walk->depth];
+    struct bt2_level *level = &output->level[output->depth];
     uint64_t index = level->printed++;
-    if (!reserve_room(walk, field->name.n + 2 * (size_t)VALUE_ROOM))
+    if (!reserve_room(output, field->name.n + 2 * (size_t)VALUE_ROOM))
         return false;
-    char *at = walk->at;
-    bool is_named = walk->with_names && !level->is_array;
-    if (is_named && index && field->name_id && !walk->with_color &&
+    char *at = output->at;
+    bool is_named = output->with_names && !level->is_array;
+    if (is_named && index && field->name_id && !output->with_color &&
         field->name.n <= BABELTRACE2_NAME_MAX) {
-        walk->at = emit_cached_name(walk, field, at);
+        output->at = emit_cached_name(output, field, at);
         return true;
     }
-    if (walk->with_names && level->is_array) {
-        walk->at = emit_index(walk->cache, index, at);
+    if (output->with_names && level->is_array) {
+        output->at = emit_index(output->cache, index, at);
         return true;
     }
     at = put_text(at, index ? ", " : " ");
     if (is_named) {
-        at = put_text(at, walk->with_color ? COLOR_FIELD : "");
+        at = put_text(at, output->with_color ? COLOR_FIELD : "");
         at = put_piece(at, field->name);
-        at = put_text(at, walk->with_color ? COLOR_OFF " = " : " = ");
+        at = put_text(at, output->with_color ? COLOR_OFF " = " : " = ");
     }
-    walk->at = at;
+    output->at = at;
     return true;
 }
 
 /* Appends everything between the previous value and that of `field`.  Returns false if no value
  * follows. */
-static bool begin_field(struct bt2_output *walk, const ttr_field *field, unsigned choices)
+static bool begin_field(struct bt2_output *output, const ttr_field *field, unsigned choices)
 {
-    while (walk->depth > field->depth)
-        close_level(walk);
-    if (!add_name(walk, field))
+    while (output->depth > field->depth)
+        close_level(output);
+    if (!add_name(output, field))
         return false;
-    if (choices && !reserve_room(walk, 2 * (size_t)choices + VALUE_ROOM))
+    if (choices && !reserve_room(output, 2 * (size_t)choices + VALUE_ROOM))
         return false;
     for (unsigned i = 0; i < choices; i++)
-        walk->at = put_text(walk->at, "{ ");
+        output->at = put_text(output->at, "{ ");
     bool is_open = field->value.type == TTR_TYPE_STRUCT || field->value.type == TTR_TYPE_ARRAY;
-    if (!is_open || walk->depth >= DEPTH_MAX)
+    if (!is_open || output->depth >= DEPTH_MAX)
         return true;
-    open_level(walk, field->value.type == TTR_TYPE_ARRAY, (uint8_t)choices);
+    open_level(output, field->value.type == TTR_TYPE_ARRAY, (uint8_t)choices);
     return false;
 }
 
@@ -128,32 +128,32 @@ static const struct part {
 
 static void close_part(struct bt2_parts *parts)
 {
-    struct bt2_output *walk = &parts->walk;
-    while (parts->is_open && walk->depth > 0)
-        close_level(walk);
-    if (parts->is_open && reserve_room(walk, 2))
-        walk->at = put_text(walk->at, " }");
+    struct bt2_output *output = &parts->output;
+    while (parts->is_open && output->depth > 0)
+        close_level(output);
+    if (parts->is_open && reserve_room(output, 2))
+        output->at = put_text(output->at, " }");
     parts->is_open = false;
 }
 
 static void open_part(struct bt2_parts *parts, const struct part *part)
 {
-    struct bt2_output *walk = &parts->walk;
+    struct bt2_output *output = &parts->output;
     close_part(parts);
-    walk->with_names =
+    output->with_names =
         part->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
-    walk->depth = 0;
-    walk->level[0] = (struct bt2_level){0};
-    if (!reserve_room(walk, VALUE_ROOM))
+    output->depth = 0;
+    output->level[0] = (struct bt2_level){0};
+    if (!reserve_room(output, VALUE_ROOM))
         return;
-    walk->at = put_text(walk->at, parts->has_part ? ", " : "");
+    output->at = put_text(output->at, parts->has_part ? ", " : "");
     if (parts->names->scope) {
-        emit_color(walk, COLOR_SCOPE);
-        walk->at = put_text(walk->at, part->scope);
-        emit_color(walk, COLOR_OFF);
-        walk->at = put_text(walk->at, " = ");
+        emit_color(output, COLOR_SCOPE);
+        output->at = put_text(output->at, part->scope);
+        emit_color(output, COLOR_OFF);
+        output->at = put_text(output->at, " = ");
     }
-    *walk->at++ = '{';
+    *output->at++ = '{';
     parts->has_part = parts->is_open = true;
 }
 
@@ -189,9 +189,9 @@ static inline uint64_t step_key(ttr_id schema, uint32_t step, uint32_t before)
     return (uint64_t)schema << 32 | step << 16 | before;
 }
 
-static inline struct babeltrace2_step *step_slot(const struct bt2_output *walk, uint64_t key)
+static inline struct babeltrace2_step *step_slot(const struct bt2_output *output, uint64_t key)
 {
-    return &walk->cache->step[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_STEPS];
+    return &output->cache->step[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_STEPS];
 }
 
 /* Returns the properties of a value that decide how it is printed. */
@@ -202,81 +202,82 @@ static inline uint32_t value_look(const ttr_value *value)
 }
 
 /* Caches the text from offset `from` of the buffer on. */
-static void cache_step(const struct bt2_output *walk, uint64_t key, struct babeltrace2_step step,
+static void cache_step(const struct bt2_output *output, uint64_t key, struct babeltrace2_step step,
                        size_t from)
 {
-    size_t n = walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) - from : SIZE_MAX;
+    size_t n =
+        output->at ? (size_t)(output->at - (const char *)output->to->bytes) - from : SIZE_MAX;
     if (n > BABELTRACE2_STEP_MAX)
         return;
     step.key = key;
     step.n = (uint8_t)n;
-    memcpy(step.text, walk->to->bytes + from, n);
-    *step_slot(walk, key) = step;
+    memcpy(step.text, output->to->bytes + from, n);
+    *step_slot(output, key) = step;
 }
 
 /* Appends a field by its cached step.  Returns false if the step is not cached. */
 static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
-    struct bt2_output *walk = &parts->walk;
-    const struct babeltrace2_step *known = step_slot(walk, key);
+    struct bt2_output *output = &parts->output;
+    const struct babeltrace2_step *known = step_slot(output, key);
     const ttr_value *value = &field->value;
     if (known->key != key || known->look != value_look(value) ||
-        !reserve_room(walk, BABELTRACE2_STEP_MAX + VALUE_ROOM))
+        !reserve_room(output, BABELTRACE2_STEP_MAX + VALUE_ROOM))
         return false;
-    memcpy(walk->at, known->text, BABELTRACE2_STEP_MAX);
-    walk->at += known->n;
-    walk->depth = known->depth;
+    memcpy(output->at, known->text, BABELTRACE2_STEP_MAX);
+    output->at += known->n;
+    output->depth = known->depth;
     if (known->next) {
         parts->next = known->next;
         parts->is_open = parts->has_part = true;
-        walk->with_names = part_order[known->next - 1].group == TTR_GROUP_PAYLOAD
-                               ? parts->names->payload
-                               : parts->names->context;
-        walk->level[0] = (struct bt2_level){0};
+        output->with_names = part_order[known->next - 1].group == TTR_GROUP_PAYLOAD
+                                 ? parts->names->payload
+                                 : parts->names->context;
+        output->level[0] = (struct bt2_level){0};
     }
-    walk->level[walk->depth].printed++;
+    output->level[output->depth].printed++;
     switch (known->kind) {
     case VALUE_UNSIGNED:
-        walk->at = emit_unsigned(walk->at, value->v.u);
+        output->at = emit_unsigned(output->at, value->v.u);
         break;
     case VALUE_SIGNED:
-        walk->at = emit_signed(walk->at, value->v.u);
+        output->at = emit_signed(output->at, value->v.u);
         break;
     case VALUE_TEXT:
-        babeltrace2_add_quoted(walk, value->text);
+        babeltrace2_add_quoted(output, value->text);
         break;
     case VALUE_STRUCT:
-        walk->level[++walk->depth] = (struct bt2_level){.is_array = false};
+        output->level[++output->depth] = (struct bt2_level){.is_array = false};
         break;
     case VALUE_ARRAY:
-        walk->level[++walk->depth] = (struct bt2_level){.is_array = true};
+        output->level[++output->depth] = (struct bt2_level){.is_array = true};
         break;
     default:
-        babeltrace2_add_value(walk, value);
+        babeltrace2_add_value(output, value);
     }
     return true;
 }
 
 /* Appends array elements that are plain integers.  Returns how many of the n fields it consumed. */
-static uint32_t add_elements(struct bt2_output *walk, const ttr_field *field, uint32_t n)
+static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, uint32_t n)
 {
     const uint32_t look = value_look(&field->value), step = field->value.step;
-    struct bt2_level *level = &walk->level[walk->depth];
+    struct bt2_level *level = &output->level[output->depth];
     const uint8_t kind = value_kind_of(&field->value);
     uint32_t i = 0;
-    if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || walk->depth != field->depth ||
-        field->choices || !walk->with_names || walk->with_color ||
-        !reserve_room(walk, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
+    if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || output->depth != field->depth ||
+        field->choices || !output->with_names || output->with_color ||
+        !reserve_room(output, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
         return 0;
-    char *at = walk->at;
+    char *at = output->at;
     uint64_t index = level->printed;
     for (; i < n && field[i].value.step == step && value_look(&field[i].value) == look;
          i++, index++) {
-        at = emit_index(walk->cache, index, at);
+        at = emit_index(output->cache, index, at);
         at = kind == VALUE_SIGNED ? emit_signed(at, field[i].value.v.u)
                                   : emit_unsigned(at, field[i].value.v.u);
     }
-    walk->at = at;
+    output->at = at;
     level->printed = index;
     return i;
 }
@@ -290,23 +291,23 @@ bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field)
 {
     if (opens_part(parts, field))
         open_part_of_group(parts, field->group);
-    return begin_field(&parts->walk, field, choices_of(field));
+    return begin_field(&parts->output, field, choices_of(field));
 }
 
 /* Appends any field, and caches the text before its value if it can repeat. */
 static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
-    struct bt2_output *walk = &parts->walk;
-    size_t from = output_offset(walk);
+    struct bt2_output *output = &parts->output;
+    size_t from = output_offset(output);
     const bool opens = opens_part(parts, field);
     const unsigned choices = choices_of(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
-    unsigned depth = walk->depth - (has_value || walk->depth == 0 ? 0 : 1);
+    unsigned depth = output->depth - (has_value || output->depth == 0 ? 0 : 1);
     uint8_t kind = has_value && value_kind_of(&field->value) >= VALUE_STRUCT
                        ? VALUE_OTHER
                        : value_kind_of(&field->value);
-    if (key && !choices && !walk->level[depth].is_array)
-        cache_step(walk, key,
+    if (key && !choices && !output->level[depth].is_array)
+        cache_step(output, key,
                    (struct babeltrace2_step){.look = value_look(&field->value),
                                              .kind = kind,
                                              .depth = (uint8_t)depth,
@@ -314,9 +315,9 @@ static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t 
                    from);
     if (!has_value)
         return;
-    babeltrace2_add_value(walk, &field->value);
+    babeltrace2_add_value(output, &field->value);
     if (choices)
-        close_choices(walk, choices);
+        close_choices(output, choices);
 }
 
 /* Prints all fields after field number `before` (or UNKNOWN).  Returns the number of the last one.
@@ -324,9 +325,9 @@ static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t 
 static uint32_t print_fields(struct bt2_parts *parts, ttr_fields *fields, ttr_id schema,
                              uint32_t before)
 {
-    struct bt2_output *walk = &parts->walk;
+    struct bt2_output *output = &parts->output;
     ttr_field field[FIELDS_AT_ONCE];
-    walk->fields = fields;
+    output->fields = fields;
     for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;) {
         for (uint32_t i = 0, elements; i < n; i += elements) {
             const uint32_t step =
@@ -334,8 +335,8 @@ static uint32_t print_fields(struct bt2_parts *parts, ttr_fields *fields, ttr_id
             const uint64_t key =
                 schema && step != UNKNOWN && before != UNKNOWN ? step_key(schema, step, before) : 0;
             before = step;
-            elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array
-                           ? add_elements(walk, &field[i], n - i)
+            elements = step != UNKNOWN && output->depth > 0 && output->level[output->depth].is_array
+                           ? add_elements(output, &field[i], n - i)
                            : 0;
             if (elements)
                 continue;
@@ -370,19 +371,20 @@ static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
 static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
-    struct bt2_output *walk = &parts->walk;
+    struct bt2_output *output = &parts->output;
     const uint64_t number = packet_of(context_schema(t, event->schema), event);
-    struct babeltrace2_packet *kept = &walk->cache->packet[event->source % BABELTRACE2_PACKETS];
-    if (find_cached_packet(walk->cache, event, number) && reserve_room(walk, sizeof kept->text)) {
-        memcpy(walk->at, kept->text, sizeof kept->text);
-        walk->at += kept->n;
+    struct babeltrace2_packet *kept = &output->cache->packet[event->source % BABELTRACE2_PACKETS];
+    if (find_cached_packet(output->cache, event, number) &&
+        reserve_room(output, sizeof kept->text)) {
+        memcpy(output->at, kept->text, sizeof kept->text);
+        output->at += kept->n;
         parts->has_part = kept->n > 0;
         parts->next = parts->has_part ? 1 : 0;
         return;
     }
-    output_end_room(walk);
-    output_begin_room(walk, 0);
-    size_t begin = walk->to->n;
+    output_end_room(output);
+    output_begin_room(output, 0);
+    size_t begin = output->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
     if (context_schema(t, event->schema)->ops == &packed_field_ops &&
         !context_schema(t, event->schema)->has_packet)
@@ -390,17 +392,17 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
     else
         (void)print_fields(parts, &fields, 0, UNKNOWN);
     close_part(parts);
-    output_end_room(walk);
-    size_t n = walk->to->n - begin;
+    output_end_room(output);
+    size_t n = output->to->n - begin;
     kept->number = 0;
-    if (n <= sizeof kept->text && !walk->to->failed) {
+    if (n <= sizeof kept->text && !output->to->failed) {
         if (n)
-            memcpy(kept->text, walk->to->bytes + begin, n);
+            memcpy(kept->text, output->to->bytes + begin, n);
         kept->number = number;
         kept->source = event->source;
         kept->n = (uint32_t)n;
     }
-    output_begin_room(walk, 0);
+    output_begin_room(output, 0);
 }
 
 void babeltrace2_end_parts(struct bt2_parts *parts)
@@ -408,25 +410,25 @@ void babeltrace2_end_parts(struct bt2_parts *parts)
     open_part_of_group(parts,
                        TTR_GROUP_HEADER); /* no part has this group, so all others are opened */
     close_part(parts);
-    if (reserve_room(&parts->walk, 1))
-        *parts->walk.at++ = '\n';
+    if (reserve_room(&parts->output, 1))
+        *parts->output.at++ = '\n';
 }
 
 /* Appends the end of the line; its text is a cached step, too. */
 static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before)
 {
-    struct bt2_output *walk = &parts->walk;
-    uint64_t key = before == UNKNOWN || walk->with_color ? 0 : step_key(schema, LINE_END, before);
-    const struct babeltrace2_step *known = step_slot(walk, key);
-    if (key && known->key == key && reserve_room(walk, BABELTRACE2_STEP_MAX)) {
-        memcpy(walk->at, known->text, BABELTRACE2_STEP_MAX);
-        walk->at += known->n;
+    struct bt2_output *output = &parts->output;
+    uint64_t key = before == UNKNOWN || output->with_color ? 0 : step_key(schema, LINE_END, before);
+    const struct babeltrace2_step *known = step_slot(output, key);
+    if (key && known->key == key && reserve_room(output, BABELTRACE2_STEP_MAX)) {
+        memcpy(output->at, known->text, BABELTRACE2_STEP_MAX);
+        output->at += known->n;
         return;
     }
-    size_t from = output_offset(walk);
+    size_t from = output_offset(output);
     babeltrace2_end_parts(parts);
     if (key)
-        cache_step(walk, key, (struct babeltrace2_step){.n = 0}, from);
+        cache_step(output, key, (struct babeltrace2_step){.n = 0}, from);
 }
 
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
@@ -437,15 +439,15 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     ttr_fields fields;
     struct bt2_parts parts;
     const struct schema *schema = context_schema(t, event->schema);
-    parts.walk.to = &out->buffer;
-    parts.walk.cache = cache;
-    parts.walk.with_color = cache->with_color;
-    parts.walk.depth = 0;
+    parts.output.to = &out->buffer;
+    parts.output.cache = cache;
+    parts.output.with_color = cache->with_color;
+    parts.output.depth = 0;
     parts.names = &cache->names;
     parts.event_class = schema->event_class;
     parts.has_part = parts.is_open = false;
     parts.next = 0;
-    output_begin_room(&parts.walk, 0);
+    output_begin_room(&parts.output, 0);
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     if (of_class)
@@ -454,5 +456,5 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     add_line_end(&parts, event->schema,
                  print_fields(&parts, &fields, cache->with_color ? 0 : event->schema,
                               parts.has_part ? AFTER_PACKET : LINE_START));
-    output_end_room(&parts.walk);
+    output_end_room(&parts.output);
 }

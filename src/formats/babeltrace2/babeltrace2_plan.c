@@ -78,7 +78,7 @@ struct babeltrace2_plan {
     size_t room;       /* output bytes that do not depend on the payload */
     /* events may have a packet part; it is printed before the operations */
     bool has_packet, is_behind_packet;
-    struct plan_op put[];
+    struct plan_op op[];
 };
 
 /* --- Making --- */
@@ -156,9 +156,9 @@ static bool is_quoted_op(uint8_t code)
 /* Prints an event without its values, and sets the length of the text before each value.  Returns
  * the number of operations, PUT_END included. */
 static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layout_part *part,
-                                     struct plan_op *put)
+                                     struct plan_op *op)
 {
-    struct bt2_output *walk = &parts->walk;
+    struct bt2_output *output = &parts->output;
     uint32_t n = 0;
     for (size_t from = 0;; part++) {
         if (part->kind == LAYOUT_PART_END) {
@@ -167,49 +167,49 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
                    part->kind != LAYOUT_PART_ELEMENTS) {
             continue; /* the struct itself has no value */
         }
-        put[n] = (struct plan_op){.code = op_code_of_part(part),
-                                  .part = *part,
-                                  .mask = babeltrace2_hex_mask(&part->field->value)};
-        if (is_quoted_op(put[n].code) && reserve_room(walk, 1))
-            *walk->at++ = '"';
-        put[n].text_n = (uint32_t)(output_offset(walk) - from);
-        from = output_offset(walk);
+        op[n] = (struct plan_op){.code = op_code_of_part(part),
+                                 .part = *part,
+                                 .mask = babeltrace2_hex_mask(&part->field->value)};
+        if (is_quoted_op(op[n].code) && reserve_room(output, 1))
+            *output->at++ = '"';
+        op[n].text_n = (uint32_t)(output_offset(output) - from);
+        from = output_offset(output);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
-        if (is_quoted_op(put[n++].code) && reserve_room(walk, 1))
-            *walk->at++ = '"';
+        if (is_quoted_op(op[n++].code) && reserve_room(output, 1))
+            *output->at++ = '"';
     }
 }
 
-static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *put)
+static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *op)
 {
-    const uint32_t per_byte = put->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
-                              : is_quoted_op(put->code)              ? 4
-                                                                     : 0;
-    plan->room += put->text_n + BLOCK + VALUE_ROOM;
+    const uint32_t per_byte = op->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
+                              : is_quoted_op(op->code)              ? 4
+                                                                    : 0;
+    plan->room += op->text_n + BLOCK + VALUE_ROOM;
     if (per_byte > plan->per_byte)
         plan->per_byte = per_byte;
 }
 
 /* Copies operations and texts into one allocation.  Returns NULL if plans use too much memory. */
 static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
-                                              const struct plan_op *put, uint32_t n,
+                                              const struct plan_op *op, uint32_t n,
                                               const struct buffer *texts)
 {
-    const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *put + texts->n + BLOCK;
+    const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *op + texts->n + BLOCK;
     struct babeltrace2_plan *plan = texts->failed || size > PLAN_BYTES_MAX - cache->plans_size
                                         ? NULL
                                         : arena_take(cache->arena, size);
     if (!plan)
         return NULL;
-    char *text = (char *)&plan->put[n];
+    char *text = (char *)&plan->op[n];
     cache->plans_size += size;
     memset(plan, 0, size);
-    memcpy(plan->put, put, n * sizeof *put);
+    memcpy(plan->op, op, n * sizeof *op);
     memcpy(text, texts->bytes, texts->n);
-    for (uint32_t i = 0; i < n; text += put[i++].text_n) {
-        plan->put[i].text = text;
-        set_plan_room(plan, &put[i]);
+    for (uint32_t i = 0; i < n; text += op[i++].text_n) {
+        plan->op[i].text = text;
+        set_plan_room(plan, &op[i]);
     }
     return plan;
 }
@@ -236,7 +236,7 @@ static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
 static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    const struct babeltrace2_plan *plan = *plans_of_start(line->walk.cache, schema);
+    const struct babeltrace2_plan *plan = *plans_of_start(line->output.cache, schema);
     while (plan && (plan->start != schema->start || plan->is_behind_packet != line->has_part ||
                     memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
         plan = plan->next;
@@ -249,32 +249,32 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
     struct layout_part part[PLAN_PARTS_MAX];
-    struct plan_op put[PLAN_PARTS_MAX];
+    struct plan_op op[PLAN_PARTS_MAX];
     struct buffer texts;
     struct bt2_parts parts;
     struct babeltrace2_plan *plan;
     uint32_t reach,
-        n = line->walk.with_color ? 0 : layout_parts(schema, part, PLAN_PARTS_MAX, &reach);
+        n = line->output.with_color ? 0 : layout_parts(schema, part, PLAN_PARTS_MAX, &reach);
     for (uint32_t i = 0; i < n; i++)
         n = is_part_in_plan(line, &part[i]) ? n : 0;
     if (n == 0)
         return NULL;
-    if (!line->walk.cache->byte[0].n)
-        make_byte_texts(line->walk.cache);
-    buffer_init(&texts, line->walk.cache->arena->alloc);
-    parts.walk.to = &texts;
-    parts.walk.cache = line->walk.cache;
-    parts.walk.with_color = false;
-    parts.walk.depth = 0;
+    if (!line->output.cache->byte[0].n)
+        make_byte_texts(line->output.cache);
+    buffer_init(&texts, line->output.cache->arena->alloc);
+    parts.output.to = &texts;
+    parts.output.cache = line->output.cache;
+    parts.output.with_color = false;
+    parts.output.depth = 0;
     parts.names = line->names;
     parts.event_class = line->event_class;
     parts.has_part = line->has_part;
     parts.is_open = line->is_open;
     parts.next = line->next;
-    output_begin_room(&parts.walk, 0);
-    n = print_constant_texts(&parts, part, put);
-    output_end_room(&parts.walk);
-    plan = assemble_plan(line->walk.cache, put, n, &texts);
+    output_begin_room(&parts.output, 0);
+    n = print_constant_texts(&parts, part, op);
+    output_end_room(&parts.output);
+    plan = assemble_plan(line->output.cache, op, n, &texts);
     buffer_free(&texts);
     if (!plan)
         return NULL;
@@ -283,7 +283,7 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_behind_packet = line->has_part;
     memcpy(plan->root, line->event_class->root, sizeof plan->root);
-    struct babeltrace2_plan **const plans = plans_of_start(line->walk.cache, schema);
+    struct babeltrace2_plan **const plans = plans_of_start(line->output.cache, schema);
     plan->next = *plans;
     return *plans = plan;
 }
@@ -313,41 +313,41 @@ struct plan_run {
 };
 
 /* Prints a value by the general code.  Returns NULL if that needs more room than reserved. */
-static __attribute__((noinline)) char *emit_any_value(const struct plan_run *event,
+static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run,
                                                       const struct layout_part *part,
                                                       const uint8_t *at, char *to)
 {
     static const ttr_fields none;
-    struct bt2_output walk;
+    struct bt2_output output;
     ttr_value value;
-    layout_part_value(part, &event->record, at, &value);
+    layout_part_value(part, &run->record, at, &value);
     if (value.hint == TTR_HINT_ENUM && value.count > 1)
         return NULL;
-    walk.to = event->to;
-    walk.at = to;
-    walk.end = to + VALUE_ROOM;
-    walk.fields = &none;
-    walk.with_color = false;
-    babeltrace2_add_value(&walk, &value);
-    output_end_room(&walk);
-    return (char *)buffer_room(event->to, event->room);
+    output.to = run->to;
+    output.at = to;
+    output.end = to + VALUE_ROOM;
+    output.fields = &none;
+    output.with_color = false;
+    babeltrace2_add_value(&output, &value);
+    output_end_room(&output);
+    return (char *)buffer_room(run->to, run->room);
 }
 
 /* Appends a number with its labels; caches the text of the last ones. */
-static inline char *emit_label(const struct plan_run *event, const struct plan_op *put,
+static inline char *emit_label(const struct plan_run *run, const struct plan_op *op,
                                const uint8_t *at, char *to)
 {
-    const uint64_t number = load_plain((enum load)put->part.load, at);
+    const uint64_t number = load_plain((enum load)op->part.load, at);
     struct babeltrace2_label *kept =
-        &event->cache->label[((uintptr_t)put / sizeof *put + number) % BABELTRACE2_LABELS];
-    if (kept->place == put && kept->number == number)
+        &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
+    if (kept->place == op && kept->number == number)
         return emit_blocks(to, kept->text, kept->n);
-    const size_t from = (size_t)(to - (const char *)event->to->bytes);
-    to = emit_any_value(event, &put->part, at, to);
-    const size_t n = to ? (size_t)(to - (const char *)event->to->bytes) - from : SIZE_MAX;
+    const size_t from = (size_t)(to - (const char *)run->to->bytes);
+    to = emit_any_value(run, &op->part, at, to);
+    const size_t n = to ? (size_t)(to - (const char *)run->to->bytes) - from : SIZE_MAX;
     if (n <= sizeof kept->text) {
-        *kept = (struct babeltrace2_label){.place = put, .number = number, .n = (uint32_t)n};
-        memcpy(kept->text, event->to->bytes + from, n);
+        *kept = (struct babeltrace2_label){.place = op, .number = number, .n = (uint32_t)n};
+        memcpy(kept->text, run->to->bytes + from, n);
     }
     return to;
 }
@@ -411,18 +411,18 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
 
 /* Appends the values of an event.  Returns NULL if the event does not fit the plan. */
 /* long: one case for each kind of value */
-static char *run_plan_ops(const struct plan_run *event, char *to)
+static char *run_plan_ops(const struct plan_run *run, char *to)
 {
-    const uint8_t *const base = event->record.base, *const end = event->record.end,
-                         *p = event->record.begin;
-    const struct plan_op *put = event->plan->put;
-    if ((uint64_t)(end - p) < event->plan->reach)
+    const uint8_t *const base = run->record.base, *const end = run->record.end,
+                         *p = run->record.begin;
+    const struct plan_op *op = run->plan->op;
+    if ((uint64_t)(end - p) < run->plan->reach)
         return NULL;
-    for (uint64_t n;; put++) {
-        const struct layout_part *const part = &put->part;
+    for (uint64_t n;; op++) {
+        const struct layout_part *const part = &op->part;
         const uint8_t *const at = p + part->at;
-        to = emit_blocks(to, put->text, put->text_n);
-        switch (put->code) {
+        to = emit_blocks(to, op->text, op->text_n);
+        switch (op->code) {
             DECIMAL(LOAD_U8, emit_unsigned, *at);
             DECIMAL(LOAD_U16LE, emit_unsigned, load_u16le(at));
             DECIMAL(LOAD_U32LE, emit_unsigned, load_u32le(at));
@@ -438,7 +438,7 @@ static char *run_plan_ops(const struct plan_run *event, char *to)
             DECIMAL(LOAD_COUNT, emit_signed, load_u64le(at));
             DECIMAL(LOAD_COUNT + 1, emit_signed, load_u64be(at));
         case PUT_HEX:
-            to = babeltrace2_emit_hex(to, load_plain((enum load)part->load, at) & put->mask);
+            to = babeltrace2_emit_hex(to, load_plain((enum load)part->load, at) & op->mask);
             continue;
         case PUT_FLOAT:
             to = babeltrace2_emit_float(to, load_float(part, at));
@@ -474,13 +474,13 @@ static char *run_plan_ops(const struct plan_run *event, char *to)
                 n * part->stride - (n ? part->gap : 0) > (uint64_t)(end - at))
                 return NULL;
             p = at + n * part->stride - (n ? part->gap : 0);
-            to = put->code == PUT_BYTES ? emit_byte_elements(event->cache, at, n, to)
-                                        : emit_plan_elements(event->cache, part, at, n, to);
+            to = op->code == PUT_BYTES ? emit_byte_elements(run->cache, at, n, to)
+                                       : emit_plan_elements(run->cache, part, at, n, to);
             break;
         case PUT_LABEL:
         case PUT_ANY:
-            to = put->code == PUT_LABEL ? emit_label(event, put, at, to)
-                                        : emit_any_value(event, part, at, to);
+            to = op->code == PUT_LABEL ? emit_label(run, op, at, to)
+                                       : emit_any_value(run, part, at, to);
             if (!to)
                 return NULL;
             continue;
@@ -494,15 +494,15 @@ static char *run_plan_ops(const struct plan_run *event, char *to)
 
 /* Sets *text to the packet part of an event.  Returns false if it is not cached, or if the plan was
  * made for events without one. */
-static inline bool find_packet_text(const struct plan_run *event, const struct schema *schema,
+static inline bool find_packet_text(const struct plan_run *run, const struct schema *schema,
                                     const ttr_event *of, ttr_text *text)
 {
-    const struct babeltrace2_plan *plan = event->plan;
-    *text = (ttr_text){event->cache->packet[0].text, 0};
+    const struct babeltrace2_plan *plan = run->plan;
+    *text = (ttr_text){run->cache->packet[0].text, 0};
     if (!plan->has_packet)
         return true;
     const struct babeltrace2_packet *known =
-        find_cached_packet(event->cache, of, packet_of(schema, of));
+        find_cached_packet(run->cache, of, packet_of(schema, of));
     if (!known || (known->n > 0) != plan->is_behind_packet)
         return false;
     *text = (ttr_text){known->text, known->n};

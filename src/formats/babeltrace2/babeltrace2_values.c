@@ -33,14 +33,14 @@ char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
     return at;
 }
 
-void babeltrace2_add_quoted(struct bt2_output *walk, ttr_text text)
+void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
-    if (!reserve_room(walk, 4 * text.n + 2 + TEXT_BEYOND))
+    if (!reserve_room(output, 4 * text.n + 2 + TEXT_BEYOND))
         return;
-    *walk->at++ = '"';
-    walk->at = emit_quotable_text(walk->at, p, p, p + text.n);
-    *walk->at++ = '"';
+    *output->at++ = '"';
+    output->at = emit_quotable_text(output->at, p, p, p + text.n);
+    *output->at++ = '"';
 }
 
 /* Appends n digits in base 2, 8 or 16, the most significant first. */
@@ -165,47 +165,47 @@ char *babeltrace2_emit_float(char *at, double x)
 }
 
 /* Appends the labels of a value, separated by commas. */
-static void add_labels(struct bt2_output *walk, const ttr_value *value)
+static void add_labels(struct bt2_output *output, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
         ttr_text label = {"", 0};
-        (void)ttr_fields_label(walk->fields, value, i, &label);
-        if (!reserve_room(walk, VALUE_ROOM))
+        (void)ttr_fields_label(output->fields, value, i, &label);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        walk->at = put_text(walk->at, i ? ", " : "");
-        emit_color(walk, COLOR_VALUE);
-        babeltrace2_add_quoted(walk, label);
-        if (!reserve_room(walk, VALUE_ROOM))
+        output->at = put_text(output->at, i ? ", " : "");
+        emit_color(output, COLOR_VALUE);
+        babeltrace2_add_quoted(output, label);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        emit_color(walk, COLOR_OFF);
+        emit_color(output, COLOR_OFF);
     }
 }
 
-static void add_enum(struct bt2_output *walk, const ttr_value *value)
+static void add_enum(struct bt2_output *output, const ttr_value *value)
 {
-    walk->at = put_text(walk->at, value->count > 1 ? "( { " : "( ");
+    output->at = put_text(output->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
-        add_labels(walk, value);
+        add_labels(output, value);
     } else {
-        emit_color(walk, COLOR_UNKNOWN);
-        walk->at = put_text(walk->at, "<unknown>");
-        emit_color(walk, COLOR_OFF);
+        emit_color(output, COLOR_UNKNOWN);
+        output->at = put_text(output->at, "<unknown>");
+        emit_color(output, COLOR_OFF);
     }
-    if (!reserve_room(walk, VALUE_ROOM))
+    if (!reserve_room(output, VALUE_ROOM))
         return;
-    walk->at = put_text(walk->at, value->count > 1 ? " } : container = " : " : container = ");
-    emit_color(walk, COLOR_VALUE);
-    walk->at = emit_integer(walk->at, value);
-    emit_color(walk, COLOR_OFF);
-    walk->at = put_text(walk->at, " )");
+    output->at = put_text(output->at, value->count > 1 ? " } : container = " : " : container = ");
+    emit_color(output, COLOR_VALUE);
+    output->at = emit_integer(output->at, value);
+    emit_color(output, COLOR_OFF);
+    output->at = put_text(output->at, " )");
 }
 
 /* Appends bytes as "{ 59 6f }". */
-static void add_bytes(struct bt2_output *walk, ttr_text bytes)
+static void add_bytes(struct bt2_output *output, ttr_text bytes)
 {
-    if (!reserve_room(walk, 3 * bytes.n + 3))
+    if (!reserve_room(output, 3 * bytes.n + 3))
         return;
-    char *at = walk->at;
+    char *at = output->at;
     *at++ = '{';
     for (size_t i = 0; i < bytes.n; i++) {
         uint8_t byte = (uint8_t)bytes.p[i];
@@ -213,7 +213,7 @@ static void add_bytes(struct bt2_output *walk, ttr_text bytes)
         *at++ = "0123456789abcdef"[byte >> 4];
         *at++ = "0123456789abcdef"[byte & 15];
     }
-    walk->at = put_text(at, " }");
+    output->at = put_text(at, " }");
 }
 
 static int compare_texts(ttr_text a, ttr_text b)
@@ -223,13 +223,13 @@ static int compare_texts(ttr_text a, ttr_text b)
 }
 
 /* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
-static uint32_t sort_labels(const struct bt2_output *walk, const ttr_value *value,
+static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS])
 {
     uint32_t n = 0;
     ttr_text label;
-    for (uint32_t i = 0;
-         i < value->count && n < LAYOUT_LABELS && ttr_fields_label(walk->fields, value, i, &label);
+    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS &&
+                         ttr_fields_label(output->fields, value, i, &label);
          i++) {
         uint32_t at = n;
         while (at > 0 && compare_texts(label, to[at - 1]) < 0)
@@ -243,60 +243,60 @@ static uint32_t sort_labels(const struct bt2_output *walk, const ttr_value *valu
 }
 
 /* Appends a bit map: 0xA2 { "a", "b" }, or 0x40 if no flag matches. */
-static void add_flags(struct bt2_output *walk, const ttr_value *value)
+static void add_flags(struct bt2_output *output, const ttr_value *value)
 {
-    emit_color(walk, COLOR_VALUE);
-    walk->at = babeltrace2_emit_hex(walk->at, value->v.u);
-    emit_color(walk, COLOR_OFF);
+    emit_color(output, COLOR_VALUE);
+    output->at = babeltrace2_emit_hex(output->at, value->v.u);
+    emit_color(output, COLOR_OFF);
     ttr_text labels[LAYOUT_LABELS];
-    const uint32_t n = sort_labels(walk, value, labels);
-    for (uint32_t i = 0; i < n && reserve_room(walk, VALUE_ROOM); i++) {
-        walk->at = put_text(walk->at, i ? ", " : " { ");
-        emit_color(walk, COLOR_VALUE);
-        babeltrace2_add_quoted(walk, labels[i]);
-        if (!reserve_room(walk, VALUE_ROOM))
+    const uint32_t n = sort_labels(output, value, labels);
+    for (uint32_t i = 0; i < n && reserve_room(output, VALUE_ROOM); i++) {
+        output->at = put_text(output->at, i ? ", " : " { ");
+        emit_color(output, COLOR_VALUE);
+        babeltrace2_add_quoted(output, labels[i]);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        emit_color(walk, COLOR_OFF);
+        emit_color(output, COLOR_OFF);
     }
-    if (value->count && reserve_room(walk, 2))
-        walk->at = put_text(walk->at, " }");
+    if (value->count && reserve_room(output, 2))
+        output->at = put_text(output->at, " }");
 }
 
 /* Appends a text or a number, in the color of values. */
-static void add_colored_value(struct bt2_output *walk, const ttr_value *value)
+static void add_colored_value(struct bt2_output *output, const ttr_value *value)
 {
-    emit_color(walk, COLOR_VALUE);
+    emit_color(output, COLOR_VALUE);
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        walk->at = put_text(walk->at, value->v.u ? "true" : "false");
+        output->at = put_text(output->at, value->v.u ? "true" : "false");
         break;
     case TTR_TYPE_FLOAT:
-        walk->at = babeltrace2_emit_float(walk->at, value->v.f);
+        output->at = babeltrace2_emit_float(output->at, value->v.f);
         break;
     case TTR_TYPE_TEXT:
         if (value->hint != TTR_HINT_NUMBER)
-            babeltrace2_add_quoted(walk, value->text);
-        else if (reserve_room(walk, value->text.n))
-            walk->at = put_piece(walk->at, value->text);
+            babeltrace2_add_quoted(output, value->text);
+        else if (reserve_room(output, value->text.n))
+            output->at = put_piece(output->at, value->text);
         break;
     default:
-        walk->at = emit_integer(walk->at, value);
+        output->at = emit_integer(output->at, value);
     }
-    if (walk->with_color && reserve_room(walk, 8))
-        emit_color(walk, COLOR_OFF);
+    if (output->with_color && reserve_room(output, 8))
+        emit_color(output, COLOR_OFF);
 }
 
-void babeltrace2_add_value(struct bt2_output *walk, const ttr_value *value)
+void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value)
 {
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_integer && value->hint == TTR_HINT_ENUM)
-        add_enum(walk, value);
+        add_enum(output, value);
     else if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_FLAGS)
-        add_flags(walk, value);
+        add_flags(output, value);
     else if (value->type == TTR_TYPE_BYTES)
-        add_bytes(walk, value->text);
+        add_bytes(output, value->text);
     else if (value->type == TTR_TYPE_NULL)
-        walk->at = put_text(walk->at, "<none>");
+        output->at = put_text(output->at, "<none>");
     else
-        add_colored_value(walk, value);
+        add_colored_value(output, value);
 }

@@ -30,49 +30,50 @@ struct bt2_output {
 
 /* The parts of an event in order, and whether the current one must be closed. */
 struct bt2_parts {
-    struct bt2_output walk;
+    struct bt2_output output;
     const struct babeltrace2_names *names;
     const struct event_class *event_class;
     bool has_part, is_open;
     unsigned next; /* index in `order` of the next part */
 };
 
-static inline void output_begin_room(struct bt2_output *walk, size_t n)
+static inline void output_begin_room(struct bt2_output *output, size_t n)
 {
     if (n < ROOM_MIN)
         n = ROOM_MIN;
-    walk->at = walk->end = (char *)buffer_room(walk->to, n);
-    if (walk->at)
-        walk->end = walk->at + n;
+    output->at = output->end = (char *)buffer_room(output->to, n);
+    if (output->at)
+        output->end = output->at + n;
 }
 
-static inline void output_end_room(struct bt2_output *walk)
+static inline void output_end_room(struct bt2_output *output)
 {
-    if (walk->at)
-        buffer_filled(walk->to, (size_t)(walk->at - (char *)(walk->to->bytes + walk->to->n)));
-    walk->at = walk->end = NULL;
+    if (output->at)
+        buffer_filled(output->to,
+                      (size_t)(output->at - (char *)(output->to->bytes + output->to->n)));
+    output->at = output->end = NULL;
 }
 
 /* Reserves n bytes.  Returns false if memory is exhausted. */
-static inline bool reserve_room(struct bt2_output *walk, size_t n)
+static inline bool reserve_room(struct bt2_output *output, size_t n)
 {
-    if ((size_t)(walk->end - walk->at) >= n)
+    if ((size_t)(output->end - output->at) >= n)
         return true;
-    output_end_room(walk);
-    output_begin_room(walk, n);
-    return (size_t)(walk->end - walk->at) >= n;
+    output_end_room(output);
+    output_begin_room(output, n);
+    return (size_t)(output->end - output->at) >= n;
 }
 
-static inline void emit_color(struct bt2_output *walk, const char *code)
+static inline void emit_color(struct bt2_output *output, const char *code)
 {
-    if (walk->with_color)
-        walk->at = put_text(walk->at, code);
+    if (output->with_color)
+        output->at = put_text(output->at, code);
 }
 
 /* Returns the offset in the buffer of the next byte written. */
-static inline size_t output_offset(const struct bt2_output *walk)
+static inline size_t output_offset(const struct bt2_output *output)
 {
-    return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
+    return output->at ? (size_t)(output->at - (const char *)output->to->bytes) : 0;
 }
 
 /* How a value is printed, or which level it opens. */
@@ -133,10 +134,10 @@ static inline char *emit_index(struct babeltrace2_cache *cache, uint64_t index, 
 }
 
 /* Appends a text in quotes, up to its first zero. */
-void babeltrace2_add_quoted(struct bt2_output *walk, ttr_text text);
+void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text);
 
 /* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
-void babeltrace2_add_value(struct bt2_output *walk, const ttr_value *value);
+void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
 
 /* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
 char *babeltrace2_emit_float(char *at, double x);

@@ -9,13 +9,13 @@
  *   perf_read.c      the loop: scans records, releases them in order of time, decodes them
  *   perf_order.c     queue of scanned records, sorted by time
  *   perf_resync.c    plausibility of a record; resynchronization after damage
- *   perf_unpack_chunk.c    compressed records
+ *   perf_unpack.c    compressed records
  *   perf_tool.c      records of the tool (types of 64 and more)
  *   perf_records.c   other kernel records to events; names of threads
  *   perf_sample.c    samples to events
  *   perf_parts.c     parts of a sample that have no fixed offset
  *   perf_fields.c, perf_record_fields.c   fields of samples, of other records
- *   perf_add_event.c     threads, times and events, shared by all kinds of records
+ *   perf_event.c     threads, times and events, shared by all kinds of records
  *   perf_symbols.c   mappings and build ids, for symbols
  *   perf_tracing.c   tracepoints, whose fields encodings/tracepoint decodes
  *
@@ -372,7 +372,7 @@ TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
 TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there,
                                             uint64_t end);
 
-/* --- perf_unpack_chunk.c --- */
+/* --- perf_unpack.c --- */
 
 /* Decompresses the next chunk of a compressed record into `reader->unpacked`.  Call until *is_done.
  */
@@ -417,7 +417,7 @@ TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 void perf_order_drop_emitted(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
-/* --- perf_add_event.c --- */
+/* --- perf_event.c --- */
 
 /* Returns the thread, adding it if it is new.  Returns 0 if memory is exhausted. */
 ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);

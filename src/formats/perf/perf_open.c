@@ -12,7 +12,8 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-#define KEPT_BYTES_MAX ((uint64_t)256 << 20)  /* bytes kept of an input that can be read only once \
+#define KEPT_BYTES_MAX                                                                             \
+    ((uint64_t)256 << 20)                     /* bytes kept of an input that can be read only once \
                                                */
 #define ATTRS_MAX ((uint64_t)64 << 20)        /* bytes of all attributes, or of the ids of one */
 #define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for the end of a round */

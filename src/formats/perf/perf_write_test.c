@@ -301,7 +301,7 @@ static struct bytes copy_trace(const struct bytes *from, int64_t begin_time)
     ttr_error error = {.text = ""};
     const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS};
     ttr_reader *in = ttr_open_memory(t, from->p, from->n, "original", &options, &error);
-    ttr_writer *out = ttr_create_append_bytes(t, push, &to, "perf", NULL, &error);
+    ttr_writer *out = ttr_create_push(t, append_bytes, &to, "perf", NULL, &error);
     ttr_batch batch;
     assert_true(in && out);
     while (ttr_read(in, &batch, &error) == TTR_OK)
